@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated values (RFC 4180) out of a text, row by row.
+// A CsvReader reads comma-separated values (RFC 4180) out of a text, row by row. It refers to the text, which must
+// outlive it.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ class CsvReader {
 
   // The fields of the next row; false at the end. A quoted field may hold commas, line ends and doubled quotes.
   bool Next(std::vector<std::string>& fields);
-  // Did the text end inside of quotes? The last row is incomplete then.
+  // Returns true if the text ended inside of quotes: the last row is incomplete then, and was not returned.
   bool cut() const { return cut_; }
   size_t offset() const { return at_; }
 

@@ -114,6 +114,7 @@ inline constexpr int64_t kValuesOf = 0;
 
 namespace describe {
 
+// Returns the type's name without namespaces, from the compiler's own text of this function.
 template <class T>
 consteval std::string_view NameOfType() {
   constexpr std::string_view kSignature = __PRETTY_FUNCTION__;
@@ -157,6 +158,7 @@ consteval size_t ListedMembers() {
   }
 }
 
+// Lists and maps are recognised by their type; a vector of pairs with a text first is a map that keeps its order.
 template <class T>
 inline constexpr bool kIsList = false;
 template <class T>
@@ -170,6 +172,7 @@ inline constexpr bool kIsMap<std::vector<std::pair<std::string, T>>> = true;  //
 template <class T>
 inline constexpr bool kIsMap<std::vector<std::pair<std::string_view, T>>> = true;
 
+// Holding says where a member's value is, and so whether it can be missing and be filled.
 enum class Holding : uint8_t { kInside, kOptional, kPointer, kBorrowed };
 template <class T>
 struct Present {
@@ -191,6 +194,7 @@ struct Present<Borrowed<T>> {
   using Type = T;
   static constexpr Holding kHolding = Holding::kBorrowed;
 };
+// Takes a pointer to member apart: its struct and its type.
 template <class M>
 struct MemberOf;
 template <class O, class M>
@@ -241,6 +245,8 @@ struct TypeOf {
 template <class T>
 constinit const TypeInfo TypeOf<T>::kInfo = describe::MakeType<T>();
 
+// Describes a member: its key, unit and one line of help. Everything is a constant; the code for a type is
+// compiled once, wherever it is used.
 template <auto Member>
 consteval FieldInfo Field(std::string_view name, std::string_view unit, std::string_view help,
                           FieldUse use = FieldUse::kPlain) {
@@ -266,10 +272,12 @@ consteval FieldInfo Field(std::string_view name, std::string_view unit, std::str
   }
   return info;
 }
+// Describes a member whose fields stand in the object that holds it, without a key of its own.
 template <auto Member>
 consteval FieldInfo Spliced() {
   return Field<Member>("", "", "", FieldUse::kSpliced);
 }
+// Names a member that is not in JSON, so that the list is complete.
 template <auto Member>
 consteval FieldInfo Hidden() {
   return {"", "", "", nullptr, FieldUse::kHidden, false, nullptr, nullptr};

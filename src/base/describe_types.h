@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of numbers, enums, texts, lists and maps. A part of base/describe.h, which includes it.
+// The tables of numbers, enums, texts, lists and maps. A part of base/describe.h, which includes it. Each table
+// holds functions that read and fill a value behind an untyped pointer; captures are not possible, so each is a
+// plain function.
 #pragma once
 
 #include "base/describe.h"

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills described values from JSON.
+//
+// Walks the description, not the document: fields in the order of the list, each found by its key. The first fault
+// ends the reading, with the path of the value ("/2/gain/low"); what was filled until then stays. Keys that the
+// description does not have are ignored, so that documents of newer versions can be read. Looking up a key is
+// linear in the keys of its object.
 #include <limits>
 
 #include "base/described_json.h"
@@ -33,6 +38,7 @@ Result<void> ReadReal(const JsonValue& json, const TypeInfo& type, void* value, 
   return {};
 }
 
+// Reads a text, or an enum by the word of each of its values.
 Result<void> ReadWord(const JsonValue& json, const TypeInfo& type, void* value, const std::string& path) {
   const std::string* const text = json.Text();
   if (text == nullptr) return Wrong("not a text", path);
@@ -73,6 +79,7 @@ Result<void> ReadItems(const JsonValue& json, const TypeInfo& type, void* value,
   return {};
 }
 
+// A spliced member reads from the same object. A missing key is an error unless the field may be missing.
 Result<void> ReadFields(const JsonValue& json, const TypeInfo& type, void* value, const std::string& path) {
   if (!json.is_object()) return Wrong("not an object", path);
   for (const FieldInfo& field : type.fields) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON Schema of described types. Objects and enums become $defs, each once, under the name of its type.
+// Writes the JSON Schema of described types. Objects and enums become $defs, each once, under the name of its
+// type.
+//
+// Units narrow the schema: shares lie in 0–1, percentages in 0–100, ratios above 0, times in ns and counts not
+// below 0. Objects allow no further properties, which makes the schema describe this version's documents exactly.
 #include <map>
 
 #include "base/described_json.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TypeScript of described types: an interface for each object, those it needs before it.
+// Writes the TypeScript of described types: an interface for each object, those it needs before it. Fields that
+// may be missing are optional, and enums are unions of their words.
 #include <algorithm>
 
 #include "base/described_json.h"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes described values as JSON.
+// Writes described values as JSON. Walks the description, so the order of keys is that of the list of fields,
+// always the same. A missing value is a missing key.
 #include "base/described_json.h"
 #include "base/version.h"
 
 namespace gapless::internal {
 namespace {
 
+// Returns true if the value is the one that stands for "missing": 0, false, no text, no items.
 bool IsEmpty(const TypeInfo& type, const void* value) {
   switch (type.kind) {
     case Kind::kBool:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON document as a tree of plain values, so that readers of results need not know simdjson.
+// A JsonValue is a JSON document as a tree of plain values, so that readers of results need not know simdjson.
+// Values may be read from several threads.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@ class JsonValue {
  public:
   enum class Kind : uint8_t { kNull, kBool, kInt, kReal, kText, kArray, kObject };
 
-  // Python writes NaN and Infinity, which JSON does not have: they are read as null. Deeper than 100 levels, or with a
-  // number that no double holds, it is an error of the input.
+  // Parses a whole document. Python writes NaN and Infinity, which JSON does not have: they are read as null.
+  // Returns an error of the input for anything else that is no JSON, for more than 100 levels, and for a number
+  // that no double holds.
   static Result<JsonValue> Parse(std::string_view text);
 
   Kind kind() const { return kind_; }
@@ -34,7 +36,8 @@ class JsonValue {
   // Returns the items of an array or an object, in order; empty for anything else.
   const std::vector<JsonValue>& items() const;
   const std::vector<std::string>& keys() const;
-  // The member called so, the first one; a null value if it is missing, so that Get()s can be chained.
+  // Returns the first member of this name; a null value if it is missing, so that Get()s can be chained. Linear in
+  // the members.
   const JsonValue& Get(std::string_view key) const;
   // The same; null when there is none.
   const JsonValue* Find(std::string_view key) const;

@@ -19,6 +19,8 @@
 
 namespace gapless::internal {
 
+// A JsonWriter appends to a string that must outlive it. Nothing checks that brackets match or that a key has a
+// value.
 class JsonWriter {
  public:
   // `indent` spaces per level, each value on its own line; 0: all on one line.

@@ -45,6 +45,7 @@ bool Pattern::IsIn(std::string_view text) const {
   return expression_->Match(PieceOf(text), 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
 }
 
+// After an empty match the search goes on one byte later; otherwise it would find the same match again.
 void Pattern::ForEach(std::string_view text, const std::function<void(std::string_view)>& take) const {
   const int wanted = expression_->NumberOfCapturingGroups() > 0 ? 2 : 1;
   std::array<re2::StringPiece, 2> groups;

@@ -27,7 +27,8 @@ class Pattern {
   Pattern& operator=(Pattern&&) noexcept;
   ~Pattern();
 
-  // Does it match somewhere? Safe from several threads. Of what is no UTF-8 no character matches.
+  // Returns true if the expression matches somewhere in the text. Safe from several threads. A byte that is no
+  // UTF-8 matches no character.
   bool IsIn(std::string_view text) const;
   // Calls `take` for each match, in order, with its first group, or the whole match if there is no group. An unused
   // group is left out. Matches do not overlap.

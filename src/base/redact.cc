@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds values that belong to the names of secrets, and cuts them and other secrets out.
+//
 // Texts and command lines have names with values in many forms: --name=value, --name value, NAME=value, "name":
-// "value", name: value, os.environ["NAME"] = "value", +group.name=value, ?name=value&…. All of them are a name, what
-// stands between, and a value: so one scanner looks for names that are worth it, and reads on from there by hand. What
-// secrets with a known shape are added, and all stretches are cut out together, from the end.
+// "value", name: value, os.environ["NAME"] = "value", +group.name=value, ?name=value&…. All of them are a name,
+// what stands between, and a value: so one scanner looks for names that are worth it, and reads on from there by
+// hand. Secrets with a known shape (redact/shapes.h) are added, and all stretches are cut out together.
+//
+// The rules lean to cutting out too much for names that are secrets for certain, and too little for words such as
+// "token", which language models use for other things. Redacting is linear in the text, but for each name found,
+// whose value is read once more.
 #include "base/redact.h"
 
 #include <algorithm>
@@ -123,6 +129,7 @@ void FindAssigned(std::string_view text, std::vector<Stretch>& found) {
   });
 }
 
+// Returns the text with the mark in place of each stretch.
 std::string Without(std::string_view text, std::vector<Stretch> stretches) {
   std::ranges::sort(stretches);
   std::string out;
@@ -163,6 +170,7 @@ class CommandReader {
   }
 
  private:
+  // Returns true if the word is the value of the option before it; another option never is.
   static bool IsValueOf(std::string_view option, std::string_view word) {
     if (!option.starts_with('-') || option.find_first_of("= \t\n") != option.npos) return false;
     if (word.starts_with('-') && word.size() > 1 && (word[1] == '-' || word.find('=') != word.npos)) return false;

@@ -17,9 +17,11 @@ namespace gapless::internal {
 
 inline constexpr std::string_view kRedacted = "<redacted>";
 
-// Is what this name stands for a secret, whatever it is? Of options ("--hf-token"), variables, keys ("wandb.api_key").
+// Returns true if what this name stands for is a secret, whatever its value is. For options ("--hf-token"),
+// variables, and keys ("wandb.api_key").
 bool IsSecretName(std::string_view name);
-// A command word by word; never more or fewer words. As it is after KeepCommands(true).
+// Returns the command with secrets redacted, word by word; never more or fewer words. Unchanged after
+// KeepCommands(true).
 std::vector<std::string> RedactCommand(std::span<const std::string> command);
 // Its words with spaces between, for messages and reports.
 std::string CommandText(std::span<const std::string> command);
@@ -29,7 +31,7 @@ std::string RedactCommandLine(std::string_view line);
 std::string RedactText(std::string_view text);
 // The value of a variable of this name.
 std::string RedactValue(std::string_view name, std::string_view value);
-// Was something of it left out?
+// Returns true if the text holds the mark of something that was left out.
 bool IsRedacted(std::string_view text);
 
 // The user wants commands to be written as they are (--keep-command): for this process, from here on.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formats errors and maps their codes to exit statuses, which are part of the command line's contract.
 #include "base/result.h"
 
 namespace gapless {

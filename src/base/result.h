@@ -14,6 +14,7 @@ namespace gapless::internal {
 // Each code has one exit status that scripts rely on: usage 2, input 3, environment 4, command 5, interrupted 130.
 int ExitStatus(ErrorCode code);
 
+// Makes an error to return: what failed, where (a file, an option, a path in a document), and what to do.
 inline Unexpected Fail(ErrorCode code, std::string message, std::string place = {}, std::string hint = {}) {
   return {{code, std::move(message), std::move(place), std::move(hint)}};
 }

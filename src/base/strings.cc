@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the functions on texts: formats for people, splitting and joining, UTF-8, display width.
+// Implements the functions on texts: formats for people, splitting and joining, UTF-8, display width. The unit of
+// a number is chosen by its rounded value, so that 999.96 ms reads "1.00 s" and never "1000 ms".
 #include "base/strings.h"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ std::string FormatCount(int64_t count) {
   return out;
 }
 
+// Writes no sign for what rounds to 0.
 std::string FormatNumber(double value, int decimals) {
   if (std::isnan(value)) return "nan";
   std::array<char, 512> buffer;  // the longest double has 309 digits before the point

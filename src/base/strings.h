@@ -22,7 +22,8 @@ std::string FormatPercent(double share);
 std::string FormatBytes(int64_t bytes);
 // Thousands separated: "75,718".
 std::string FormatCount(int64_t count);
-// A number with its noun: "1 copy", "1,204 copies"; `many` is the plural, empty if it is `one` with an s.
+// Returns a number with its noun: "1 copy", "1,204 copies"; `many` is the plural, empty if it is the singular with
+// an s.
 std::string FormatCounted(int64_t count, std::string_view singular, std::string_view many = {});
 // A mean number of times as people say it: "once", "48 times", "2.5 times", "1,204 times".
 std::string FormatTimes(double times);
@@ -31,6 +32,7 @@ std::string FormatNumber(double value, int decimals);
 // Significant digits: FormatDigits(0.012345, 3) == "0.0123".
 std::string FormatDigits(double value, int digits);
 
+// Returns the parts between separators, empty ones too: one part more than separators. They point into `text`.
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 bool ContainsIgnoreCase(std::string_view text, std::string_view part);  // ASCII

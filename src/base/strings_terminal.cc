@@ -43,6 +43,8 @@ bool In(const std::array<Range, n>& ranges, char32_t c) {
 }
 
 bool IsControl(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+// Returns true for characters that change the direction of text, with which a name could disguise itself in a
+// terminal.
 bool TurnsText(char32_t c) { return (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069); }
 
 int ColumnsOf(char32_t c) {

@@ -17,6 +17,7 @@ constexpr size_t kLongestName = 64;  // longer texts are no typing mistakes, and
 
 }  // namespace
 
+// Keeps three rows of the table: swapping neighbours looks two rows back.
 int EditDistance(std::string_view a, std::string_view b) {
   std::vector<int> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j);
@@ -34,6 +35,7 @@ int EditDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+// A third of the letters may differ, but one always: short names would otherwise have no neighbours.
 std::string_view Nearest(std::string_view text, std::span<const std::string_view> candidates) {
   if (text.empty() || text.size() > kLongestName) return {};
   std::string_view best;

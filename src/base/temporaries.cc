@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the list of unfinished files, which is deleted when a signal ends the program.
+// Keeps the list of unfinished files, which is deleted when a signal ends the program. Not to be called from a
+// signal handler: it takes a lock and allocates memory.
 #include "base/temporaries.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements ThreadPool: one queue under one mutex. If the system refuses threads, the caller of Wait() runs the queue.
-// GAPLESS_THREADS sets the default number of threads.
+// Implements ThreadPool: one queue under one mutex. If the system refuses threads, the caller of Wait() runs the
+// queue. GAPLESS_THREADS sets the default number of threads.
 #include "base/thread_pool.h"
 
 #include <sched.h>
@@ -78,6 +78,7 @@ void ThreadPool::Loop() {
   }
 }
 
+// Takes work until the queue is empty; the lock is released while work runs.
 void ThreadPool::RunQueue(std::unique_lock<std::mutex>& lock) {
   while (!queue_.empty()) {
     auto work = std::move(queue_.front());

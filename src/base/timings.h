@@ -17,6 +17,7 @@ struct Timing {
   int64_t fresh_bytes = 0;  // pages that the system gave to the thread meanwhile: new memory, or files mapped
 };
 
+// Turns measuring on, for parts that begin from now on. It cannot be turned off again.
 void EnableTimings();
 // Returns all parts so far, the longest first; empty if timings are not enabled.
 std::vector<Timing> CollectTimings();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the agent's options as JSON; docs/agent_protocol.md describes the keys.
+// Writes the agent's options as JSON; docs/agent_protocol.md describes the keys. Options that few runs use are
+// written only where they are set.
 #include "collect/agent_options.h"
 
 #include "base/json_writer.h"
@@ -15,6 +16,7 @@ void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::s
   json.EndArray();
 }
 
+// Writes nothing without a role: an agent that finds no `parity` records nothing for a comparison.
 void WriteParity(JsonWriter& json, const ParityOptions& parity) {
   if (!parity.IsOn()) return;
   json.Key("parity");

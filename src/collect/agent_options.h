@@ -19,6 +19,7 @@ struct ParityOptions {
   bool IsOn() const { return !role.empty(); }
 };
 
+// AgentOptions are what the agent of each process is to do. The defaults are those of `gapless profile`.
 struct AgentOptions {
   bool light = false;                                // steps, samples and waits only
   bool explicit_steps = false;                       // a step ends where the program says gapless.step()
@@ -38,6 +39,7 @@ struct AgentOptions {
   ParityOptions parity{};
 };
 
+// Returns the options as one line of JSON, for the variable GAPLESS_OPTIONS.
 std::string ToJson(const AgentOptions& options);
 
 }  // namespace gapless::internal

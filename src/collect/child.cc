@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a command with fork and exec. Between them only async-signal-safe calls are made; a failed exec is reported
-// through a pipe.
+// Starts a command with fork and exec. Between them only async-signal-safe calls are made; a failed exec is
+// reported through a pipe.
+//
+// The pipe closes by itself when exec succeeds, so the launcher reads either nothing (the command runs) or an
+// errno, without waiting longer than exec takes. Everything that allocates memory, the arguments and the
+// environment, is prepared before the fork.
 #include "collect/child.h"
 
 #include <fcntl.h>
@@ -22,6 +26,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration): only GNU h
 namespace gapless::internal {
 namespace {
 
+// Returns "NAME=value" of this process and of the options, which win.
 std::vector<std::string> EnvironmentOf(const ChildOptions& options) {
   std::vector<std::string> all;
   for (char** at = environ; *at != nullptr; ++at) {
@@ -42,6 +47,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// Binds the calling process to these processors; returns false with errno.
 bool KeepTo(const std::vector<int>& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One child process, started so that it notices as little as possible: the same terminal, the same process group, the
-// signal dispositions and the mask that the launcher itself was started with.
+// A Child is one child process, started so that it notices as little as possible: the same terminal, the same
+// process group, the signal dispositions and the mask that the launcher itself was started with. Its destructor
+// neither ends nor waits for the process.
 #pragma once
 
 #include <sys/types.h>
@@ -15,6 +16,7 @@
 
 namespace gapless::internal {
 
+// Exit statuses of the launcher when the command did not run, as shells and timeout(1) use them.
 inline constexpr int kNotExecutable = 126, kNotFound = 127, kOwnFailure = 125;
 
 struct ChildOptions {
@@ -29,7 +31,8 @@ struct ChildOptions {
 
 class Child {
  public:
-  // An error of kCommand when the command cannot be executed: `exec_failure` then has 126 or 127.
+  // Starts the command. Returns an error of kCommand when it cannot be executed: `exec_failure` then has 126 or
+  // 127.
   static Result<Child> Start(const ChildOptions& options, int* exec_failure);
 
   pid_t pid() const { return pid_; }

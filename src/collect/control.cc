@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the control block: a file in the run folder with a header and a ring of commands. It appears complete or
-// not at all, and any process may post a command.
+// Implements the control block: a file in the run directory with a header and a ring of commands. It appears
+// complete or not at all, and any process may post a command.
+//
+// A command is a slot with a sequence number; its place is the number modulo the number of slots. The slot is
+// written before the header's sequence, so that a reader that sees the number finds the slot. Posting is
+// serialised by a lock of the file; reading takes no lock, since a slot whose number is not the expected one was
+// overwritten and is left out. The file is read and written with pread and pwrite, and never mapped.
 #include "collect/control.h"
 
 #include <fcntl.h>
@@ -25,6 +30,7 @@ using wire::ControlSlot;
 constexpr std::string_view kName = "control";
 constexpr int64_t kLateTasksNs = 600'000'000'000;  // tasks of one start do not begin further apart
 
+// Returns the offset of the slot of a command; numbers start at 1.
 off_t SlotAt(uint64_t sequence) {
   return static_cast<off_t>(wire::kControlHeaderBytes + (sequence - 1) % wire::kControlSlots * wire::kControlSlotBytes);
 }
@@ -38,6 +44,7 @@ bool WriteAt(int file, const T& value, off_t offset) {
   return ::pwrite(file, &value, sizeof value, offset) == static_cast<ssize_t>(sizeof value);
 }
 
+// A Lock holds the file's lock, also against other processes, until it is destroyed.
 class Lock {
  public:
   explicit Lock(int file) : file_(file) {
@@ -65,7 +72,8 @@ std::string HostName() {
   return name;
 }
 
-// The file is there whole, or not at all, and only one of many who try makes it.
+// Makes the control file. It is there whole, or not at all, and only one of many who try makes it: a file under a
+// name of its own is linked to the final name, which fails where that exists.
 Result<void> AppearOnce(int folder, const std::string& run_folder, std::string_view bytes) {
   const std::string name(kName), path = run_folder + "/" + name, temporary = TemporaryNameFor(name);
   const Descriptor file = MakeFileIn(folder, temporary);
@@ -131,6 +139,8 @@ Result<ControlBlock> ControlBlock::OpenIn(int folder, const std::string& run_fol
   return block;
 }
 
+// A launcher may join a run of the same start of the same job, and only once per task. Clocks of hosts differ, so
+// a start may lie up to ten minutes in either direction.
 bool ControlBlock::MayJoin(const JobTask& task) const {
   ControlHeader header{};
   if (!ReadAt(file_.get(), header, 0)) return false;
@@ -145,6 +155,7 @@ bool ControlBlock::MayJoin(const JobTask& task) const {
   return header.ended_unix_ns == 0 && (!here || IsAlive(header.launcher_pid));
 }
 
+// Begins at the oldest slot that can still be there.
 std::vector<wire::ControlSlot> ControlBlock::Since(uint64_t sequence) const {
   std::vector<ControlSlot> slots;
   ControlHeader header{};

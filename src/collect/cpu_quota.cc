@@ -24,6 +24,7 @@ std::optional<double> CoresOf(const std::string& folder) {
 
 }  // namespace
 
+// A group may have a looser quota than one above it, so the whole way up to the root is read.
 std::optional<double> CpuQuota(const TelemetrySources& sources) {
   const auto text = ReadSmallFile(sources.proc + "/self/cgroup");
   if (!text) return std::nullopt;

@@ -8,7 +8,8 @@
 
 namespace gapless::internal {
 
-// Returns the tightest quota from the group of this process up to the root, in processors; absent: there is no quota.
+// Returns the tightest quota from the group of this process up to the root, in processors (2.5 is two and a half);
+// absent: there is no quota.
 std::optional<double> CpuQuota(const TelemetrySources& sources);
 
 }  // namespace gapless::internal

@@ -16,6 +16,7 @@ struct EmbeddedFile {
   mode_t mode;
 };
 
+// Returns all of them; they are part of the program and always there.
 std::span<const EmbeddedFile> EmbeddedFiles();
 
 }  // namespace gapless::internal

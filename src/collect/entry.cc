@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enters a run folder: either alone, or together with the other launchers of one job. Each launcher of a job gets its
-// own file names; the first one makes the folder.
+// Enters a run directory: either alone, or together with the other launchers of one job. Each launcher of a job
+// gets its own file names; the first one makes the directory.
+//
+// Several launchers start at the same time on different hosts, and one may leave (its command was not found) while
+// another enters. So an attempt may find the directory or the control block vanished; it then starts anew, up to
+// 100 times.
 #include "collect/entry.h"
 
 #include <unistd.h>
@@ -67,6 +71,8 @@ Result<Entry> EnterRun(std::string_view wanted, bool shared, const std::optional
   }
 }
 
+// The last one to leave removes what all share. `tools` is only removed from a directory that nobody else can
+// change: removing follows names.
 void LeaveRun(Entry& entry, bool made_manifest) {
   entry.control.Hold();
   const int folder = entry.folder.descriptor();

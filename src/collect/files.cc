@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads files up to a limit, writes them atomically (temporary file and rename), and creates folders for their owner
-// only.
+// Reads files up to a limit, writes them atomically (temporary file and rename), and creates directories for their
+// owner only. Reading grows its buffer as the bytes come, because files of /proc have no size.
 #include "collect/files.h"
 
 #include <dirent.h>
@@ -82,6 +82,7 @@ std::string ContentOf(int file, size_t most) {
   return content;
 }
 
+// Only the last directory gets `mode`; those above it are made with the usual rights.
 Result<void> MakeFolders(const std::string& path, mode_t mode) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return {};
@@ -98,6 +99,7 @@ std::vector<std::string> NamesIn(int folder) {
   return again < 0 ? std::vector<std::string>() : NamesAndClose(::fdopendir(again));
 }
 
+// Does not resolve links: the user should see the path that he gave.
 std::string Absolute(const std::string& path) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
@@ -115,6 +117,7 @@ Result<TemporaryFolder> TemporaryFolder::Make() {
   return TemporaryFolder(std::move(path));
 }
 
+// Tries several places; the first in which the new directory passes ChangeableByOthers() is taken.
 Result<TemporaryFolder> TemporaryFolder::MakeForCode() {
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the flight recorder: compares each step with the quantiles of the steps before it, explains a slow step by
-// the parts that took longer than usual, and requests a recording of the steps after it.
+// Implements the flight recorder: compares each step with the quantiles of the steps before it, explains a slow
+// step by the parts that took longer than usual, and requests a recording of the steps after it.
+//
+// Example: median 31 ms, 99th percentile 33 ms. A step counts as slow above 46.5 ms (1.5 times the median), since
+// 31 + 3 · 2 = 37 ms is less. The slow step itself is over when it is found, so the recording shows the steps
+// after it: it helps where slow steps come in groups. Slow steps enter the history, too, which lets a new level
+// become the usual one.
 #include "collect/flight_recorder.h"
 
 #include <algorithm>
@@ -19,6 +24,7 @@ constexpr int64_t kWorse = 2;           // a step twice as far off as the last o
 constexpr double kWorthNaming =
     0.2;  // share of the time that the step took above the median; smaller causes are not named
 
+// Returns false until there are enough steps to know what is usual.
 bool IsSlow(const StepParts& parts, const StepHistory& history) {
   if (history.size() < StepHistory::kEnough) return false;
   const int64_t median = history.Quantile(0.5);
@@ -54,6 +60,8 @@ std::string SlowStep::Text() const {
   return text;
 }
 
+// Steps with the profiler on, the three after them, and the first step are left out of both search and history. A
+// step is reported once, whichever rank it is found on first.
 void FlightRecorder::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   const wire::RingHeader& header = process.ring.header();
   if (header.role != wire::AgentRole::kTrains) return;
@@ -87,6 +95,8 @@ void FlightRecorder::OnRecord(AgentProcess& process, const wire::RingRecord& rec
   state.compile.Add(parts.compile_ns);
 }
 
+// Requests the recordings here and not in OnRecord(), since only the tick has the control block. The number of
+// recordings of a run is limited; further slow steps are only noted.
 void FlightRecorder::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector<RunEvent>& events) {
   for (; !found_.empty(); found_.pop_front()) {
     const SlowStep& slow = found_.front();

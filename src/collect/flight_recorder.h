@@ -29,9 +29,9 @@ struct SlowStep {
   std::string Text() const;
 };
 
-// A step is slow when it lies three times as far above the median of the (up to 1,000) steps before as their 99th
-// percentile does, and takes 1.5 times the median. Looked at from 100 steps on; steps with the profiler on do not
-// count. After one there is a pause, but for steps that are twice as far off.
+// A FlightRecorder finds slow steps. A step is slow when it lies three times as far above the median of the (up to
+// 1,000) steps before as their 99th percentile does, and takes 1.5 times the median. Looked at from 100 steps on;
+// steps with the profiler on do not count. After one there is a pause, but for steps that are twice as far off.
 class FlightRecorder : public Watcher {
  public:
   explicit FlightRecorder(FlightOptions options) : options_(options) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the surrounding run through environment variables, and starts a command inside it with the surrounding run's
-// agent.
+// Finds the surrounding run through environment variables, and starts a command inside it with the surrounding
+// run's agent. The surrounding launcher must still be running: a variable may be left over in a shell.
 #include "collect/inside.h"
 
 #include <unistd.h>
@@ -47,6 +47,8 @@ std::optional<RunAround> FindRunAround(const std::function<std::string(const cha
 
 std::optional<RunAround> FindRunAround() { return FindRunAround(Variable); }
 
+// Like Launch(), without what the surrounding run does already. Rings of that run may hold older processes; those
+// are distinguished by the time at which they started.
 Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& options, int* failure_status) {
   *failure_status = kOwnFailure;
   LaunchResult result;

@@ -22,8 +22,9 @@ struct RunAround {
 std::optional<RunAround> FindRunAround(const std::function<std::string(const char*)>& variable);
 std::optional<RunAround> FindRunAround();
 
-// Runs the command as Launch() does, but in the surrounding run: it makes no folder of its own and takes no telemetry.
-// `agent_options` replaces the options of that run. Watchers see only processes that began since.
+// Runs the command as Launch() does, but in the surrounding run: it makes no directory of its own and takes no
+// telemetry. `agent_options` replaces the options of that run. Watchers see only processes that began since.
+// Returns an error if the command was not run; `failure_status` is then what to exit with.
 Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& options, int* failure_status);
 
 }  // namespace gapless::internal

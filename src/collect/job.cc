@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A start of a job has a name only where its launcher gives it one: a job's number and that of the step, the name space
-// of PMIx, the address at which the ranks of torchrun meet. A name that comes again in another start (torchrun's port
-// is the same unless it is asked to choose) is held apart by what else must agree: the number of tasks, and by who was
-// in the folder already (collect/entry.h).
+// Detects from the environment which task of which job this process is.
+//
+// A start of a job has a name only where its launcher gives it one: a job's number and that of the step, the name
+// space of PMIx, the address at which the ranks of torchrun meet. A name that comes again in another start
+// (torchrun's port is the same unless it is asked to choose) is held apart by what else must agree: the number of
+// tasks, and by who was in the directory already (collect/entry.h).
 #include "collect/job.h"
 
 #include <charconv>
@@ -16,6 +18,7 @@ namespace {
 
 using Variable = std::function<std::string(const char*)>;
 
+// Returns a whole number that is not negative; nullopt if the variable is missing or holds anything else.
 std::optional<int64_t> NumberIn(const Variable& variable, const char* name) {
   const std::string text = variable(name);
   int64_t number = 0;
@@ -24,6 +27,7 @@ std::optional<int64_t> NumberIn(const Variable& variable, const char* name) {
   return number;
 }
 
+// A Kind is a launcher of jobs, and the variables by which its tasks know each other.
 struct Kind {
   const char* name;
   const char* task;
@@ -50,6 +54,7 @@ const Kind kKinds[] = {
 
 }  // namespace
 
+// Takes the first kind of launcher whose variables are all there. A job of a single task is no job here.
 std::optional<JobTask> TaskOfJob(const Variable& variable) {
   for (const Kind& kind : kKinds) {
     const auto task = NumberIn(variable, kind.task);

@@ -10,6 +10,7 @@
 
 namespace gapless::internal {
 
+// A JobTask is one launcher of a job that started several.
 struct JobTask {
   std::string job;   // the same for all tasks of this start of the job, and for no other
   int64_t task = 0;  // which of them we are

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements a launch: makes the run folder, starts the telemetry and the command, polls rings and signals until the
-// command ends, and writes the manifest. A full disk or missing telemetry does not stop the command.
+// Implements a launch: makes the run directory, starts the telemetry and the command, polls rings and signals
+// until the command ends, and writes the manifest. A full disk or missing telemetry does not stop the command.
+//
+// The order matters. The manifest is written before the command starts, so that a killed launcher leaves one. The
+// run is held locked until then, so that other launchers of the job find it complete. Signals are blocked before
+// the child starts, and the child gets the mask from before. Rings are read about every 50 ms, and once more after
+// the end.
 #include "collect/launch.h"
 
 #include <sys/statvfs.h>
@@ -33,6 +38,7 @@ std::string_view Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Returns the variables by which the command's processes find the run, load the agent, and inject the collector.
 std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder& folder, const Entry& entry,
                                                                 const Tools& tools, const LaunchOptions& options) {
   const std::string agent = tools.folder + "/agent", injected = tools.folder + "/libgapless_inject.so";
@@ -52,6 +58,7 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
   return environment;
 }
 
+// Takes the three clocks right after one another: readers align times of different clocks with them.
 Manifest Describe(const LaunchOptions& options) {
   Manifest manifest;
   manifest.command = options.command;
@@ -96,6 +103,7 @@ void StartTelemetry(TelemetrySampler& telemetry, const RunFolder& folder, const 
   if (!started) log::Warning(started.error().ToString());
 }
 
+// Returns true if a message has the system's words for a full disk, a quota, or a file at its limit.
 bool SaysNoSpace(std::string_view text) {
   for (const int error : {ENOSPC, EDQUOT, EFBIG})
     if (text.find(std::generic_category().message(error)) != std::string_view::npos) return true;

@@ -19,7 +19,8 @@
 
 namespace gapless::internal {
 
-// A task beside the command, called regularly from the launcher's loop, in its thread.
+// A Watcher is a task beside the command, called regularly from the launcher's loop, in its thread. A watcher must
+// not block: signals and rings wait meanwhile.
 class Watcher {
  public:
   virtual ~Watcher() = default;
@@ -46,6 +47,7 @@ struct LaunchOptions {
   std::vector<Watcher*> watchers{};
 };
 
+// A LaunchResult is how the command ended and what its processes reported.
 struct LaunchResult {
   std::string folder;  // as the user would type it
   std::string path;    // absolute
@@ -60,8 +62,8 @@ struct LaunchResult {
 // An error means that the command was not run; `failure_status` is then what to exit with (125, 126 or 127).
 Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status);
 
-// Does the command run Python in a way that keeps the agent out (-I, -E, -S)? Gives the sentence for the user, else
-// empty.
+// Returns a sentence for the user if the command runs Python in a way that keeps the agent out (-I, -E, -S), else
+// "".
 std::string KeepsAgentOut(const std::vector<std::string>& command);
 
 }  // namespace gapless::internal

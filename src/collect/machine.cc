@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects the facts about host, GPUs, git commit and environment. Git is called without running anything that the
-// repository's configuration names.
+// repository's configuration names, and each question to it has a time limit of 5 s. Variables are taken by a list
+// of names and prefixes, not by leaving out bad ones, because any variable may hold a secret.
 #include "collect/machine.h"
 
 #include <sched.h>
@@ -28,6 +29,7 @@ constexpr std::string_view kNames[] = {"RANK",        "WORLD_SIZE",   "LOCAL_RAN
                                        "MASTER_PORT", "CONDA_PREFIX", "VIRTUAL_ENV", "LD_PRELOAD",       "MALLOC_CONF",
                                        "TZ",          "LANG",         "PATH",        "PYTHONPATH"};
 
+// Returns true if the variable's name is on the lists and is not that of a secret.
 bool Matters(std::string_view name) {
   if (IsSecretName(name)) return false;
   return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
@@ -51,6 +53,7 @@ int64_t MemoryBytes(const std::string& proc) {
   return NumberAfter(ContentOf(proc + "/meminfo"), "MemTotal").value_or(0) * 1024;
 }
 
+// Returns the processors that this process may run on, which may be fewer than the machine has.
 int64_t UsableCores() {
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);

@@ -14,6 +14,7 @@ struct GpuFacts {
   std::string model, uuid, bus_id;
 };
 
+// HostFacts describe a machine. Empty texts and 0 are not known.
 struct HostFacts {
   std::string name, kernel, cpu;
   int64_t cores = 0;         // that this process may use
@@ -21,7 +22,7 @@ struct HostFacts {
   std::vector<GpuFacts> gpus;
   std::string nvidia_driver;
 };
-// `proc`: where /proc is.
+// Returns the facts of this machine; `proc` is the directory /proc. GPUs are those that the driver lists there.
 HostFacts DescribeHost(const std::string& proc = "/proc");
 
 struct GitFacts {

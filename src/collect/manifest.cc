@@ -67,6 +67,7 @@ std::vector<std::string> Redacted(std::vector<std::string> texts) {
   return texts;
 }
 
+// Returns how a process is doing: one that neither ended nor lives was killed.
 std::string_view StateOf(const wire::RingHeader& header) {
   if (header.state == wire::AgentState::kOff) return "switched off";
   return header.state == wire::AgentState::kEnded ? "ended" : IsAlive(header.pid) ? "running" : "killed";

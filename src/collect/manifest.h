@@ -43,8 +43,8 @@ struct Manifest {
   std::vector<std::string> incomplete;  // what could not be written of the run, and why
 };
 
-// The file of one launcher. What it needs on the disk in the end is taken when it is first written: a disk that fills
-// up meanwhile does not keep it from being whole.
+// A ManifestFile is the file of one launcher. What it needs on the disk in the end is taken when it is first
+// written: a disk that fills up meanwhile does not keep it from being whole.
 class ManifestFile {
  public:
   // Writes it for the first time. An error of kUsage where there is a file of that name.
@@ -53,7 +53,7 @@ class ManifestFile {
   ManifestFile& operator=(ManifestFile&&) = delete;
   ~ManifestFile() { GiveUpReserve(); }
   const std::string& name() const { return name_; }
-  // Replaces what it says; once.
+  // Replaces the content, using the reserved space; to be called once.
   Result<void> Replace(std::string_view content);
   // The place that was kept goes.
   void GiveUpReserve();

@@ -47,6 +47,8 @@ Result<ManifestFile> ManifestFile::Make(const RunFolder& run, const std::string&
   return file;
 }
 
+// Writes into the reserved file, cuts it to length and renames it over the manifest, so the disk needs no new
+// space. Without a reserve the manifest is written like any other file.
 Result<void> ManifestFile::Replace(std::string_view content) {
   const int folder = run_->descriptor();
   const bool written = reserve_ && ::lseek(reserve_.get(), 0, SEEK_SET) == 0 && WriteAll(reserve_.get(), content) &&

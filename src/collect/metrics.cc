@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts steps, waits, memory and loss from the agents' records, and formats them in the Prometheus text format.
+// Names end in _total for counters; a metric that a process never reported has no line for it. Text() formats anew
+// at each request, which costs time proportional to the processes.
 #include "collect/metrics.h"
 
 #include <algorithm>
@@ -41,6 +43,7 @@ constexpr GpuFamily kGpuFamilies[] = {
 
 }  // namespace
 
+// A family without any value is left out, with its head.
 void RunMetrics::AppendGpus(std::string& out) const {
   for (const GpuFamily& family : kGpuFamilies) {
     std::string lines;
@@ -86,6 +89,7 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
   }
 }
 
+// Takes what is in the rings' headers, which change without a record.
 void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vector<RunEvent>& /*events*/) {
   const std::lock_guard lock(mutex_);
   slow_steps_ = flight_ == nullptr ? 0 : flight_->slow_steps();

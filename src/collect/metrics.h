@@ -34,6 +34,7 @@ class RunMetrics : public Watcher {
   // Appends the newest values of each GPU, as telemetry has them.
   void AppendGpus(std::string& out) const;
 
+  // Counts of one process since its start. Sums saturate: records are not trusted.
   struct Process {
     std::string folder;
     bool trains = true, alive = true;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the HTTP server of /metrics on a thread of its own.
+// Implements the HTTP server of /metrics on a thread of its own, with two worker threads. Slow readers are cut off
+// after 5 s, so they cannot occupy both. Only GET of / and /metrics is answered; nothing can be changed through
+// it.
 #include "collect/metrics_server.h"
 
 #include <httplib.h>
@@ -23,6 +25,7 @@ struct Endpoint {
   int port = 0;
 };
 
+// Parses "host:port", "[v6]:port" or "port". A port alone means the loopback address.
 Result<Endpoint> ParseEndpoint(const std::string& listen) {
   Endpoint endpoint;
   const size_t colon = listen.rfind(':');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serves a text at /metrics over HTTP, for Prometheus. Listens on the loopback address by default.
+// A MetricsServer serves a text at /metrics over HTTP, for Prometheus. Listens on the loopback address by default.
+// Its destructor stops the server and waits for its threads.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks every folder on the way to a file: it is private if nobody but its owner and root can replace any part. Links
-// are followed by hand, so that each target is checked as well.
+// Checks every directory on the way to a file: it is private if nobody but its owner and root can replace any
+// part. Links are followed by hand, so that each target is checked as well.
+//
+// Example: /tmp/x/run, with /tmp as usual (sticky) and x of mode 0777 without the sticky bit. Anyone can rename
+// x's entries, so "/tmp/x" is the answer. Paths are not normalised: "a/../b" goes through a, wherever that leads.
+// After 40 links the path counts as changeable.
 #include "collect/private_files.h"
 
 #include <fcntl.h>
@@ -36,6 +40,7 @@ bool RootHasNoNumber() {
   return !map.empty();
 }
 
+// Returns true if the file belongs to root, also where root is shown as nobody.
 bool IsRoots(const struct stat& facts) {
   if (facts.st_uid == 0) return true;
   static const int64_t kNobody = RootHasNoNumber() ? ToInt(ContentOf("/proc/sys/kernel/overflowuid")).value_or(-1) : -1;
@@ -51,6 +56,8 @@ bool Changeable(const struct stat& facts, bool last) {
   return last || (facts.st_mode & S_ISVTX) == 0;
 }
 
+// Returns the first part of the path that somebody else can change, or "". What cannot be looked at counts as
+// changeable.
 std::string ChangeableOnTheWay(const std::string& path, int links) {
   if (links > kMaxLinks) return path;
   for (size_t end = 0; end != std::string::npos;) {
@@ -76,6 +83,7 @@ Descriptor OpenFolder(int folder, const std::string& name) {
   return Descriptor(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+// Each level is opened before the next one is made, so that nobody can put a link in between.
 Result<Descriptor> MakeFolderIn(int folder, std::string_view below, const std::string& path) {
   Descriptor at(::fcntl(folder, F_DUPFD_CLOEXEC, 0));
   for (const std::string_view part : Split(below, '/')) {
@@ -96,6 +104,7 @@ Descriptor MakeFileIn(int folder, const std::string& name, int flags) {
       ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | flags, kOwnFile));
 }
 
+// Opens without blocking and looks afterwards: a pipe put in the file's place would otherwise hang the launcher.
 Descriptor OpenPlainFile(int folder, const std::string& name, int flags) {
   // Without waiting for the other end of a pipe.
   Descriptor file(::openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -128,6 +137,7 @@ std::string TemporaryNameFor(const std::string& name) {
 
 bool IsTemporaryName(std::string_view name) { return name.starts_with('.') && name.ends_with(kPart); }
 
+// Tries another name if the random one is taken already.
 Result<void> WriteFileIn(int folder, const std::string& name, const std::string& path, std::string_view content,
                          mode_t mode) {
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {

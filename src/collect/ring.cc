@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record is good when its number is the one expected and the writer cannot have come round to its place meanwhile:
-// the header is read again after the records, and what lies a whole ring behind it is counted as lost.
+// Reads an agent's ring while the agent writes it, without a lock.
+//
+// A record is good when its number is the one expected and the writer cannot have come round to its place
+// meanwhile: the header is read again after the records, and what lies a whole ring behind it is counted as lost.
+// At most 16384 records are read at once, which bounds the memory. The agent never waits for the reader.
 #include "collect/ring.h"
 
 #include <fcntl.h>
@@ -33,6 +36,7 @@ bool ReadAt(int file, void* out, size_t size, uint64_t offset) {
   return true;
 }
 
+// Returns true if the header is of this version and its sizes are possible: the file may be written by anyone.
 bool IsSoundHeader(const wire::RingHeader& header) {
   return std::memcmp(header.magic, wire::kRingMagic.data(), wire::kRingMagic.size()) == 0 &&
          header.version == wire::kRingVersion && header.header_bytes == wire::kRingHeaderBytes &&
@@ -65,6 +69,7 @@ bool RingReader::ReadHeader() {
   return true;
 }
 
+// Reads the records with the numbers from `first` to `last`, in two pieces where the ring wraps.
 bool RingReader::ReadRange(uint64_t first, uint64_t last, std::vector<wire::RingRecord>& records) const {
   records.resize(last - first + 1);
   size_t done = 0;
@@ -79,6 +84,7 @@ bool RingReader::ReadRange(uint64_t first, uint64_t last, std::vector<wire::Ring
   return true;
 }
 
+// The oldest number that is safe leaves out one place: the writer may be filling it just now.
 bool RingReader::ReadNew(const OnRecord& on_record) {
   if (!ReadHeader()) return false;
   std::vector<wire::RingRecord> records;

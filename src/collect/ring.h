@@ -15,7 +15,7 @@
 
 namespace gapless::internal {
 
-// One ring, from its beginning or where reading left off.
+// A RingReader reads one ring, from its beginning or where reading left off. For one thread.
 class RingReader {
  public:
   using OnRecord = std::function<void(const wire::RingRecord&)>;

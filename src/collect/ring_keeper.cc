@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies new records from each agent's ring to its events file before the ring wraps, and counts overwritten records.
+// Copies new records from each agent's ring to its events file before the ring wraps, and counts overwritten
+// records.
+//
+// The events file starts with the ring's header, its capacity set to 0, and holds whole records only, so readers
+// need no other format. A ring is removed only when its process has ended and every record is in the events file;
+// otherwise it stays, and readers take both.
 #include "collect/ring_keeper.h"
 
 #include <fcntl.h>
@@ -50,6 +55,7 @@ void MakeEvents(AgentProcess& process, const std::string& name) {
   Append(process, HeadOf(process.ring));
 }
 
+// Keeps apart the steps with the profiler on, and the first step behind them, in which the profiler still works.
 void NoteStep(AgentProcess& process, const wire::RingRecord& record) {
   const bool recorded = (record.flags & wire::kStepRecorded) != 0;
   process.last_step_ns = record.dur_ns;
@@ -78,6 +84,8 @@ void RingKeeper::Discover() {
     if (IsRankFolder(folder)) DiscoverIn(folder);
 }
 
+// Adds the rings of one rank's directory that are not known yet. A ring of another launcher is remembered, so that
+// it is not opened again.
 void RingKeeper::DiscoverIn(const std::string& rank_folder) {
   Descriptor open = OpenFolder(folder_.get(), rank_folder);
   if (!open) return;
@@ -100,6 +108,7 @@ void RingKeeper::DiscoverIn(const std::string& rank_folder) {
   }
 }
 
+// Appends all new records with one write.
 void RingKeeper::Take(AgentProcess& process, const OnRecord& on_record) {
   std::string saved;
   process.ring.ReadNew([&](const wire::RingRecord& record) {

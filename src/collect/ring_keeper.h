@@ -21,7 +21,7 @@ namespace gapless::internal {
 // Rings are looked for in the open run folder and nowhere else: a link in it leads nowhere. Several launchers may share
 // the folder, and each saves the rings of its own processes.
 
-// The state of one process of the run.
+// An AgentProcess is the state of one process of the run, as its ring has shown it so far.
 struct AgentProcess {
   std::string folder;  // "main", "rank3"
   RingReader ring;
@@ -39,6 +39,7 @@ struct AgentProcess {
   bool ended = false;
 };
 
+// A RingKeeper finds the rings of a run and reads them. For one thread. Processes are never removed from its list.
 class RingKeeper {
  public:
   using OnRecord = std::function<void(AgentProcess&, const wire::RingRecord&)>;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates and opens run folders. A folder that others can write to is refused unless the user shares it.
+// Creates and opens run directories. A directory that others can write to is refused unless the user shares it:
+// they could replace the agent that is loaded from it. A directory may vanish between making and opening it, when
+// the launcher that made it gives up; then it is made again.
 #include "collect/run_folder.h"
 
 #include <fcntl.h>
@@ -31,6 +33,7 @@ Result<std::string> Followed(const std::string& path, const std::string& name) {
   return target.string();
 }
 
+// Returns an error with what to do if somebody besides the owner and root can write in the directory.
 Result<void> CheckWriters(int folder, const std::string& path, const std::string& name) {
   switch (WriterOf(folder)) {
     case FolderWriter::kNobodyElse: break;

@@ -16,6 +16,7 @@ namespace gapless::internal {
 
 inline constexpr std::string_view kDefaultRunFolder = "run";
 
+// A RunFolder holds the run's directory open. It never removes it.
 class RunFolder {
  public:
   // Makes the folder, for its owner only, and opens it: what is put into it goes through the open folder, so nobody can

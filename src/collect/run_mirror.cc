@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies records of an inner run's processes to rings of the surrounding run, and passes its commands on to the inner
-// processes.
+// Copies records of an inner run's processes to rings of the surrounding run, and passes its commands on to the
+// inner processes.
+//
+// The copy looks like the ring of an agent of the surrounding run: the same header, with that run's launcher
+// number. Records are written before the number that announces them, as an agent does. If a copy cannot be made,
+// that process is simply not seen outside; the inner run is not affected.
 #include "collect/run_mirror.h"
 
 #include <fcntl.h>
@@ -29,6 +33,7 @@ void TellProgress(int file, const wire::RingHeader& now) {
 
 }  // namespace
 
+// Makes an empty ring of the full size, so that a full disk shows now and not in the middle of a record.
 RunMirror::Copy RunMirror::MakeCopy(const AgentProcess& process) const {
   const Descriptor run = OpenFolder(AT_FDCWD, around_.folder);
   if (!run) return {};

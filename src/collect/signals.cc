@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks the signals of a launcher and forwards those that were sent to the launcher alone.
+// Blocks the signals of a launcher and forwards those that were sent to the launcher alone. Signals are taken by
+// waiting for them, so no code runs in a handler. A signal that the command itself sent is not sent back to it.
 #include "collect/signals.h"
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread, or an error where the system has none left: std::thread throws there.
+// Starts a thread that runs `work`, or returns an error where the system has none left: std::thread throws there.
 #pragma once
 
 #include <system_error>

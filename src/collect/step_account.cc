@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up the waits of each step and keeps the durations of recent steps for quantiles.
+// Adds up the waits of each step and keeps the durations of recent steps for quantiles. Records of garbage
+// collection, saving and compiling come before the step they belong to, so they are summed until it. Quantile()
+// copies and selects, O(n) for at most 1000 durations.
 #include "collect/step_account.h"
 
 #include <algorithm>
 
 namespace gapless::internal {
 
+// The wait for the batch is part of the step's record itself; negative values are not known.
 bool StepAccount::Add(const wire::RingRecord& record) {
   switch (record.kind) {
     case wire::RecordKind::kGc: open_.gc_ns = wire::SumOf(open_.gc_ns, record.dur_ns); return false;

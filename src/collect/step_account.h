@@ -19,6 +19,7 @@ struct StepParts {
   uint16_t flags = 0;      // wire::kStep…
 };
 
+// A StepAccount sums up the parts of the step that is under way.
 class StepAccount {
  public:
   // Takes the next record. True: a step has ended, and is in last().
@@ -29,7 +30,8 @@ class StepAccount {
   StepParts open_, last_;
 };
 
-// Durations of the steps before, the newest kKept of them.
+// A StepHistory holds the durations of the steps before, the newest kKept of them; below kEnough, quantiles say
+// too little.
 class StepHistory {
  public:
   static constexpr size_t kKept = 1000, kEnough = 100;

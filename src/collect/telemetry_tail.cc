@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads new bytes of telemetry files and decodes complete records; an incomplete one waits for the rest.
+// Reads new bytes of telemetry files and decodes complete records; an incomplete one waits for the rest. Files
+// come from other processes, so every length is checked; the first impossible record ends the reading of its file.
+// At most 1024 files are followed.
 #include "collect/telemetry_tail.h"
 
 #include <fcntl.h>
@@ -54,6 +56,7 @@ void TelemetryTail::ReadNew(int folder) {
   }
 }
 
+// Stops at a record that is not whole yet, and keeps it for the next call.
 void TelemetryTail::TakeRecords(File& file, Host& host) {
   std::string_view left = file.rest;
   if (!file.has_header) {

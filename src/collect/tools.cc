@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks the embedded agent and libraries into the run folder, or into a private temporary folder if others can change
-// the run folder. The checksum of each file goes into the manifest.
+// Unpacks the embedded agent and libraries into the run directory, or into a private temporary directory if others
+// can change the run directory. The checksum of each file goes into the manifest. What was written is read back
+// and compared, because processes will load it as code.
 #include "collect/tools.h"
 
 #include <fcntl.h>
@@ -63,6 +64,7 @@ Result<Tools> UnpackInto(const RunFolder& run) {
   return tools;
 }
 
+// The files then stay only as long as the launcher: the directory is removed with the Tools.
 Result<Tools> UnpackElsewhere() {
   auto made = TemporaryFolder::MakeForCode();
   if (!made) return Unexpected{made.error()};

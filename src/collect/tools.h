@@ -18,6 +18,7 @@ struct UnpackedFile {
   std::string checksum;  // XXH3, 128 bits, as `xxh128sum` prints it
 };
 
+// Tools are the unpacked files. They must live as long as processes may load them.
 struct Tools {
   std::string folder;  // absolute; holds agent/ and the library
   std::vector<UnpackedFile> files;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the gzip and Zstandard sinks. Compression runs on a second thread; a single block waits while another is
-// compressed, which bounds the memory.
+// Implements the gzip and Zstandard sinks. Compression runs on a second thread; a single block waits while another
+// is compressed, which bounds the memory.
+//
+// So a writer and its compression run at the same time, and the slower of the two sets the pace. If the inner sink
+// refuses a block, one of the next Write() calls returns false, and Finish() returns the inner sink's reason.
 #include "convert/compress.h"
 
 #include <isa-l/igzip_lib.h>
@@ -42,6 +45,8 @@ class GzipSink : public Sink {
   }
 
  private:
+  // Compresses a block until the library has taken all of it, or, with `last`, until the end of the stream is
+  // written.
   bool Deflate(std::string_view block, bool last) {
     stream_.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(block.data()));
     stream_.avail_in = static_cast<uint32_t>(block.size());
@@ -76,6 +81,7 @@ class ZstdSink : public Sink {
   }
 
  private:
+  // Compresses a block until the library has taken all of it, or, with ZSTD_e_end, until the frame is complete.
   bool Compress(std::string_view block, ZSTD_EndDirective directive) {
     ZSTD_inBuffer in{block.data(), block.size(), 0};
     for (;;) {
@@ -121,6 +127,8 @@ class ThreadedSink : public Sink {
     wake_.notify_one();
     thread_.join();
   }
+  // Passes blocks on outside the lock, so that the writer can fill the next one meanwhile. A block that waits when
+  // the sink is stopped is still written.
   void Loop() {
     std::string block;
     for (std::unique_lock lock(mutex_);;) {

@@ -9,8 +9,8 @@
 
 namespace gapless::internal {
 
-// `inner` behind the compression that the name of the file asks for: gzip for ".gz", Zstandard for ".zst", none
-// otherwise. Compression runs on a thread of its own, beside whoever writes.
+// Returns `inner` behind the compression that the name of the file asks for: gzip for ".gz", Zstandard for ".zst",
+// none otherwise. Compression runs on a thread of its own, beside whoever writes.
 std::unique_ptr<Sink> CompressByName(std::string_view file_name, std::unique_ptr<Sink> inner);
 
 }  // namespace gapless::internal

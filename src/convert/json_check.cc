@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks JSON texts with simdjson, whose headers stay behind this file. The parser keeps its memory from text to
+// text.
 #include "convert/json_check.h"
 
 #include <simdjson.h>

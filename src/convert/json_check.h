@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recorders put JSON texts into arguments; some of them are invalid (NaN, cut off). Only valid ones may go into a
-// document as they are.
+// A JsonCheck separates valid JSON from text that only looks like it. Recorders put JSON texts into arguments; some of
+// them are invalid (NaN, cut off). Only valid ones may go into a document as they are. For one thread.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ class JsonCheck {
  public:
   JsonCheck();
   ~JsonCheck();
-  // Is `text` one JSON value, strictly (RFC 8259, UTF-8)?
+  // Returns true if `text` is one JSON value, strictly (RFC 8259, UTF-8).
   bool IsValue(std::string_view text);
 
  private:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a writer's bytes go: one file, a stream, or the files of a folder. The verb that calls a writer supplies them.
+// Sinks take a writer's bytes: one file, a stream, or the files of a directory. The command that calls a writer
+// supplies them.
+//
+// A Sink is one file, from first to last byte. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -15,10 +18,12 @@ class Sink {
   virtual ~Sink() = default;
   // Returns false if the sink takes nothing more; Finish() returns the reason.
   virtual bool Write(std::string_view block) = 0;
-  // No more comes. Success when all of it was taken, or when nobody wants it any more (a pipe's reader has gone).
+  // Ends the file; to be called once. Returns success when all of it was taken, or when nobody wants it any more
+  // (a pipe's reader has gone).
   virtual Result<void> Finish() = 0;
 };
 
+// A Destination opens the files that a writer makes. It must outlive their sinks.
 class Destination {
  public:
   virtual ~Destination() = default;

@@ -9,6 +9,8 @@
 namespace gapless::internal {
 namespace {
 
+// Returns the windows of the steps with these numbers in one trace, merged where they touch. A step's window also
+// covers the GPU operations that it launched, which end after its host part.
 WriteWindows WindowsOf(const StepTable& steps, std::span<const int64_t> sorted_numbers) {
   Intervals found;
   for (size_t row = 0; row < steps.size(); ++row) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up writers by name; the list itself is generated from the directory.
 #include "convert/writer.h"
 
 #include <algorithm>

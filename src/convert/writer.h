@@ -37,6 +37,7 @@ struct WriteParts {
 // Only rows that begin within; times of the trace. Ordered, disjoint, not empty.
 using WriteWindows = Intervals;
 
+// A WriteInput is what to write, and how to report progress. Everything in it must outlive the call.
 struct WriteInput {
   const Run& run;
   std::vector<const RunTrace*> traces{};  // to be written
@@ -56,6 +57,7 @@ struct Written {
   int64_t bytes = 0;                                         // before compression
 };
 
+// A Writer describes one format. Writers are constants; `write` keeps no state between calls.
 struct Writer {
   std::string_view name;                         // equals the file name
   std::string_view help;                         // one line of at most 72 characters

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys a cache file by the input's path, size, time of change and ends. It only uses a directory that belongs to the
-// user alone, and evicts the least recently used files.
+// Implements the cache of read recordings: one column file per input, named by a 128-bit hash of the input's
+// identity (path, size, time of change, a hash of both ends, schema of the columns).
+//
+// The cache only uses a directory that belongs to the user alone, and evicts the least recently used files. The
+// time of change of a cache file is the time of its last use. A lookup reads 128 KiB of the input; storing lists
+// the whole directory once. Nothing in the cache is locked: if two processes store the same key, the later file
+// replaces the earlier one. Every failure (no home, full disk, damaged file) means that the recording is parsed
+// again.
 #include "ingest/cache.h"
 
 #include <fcntl.h>
@@ -28,6 +34,8 @@ constexpr int64_t kWorthwhileBytes = int64_t{1} << 20;  // smaller files parse i
 constexpr size_t kHashedBytes = size_t{64} * 1024;
 constexpr std::string_view kSuffix = ".columns";
 
+// Returns the size limit of the cache in bytes: GAPLESS_CACHE_BYTES, or the default if that is no number. 0 turns
+// the cache off.
 uint64_t Bound() {
   const char* given = std::getenv("GAPLESS_CACHE_BYTES");
   uint64_t bound = kDefaultBound;
@@ -38,6 +46,8 @@ uint64_t Bound() {
   return bound;
 }
 
+// Returns the cache's directory; empty without an absolute XDG_CACHE_HOME or HOME. Relative values are ignored,
+// because they would scatter caches over the directories that the user works in.
 fs::path Folder() {
   if (const char* xdg = std::getenv("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') return fs::path(xdg) / "gapless";
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
@@ -65,7 +75,9 @@ bool MakePrivate(const fs::path& folder) {
   return IsPrivate(folder);
 }
 
-// The file's identity: where it is, its size and time of change, and what its ends say.
+// Returns the file's identity: its path, size, time of change, a hash of its first and last 64 KiB, and the schema
+// of the columns. Returns "" for small files and for what is not a regular file. The ends show a file that was
+// rewritten with the same size and time of change.
 std::string Identity(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
@@ -85,7 +97,8 @@ std::string Identity(const std::string& path) {
   return identity;
 }
 
-// Oldest use first, until what stays fits the bound.
+// Removes cache files, least recently used first, until the rest is at most `bound` bytes. Temporary files of
+// interrupted writers contain the suffix, too, and count.
 void Evict(const fs::path& folder, uint64_t bound) {
   struct Kept {
     fs::path path;
@@ -138,6 +151,7 @@ void PutIntoCache(const std::string& key, const Trace& trace) {
   if (bytes > bound) return;
   if (!MakePrivate(Folder())) return;
   Evict(Folder(), bound - bytes);
+  // Evicts first, so that the directory does not exceed the bound while the new file is written.
   if (!WriteTraceFile(trace, key)) return;
 }
 

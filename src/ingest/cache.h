@@ -15,11 +15,14 @@
 
 namespace gapless::internal {
 
-// "" when the file cannot be cached (not a regular file, too small to be worth it, no folder).
+// Returns the path of the cache file for the input `path`. Returns "" when the file cannot be cached (not a
+// regular file, smaller than 1 MiB, no directory, cache turned off).
 std::string CacheKey(const std::string& path);
-// The trace kept under `key`, or null.
+// Returns the trace stored under `key` and marks it as used now, or null. Maps the file into memory instead of
+// reading it. A cache file that is damaged, or of another version, is deleted.
 std::shared_ptr<Trace> TakeFromCache(const std::string& key);
-// Keeps the trace, and drops old ones over the bound. A failure is not reported: a cache is a convenience.
+// Stores the trace under `key`, and evicts old ones over the bound. A trace that is larger than the whole bound is
+// not stored. A failure is not reported: a cache is a convenience.
 void PutIntoCache(const std::string& key, const Trace& trace);
 
 }  // namespace gapless::internal

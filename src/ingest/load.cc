@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expands paths to inputs, reads large inputs with all threads one after the other and small inputs in parallel, then
-// joins their traces in a Run.
+// Expands paths to inputs, reads large inputs with all threads one after the other and small inputs in parallel,
+// then joins their traces in a Run.
+//
+// The reader of an input is found by its content, never by its name. Each reader judges the first 64 KiB,
+// decompressed: the first that says yes reads the input, else the first that says maybe. Names only decide which
+// files of a directory are looked at.
+//
+// An input that cannot be read does not stop the others: its error is reported beside the run. Only when no input
+// could be read does the first error become the result.
 #include "ingest/load.h"
 
 #include <algorithm>
@@ -20,14 +27,18 @@ namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
+// Decompressed bytes at the start of an input that readers see to recognise their format.
 constexpr size_t kSniffBytes = size_t{64} * 1024;
 
+// An Input is one path to read: a file that was named or found in a directory.
 struct Input {
   std::string path;
   int64_t given_rank = kAbsent;
   bool named = false;  // by the user, not found in a folder
 };
 
+// Returns true if files of this name are looked for in directories: the readers' extensions and those of tar
+// archives.
 bool HasExtension(std::string_view path) {
   for (const Reader* reader : AllReaders())
     for (const std::string_view extension : reader->extensions)
@@ -35,7 +46,8 @@ bool HasExtension(std::string_view path) {
   return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
 }
 
-// "3=path" when no file has that very name.
+// Splits "3=path" into rank and path, unless a file has that very name. Text before "=" that is not a whole number
+// ≥ 0 belongs to the path.
 Input ParseInput(const std::string& argument) {
   Input input{argument, kAbsent, true};
   const size_t equals = argument.find('=');
@@ -62,6 +74,8 @@ bool IsRecordingOfRun(const std::string& folder, const std::string& name) {
          !fs::exists(StrCat(folder, "/", name.substr(0, name.size() - kSaved.size()), ".ring"), error);
 }
 
+// Collects the recordings of a run directory and of the directories directly in it. "tools" is left out: it holds
+// what gapless put into the processes.
 void FindInRun(const std::string& folder, int depth, std::vector<std::string>& found) {
   std::error_code ended, error;
   for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
@@ -72,6 +86,8 @@ void FindInRun(const std::string& folder, int depth, std::vector<std::string>& f
   }
 }
 
+// Turns arguments into inputs; directories become the recordings in them, in name order. A directory without any
+// recording is an error, even when other arguments are fine: the user named it.
 Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
   std::vector<Input> inputs;
   for (const std::string& argument : paths) {
@@ -99,6 +115,8 @@ Result<std::vector<Input>> Expand(std::span<const std::string> paths) {
   return inputs;
 }
 
+// Returns the reader for an input that starts with `head`: the first that says yes, else the first that says
+// maybe, else null. Readers are asked in the order of their names.
 const Reader* FindReader(std::string_view head) {
   const Reader* maybe = nullptr;
   for (const Reader* reader : AllReaders()) {
@@ -109,6 +127,7 @@ const Reader* FindReader(std::string_view head) {
   return maybe;
 }
 
+// Returns true if files of the format are read while they are written; such traces are not cached.
 bool Grows(std::string_view format) {
   return std::any_of(AllReaders().begin(), AllReaders().end(),
                      [&](const Reader* reader) { return reader->name == format && reader->grows; });
@@ -135,7 +154,8 @@ class Loader {
     }
   }
 
-  // Returns what each input held, in their order.
+  // Returns what each input held, in their order; to be called once. A large input gets all threads; small ones
+  // share them, at least one thread each.
   std::vector<Loaded> Run() {
     const size_t threads = options_.threads == 0 ? DefaultThreads() : options_.threads;
     const size_t beside = std::clamp<size_t>(small_.size(), 1, threads);
@@ -154,6 +174,8 @@ class Loader {
   bool interrupted() const { return stop_.is_set(); }
 
  private:
+  // Reads one input into its own slot of `loaded_`; different indexes may be loaded by different threads at once.
+  // An archive is never cached as a whole, since each of its members is a recording.
   void Load(size_t index, ThreadPool& pool) {
     if (interrupted()) return;
     const Input& input = inputs_[index];
@@ -179,6 +201,8 @@ class Loader {
     ++done_;
   }
 
+  // Returns the context that a reader gets. Progress sums the bytes of all inputs, since small ones are read side
+  // by side.
   ReadContext Context(size_t index, ThreadPool& pool, const Source* source) {
     ReadContext context{.pool = pool, .cancel = stop_.get(), .progress = nullptr};
     if (options_.progress && source != nullptr)
@@ -191,6 +215,8 @@ class Loader {
     return context;
   }
 
+  // Reads the members of a tar archive in their order, without cache. A member that cannot be read is reported
+  // like a file.
   void LoadArchive(size_t index, ThreadPool& pool) {
     const Input& input = inputs_[index];
     Loaded& loaded = loaded_[index];
@@ -209,6 +235,8 @@ class Loader {
     ++done_;
   }
 
+  // Sets the trace's path and rank, and keeps it if its rank is wanted. The path is set after the cache was asked:
+  // a cached trace may have been read under another spelling of the path.
   void Keep(std::shared_ptr<Trace> trace, const Input& input, Loaded& loaded) const {
     trace->info.path = input.path;
     if (trace->info.rank == kAbsent)
@@ -234,6 +262,7 @@ class Loader {
 }  // namespace
 
 Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
+  // The stream that is opened here only serves the detection; the reader opens its own from the start.
   std::string head(kSniffBytes, '\0');
   {
     auto stream = source.Open();
@@ -259,7 +288,8 @@ bool IsRunFolder(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path + "/control", error)) return false;
   if (fs::exists(path + "/manifest.json", error)) return true;
-  // The manifest of a run on a disk that was full may be missing.
+  // The manifest of a run on a disk that was full may be missing. The control file alone must then show by its
+  // magic that it is ours.
   std::string magic(wire::kControlMagic.size(), '\0');
   std::ifstream(path + "/control", std::ios::binary).read(magic.data(), static_cast<std::streamsize>(magic.size()));
   return magic == wire::kControlMagic;
@@ -267,6 +297,7 @@ bool IsRunFolder(const std::string& path) {
 
 int64_t RankInName(std::string_view path) {
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  // Tries every "rank" in the name: "rank_test_rank3" has a number only behind the second.
   for (size_t at = 0; (at = name.find("rank", at)) != std::string_view::npos; at += 4) {
     size_t digits = at + 4;
     if (digits < name.size() && (name[digits] == '-' || name[digits] == '_' || name[digits] == '.')) ++digits;

@@ -16,7 +16,9 @@
 
 namespace gapless::internal {
 
-// The flag that reading and SQLite look at: set by OpenOptions::cancel, or else OpenOptions::cancel_flag itself.
+// A StopFlag is the flag that reading and SQLite look at: set by OpenOptions::cancel, or else
+// OpenOptions::cancel_flag itself. It must outlive all that reads it, and neither moves nor copies: the stop
+// callback holds its address.
 class StopFlag {
  public:
   explicit StopFlag(const OpenOptions& options)
@@ -35,22 +37,27 @@ class StopFlag {
   std::stop_callback<Raise> callback_;
 };
 
+// A LoadedRun is what could be read of all inputs, and the errors of the rest.
 struct LoadedRun {
   Run run;
   std::vector<Error> failures;  // inputs that could not be read, when others could
 };
 
-// A path is a recording, a folder of them (searched one level deep per call, in name order), or a tar archive; "3=path"
-// gives the rank. The rank comes from the recording, else from what was given, else from the file name ("rank3",
-// "rank-3", "rank_3"). An error when nothing at all could be read.
+// Reads all paths into one Run. A path is a recording, a directory of recordings (searched one level deep, in name
+// order; a run directory also in its subdirectories), or a tar archive; "3=path" gives the rank. The rank comes
+// from the recording, else from what was given, else from the file name ("rank3", "rank-3", "rank_3"). Returns an
+// error when nothing at all could be read, when a named directory holds no recording, or kInterrupted when the
+// flag was set.
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options = {});
 
-// Reads one source, without cache. Used by LoadRun, tests and fuzzing.
+// Reads one source, without cache. Used by LoadRun, tests and fuzzing. Returns an error if no reader knows the
+// format, or if the reader found nothing useful.
 class Source;
 struct ReadContext;
 Result<Trace> ReadTrace(Source& source, const ReadContext& context);
 
-// Is this a folder that `gapless profile` left (docs/run_bundle.md)?
+// Returns true if `path` is a directory that `gapless profile` left (docs/run_bundle.md): it has a control file,
+// and a manifest or at least the control file's magic.
 bool IsRunFolder(const std::string& path);
 
 // "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent if the name has no rank.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source whose bytes are already in memory: for tests, fuzzing and embedding.
+// A MemorySource is a source whose bytes are already in memory: for tests, fuzzing and embedding. Its streams
+// refer to its bytes, so it must outlive them.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel names are the only thing every recorder agrees on; the rules on them are in names/.
+// Classifies names by the words in them. Names are the only thing on which every recorder agrees: categories and
+// fields differ by recorder and version, while a kernel is called the same everywhere.
+//
+// The rules on kernels are in names/; this file has those on runtime calls, copies, collectives and element types.
+// All compare prefixes and parts, in an order that matters: "cudaMallocHost" also starts like "cudaMalloc", and
+// "reducescatter" contains "reduce" and "scatter". A name that no rule knows is kOther or unknown, never an error.
 #include "ingest/names.h"
 
 #include <string>
@@ -13,15 +18,17 @@ namespace {
 
 using enum GpuOpClass;
 
-// "cudaLaunchKernel", "cuLaunchKernelEx", "hipExtModuleLaunchKernel" → without the vendor's prefix and "_v2"-like
-// suffix.
+// Returns the call without the vendor's prefix: "cudaLaunchKernel", "cuLaunchKernelEx",
+// "hipExtModuleLaunchKernel". "cuda" is tried before "cu", which it begins with. Returns "" for calls of other
+// vendors.
 std::string_view WithoutPrefix(std::string_view call) {
   for (const std::string_view prefix : {"cuda", "hip", "cu"})
     if (call.starts_with(prefix)) return call.substr(prefix.size());
   return {};
 }
 
-// Calls of other vendors' runtimes: SYCL's Unified Runtime and Level Zero, Cambricon's, Ascend's.
+// Classifies calls of other vendors' runtimes: SYCL's Unified Runtime and Level Zero, Cambricon's, Ascend's.
+// Synchronisations are asked before copies and allocations, whose words some of them contain.
 ApiKind ClassifyOtherApi(std::string_view call) {
   const auto is_of = [&](std::string_view prefix) { return call.starts_with(prefix); };
   if (!is_of("ur") && !is_of("pi") && !is_of("ze") && !is_of("cn") && !is_of("AscendCL@")) return ApiKind::kOther;
@@ -41,6 +48,8 @@ ApiKind ClassifyOtherApi(std::string_view call) {
 
 }  // namespace
 
+// Classifies calls of CUDA and HIP; other prefixes go to ClassifyOtherApi. The order counts: a graph launch is
+// asked before "Launch" anywhere in the name, and pinned host memory before allocations on the device.
 ApiKind ClassifyApi(std::string_view full) {
   if (full.starts_with("runFunction")) return ApiKind::kKernelLaunch;
   const std::string_view call = WithoutPrefix(full);
@@ -69,6 +78,9 @@ ApiKind ClassifyApi(std::string_view full) {
   return ApiKind::kOther;
 }
 
+// Asks the class first, then the units and the precision where they mean something. A kernel of unknown class is
+// asked for its units, too, unless PyTorch's own elementwise code (at::) names it: a matrix unit may be the only
+// sign that it multiplies matrices.
 KernelTraits ClassifyKernel(std::string_view kernel) {
   const std::string lower = LowerCase(kernel), head = KernelHead(lower);
   const std::optional<GpuOpClass> known = ClassByName(lower, head);
@@ -81,6 +93,8 @@ KernelTraits ClassifyKernel(std::string_view kernel) {
   return traits;
 }
 
+// Lets the operator decide for kernels whose name does not, such as those of generated code. "native_layer_norm"
+// is a norm, but aten::normal_ only draws random numbers.
 GpuOpClass RefineByOperator(GpuOpClass by_name, std::string_view operator_name) {
   if (by_name == kGemm && Has(operator_name, "conv")) return kConv;
   if (by_name != kOther) return by_name;
@@ -105,6 +119,8 @@ CopyKind ClassifyCopy(std::string_view name) {
   return CopyKind::kOther;
 }
 
+// Looks for the kinds in the order of the table: compound names ("reducescatter") stand before the words that they
+// contain ("scatter", "reduce").
 std::string_view CollectiveKind(std::string_view name) {
   struct Kind {
     std::string_view part, kind;
@@ -135,6 +151,7 @@ std::string_view CollectiveKind(std::string_view name) {
   return HasAny(lower, kLibraries) ? "other" : "";
 }
 
+// Knows the spellings of PyTorch's dtypes, of C++ types and of NCCL's recorder, in any case.
 int64_t ElementBytes(std::string_view dtype) {
   struct Width {
     std::string_view name;

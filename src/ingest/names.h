@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies names of runtime calls, kernels and copies of any recorder. Pure functions of the name, called once
-// per distinct name. New kernel families are added in names/class_rules.h and names/kernel_units.cc, one line each.
+// Classifies names of runtime calls, kernels and copies of any recorder. All are pure functions of the name,
+// called once per distinct name, and safe to call from several threads. New kernel families are added in
+// names/class_rules.h and names/kernel_units.cc, one line each.
 #pragma once
 
 #include <string_view>
@@ -9,7 +10,8 @@
 
 namespace gapless::internal {
 
-// CUDA runtime and driver, HIP. kOther for calls that do nothing to the GPU's queues.
+// Returns what a runtime call does to the GPU's queues, for CUDA's runtime and driver, HIP, SYCL, Cambricon and
+// Ascend. Returns kOther for calls that do nothing to the queues, and for unknown names.
 ApiKind ClassifyApi(std::string_view call);
 
 struct KernelTraits {
@@ -18,13 +20,16 @@ struct KernelTraits {
   KernelPrecision precision =
       KernelPrecision::kUnknown;  // precision of matrix products (with vectors, too), convolutions, attention
 };
+// Returns class, units and precision of a kernel; kOther and unknown where the name does not say. The unit is kNo
+// for kernels whose class does not multiply matrices.
 KernelTraits ClassifyKernel(std::string_view kernel);
 
-// A kernel that computes a convolution as a matrix product is a convolution: the operator decides where the name
-// cannot.
+// Returns the class of a kernel that `operator_name` launched. A kernel that computes a convolution as a matrix
+// product is a convolution: the operator decides where the name cannot.
 GpuOpClass RefineByOperator(GpuOpClass by_name, std::string_view operator_name);
 
-// "Memcpy HtoD (Pageable -> Device)", "CopyDeviceToHost", "DtoD" …
+// Returns the direction of a copy, and for copies from and to the host whether that memory is pinned: "Memcpy HtoD
+// (Pageable -> Device)", "CopyDeviceToHost", "DtoD" …
 CopyKind ClassifyCopy(std::string_view name);
 
 // "all_reduce" for "nccl:all_reduce", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "allreduce" …; "" for no collective.

@@ -22,6 +22,8 @@ namespace gapless::internal {
 
 enum class Sniff : uint8_t { kNo, kMaybe, kYes };
 
+// A ReadContext is what a reader gets besides the input. It must outlive the call, and is shared by the reader's
+// threads.
 struct ReadContext {
   ThreadPool& pool;
   const std::atomic<bool>* cancel = nullptr;  // set: stop soon with kInterrupted
@@ -30,6 +32,8 @@ struct ReadContext {
   bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 };
 
+// A Reader describes one format. Readers are constants; their functions keep no state and may run for several
+// inputs at once.
 struct Reader {
   std::string_view name;                         // equals the file name
   std::string_view help;                         // one line for `gapless formats`

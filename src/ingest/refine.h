@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derives what needs GPU operations linked with the operators that launched them.
+// Derives what needs GPU operations linked with the operators that launched them. All functions change the trace
+// in place, and are called by readers after the builder has finished.
 #pragma once
 
 #include "trace/trace.h"

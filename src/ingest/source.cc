@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements byte sources over files, with streaming decompression of gzip and Zstandard. The content decides the
 // format, not the name.
+//
+// A stream decompresses into the caller's buffer and holds 256 KiB of input, whatever the size of the file.
+// Several gzip members or Zstandard frames in a row count as one text. Text before a damaged place is delivered;
+// the error comes with the next call. Each opening of a source has a file descriptor of its own.
 #include "ingest/source.h"
 
 #include <fcntl.h>
@@ -20,6 +24,7 @@ namespace {
 
 constexpr size_t kInputBytes = size_t{256} * 1024;
 
+// A FileStream reads a file as it is, and counts the bytes for progress. Owns the descriptor.
 class FileStream : public ByteStream {
  public:
   FileStream(int fd, std::string path, std::atomic<uint64_t>& taken) : fd_(fd), path_(std::move(path)), taken_(taken) {}
@@ -139,6 +144,7 @@ class ZstdStream : public InflatingStream {
  public:
   ZstdStream(std::unique_ptr<ByteStream> inner, std::string path)
       : InflatingStream(std::move(inner), std::move(path)), context_(ZSTD_createDStream(), ZSTD_freeDStream) {
+    // By default the library refuses windows over 128 MiB, which `zstd --long=31` makes.
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 31);
   }
 

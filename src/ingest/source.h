@@ -22,10 +22,12 @@ class ByteStream {
   virtual Result<size_t> Read(char* out, size_t size) = 0;
 };
 
-// One recording's bytes, which can be opened more than once.
+// A Source is one recording's bytes, which can be opened more than once. Streams must not outlive their source.
+// Only bytes_taken() may be called by another thread while a stream is read.
 class Source {
  public:
   virtual ~Source() = default;
+  // Returns a stream from the first byte; an error if the file cannot be opened.
   virtual Result<std::unique_ptr<ByteStream>> Open() = 0;
   const std::string& path() const { return path_; }        // for messages; "archive.tar.gz!/member" inside an archive
   uint64_t stored_bytes() const { return stored_bytes_; }  // size on disk, 0 when unknown
@@ -44,8 +46,9 @@ Result<std::unique_ptr<Source>> OpenFile(const std::string& path);
 // Is this a tar archive (perhaps compressed)? Decided by content.
 bool IsTar(Source& source);
 
-// Calls `visit` with a source for each regular member, in order, as the archive streams by. Opening a member while it
-// is the current one costs nothing extra; opening it again later reads the archive anew up to there.
+// Calls `visit` with a source for each regular member, in order, as the archive streams by. The first opening of
+// the current member costs nothing extra; any other one reads the archive anew up to there. The source is only
+// good during the call. Returns an error if the archive is cut off or damaged; members before that were visited.
 Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit);
 
 }  // namespace gapless::internal

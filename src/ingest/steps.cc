@@ -33,6 +33,7 @@ constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
 // twice as much work as the one that counts (it searches algorithms), and an evaluation beside it as much again.
 constexpr double kMinStepsShare = 0.2;
 
+// Returns the number at the end of a name ("ProfilerStep#12"), or `otherwise`.
 int64_t TrailingNumber(std::string_view name, int64_t otherwise) {
   const size_t digits = name.find_last_not_of("0123456789");
   const std::string_view text = name.substr(digits == std::string_view::npos ? 0 : digits + 1);
@@ -55,6 +56,7 @@ std::vector<uint32_t> Annotations(const Trace& trace, Fits fits) {
   return rows;
 }
 
+// Returns a step for each annotation, as long as it is. Steps without a number in their name are counted from 0.
 std::vector<StepRow> Spans(const Trace& trace, const std::vector<uint32_t>& rows, StepSource source) {
   std::vector<StepRow> steps;
   for (const uint32_t row : rows)
@@ -78,6 +80,7 @@ std::vector<StepRow> Between(const std::vector<uint32_t>& rows, StepSource sourc
   return steps;
 }
 
+// Returns true if a user's annotation is named after a step. The optimizer's step is a part of one.
 bool SaysStep(std::string_view name) {
   if (name.starts_with("ProfilerStep#")) return false;
   std::string lower(name);
@@ -178,6 +181,8 @@ std::vector<int64_t> Work(const Trace& trace) {
   return work;
 }
 
+// Marks steps as incomplete by how much work they launched, compared with the median step. Iterations of an
+// inference engine vary with the requests in flight, so for those only steps without any work count as cut off.
 void MarkCutOff(Trace& trace) {
   const std::vector<int64_t> work = Work(trace);
   if (work.size() < 2) return;
@@ -193,6 +198,8 @@ void MarkCutOff(Trace& trace) {
   if (static_cast<double>(work.back()) < kLastStepShare * typical) complete[work.size() - 1] = 0;
 }
 
+// Applies the rule for files that end in the middle (see above): compares with the median of the steps that have
+// device work.
 void MarkWithoutDeviceWork(Trace& trace) {
   const std::vector<int64_t> work = Work(trace);
   std::vector<int64_t> some;

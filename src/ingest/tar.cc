@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tar archives (POSIX ustar, pax and GNU long names) as a stream of members: 512-byte headers, each followed by the
-// member's bytes padded to 512. https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
+// Reads tar archives (POSIX ustar, pax and GNU long names) as a stream of members: 512-byte headers, each followed
+// by the member's bytes padded to 512.
+// https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
+//
+// An archive is never unpacked to disk. The current member is read as the archive streams by; opening a member
+// again later walks the archive anew, O(its offset). A wrong checksum of a header ends the walk with an error:
+// nothing says where the next header would be. Only regular files are members; links and devices are skipped.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -15,7 +20,8 @@ constexpr size_t kBlock = 512;
 constexpr uint64_t kMaxName = 1 << 16;
 using Header = std::array<char, kBlock>;
 
-// Octal text, or big-endian binary when the first bit is set.
+// Returns a number of a header: octal text, or big-endian binary when the first bit is set (GNU's form for sizes
+// over 8 GiB).
 uint64_t Number(const char* field, size_t size) {
   uint64_t value = 0;
   if ((static_cast<unsigned char>(field[0]) & 0x80) != 0) {
@@ -35,7 +41,8 @@ bool ChecksumFits(const Header& header) {
 
 std::string Text(const char* field, size_t size) { return {field, strnlen(field, size)}; }
 
-// "LEN key=value\n" records of a pax header; the value of `key`, or "".
+// Returns the value of `key` among the "LEN key=value\n" records of a pax header, or "". Stops at a record whose
+// length cannot be.
 std::string PaxValue(std::string_view records, std::string_view key) {
   while (!records.empty()) {
     size_t length = 0, digits = 0;
@@ -56,7 +63,7 @@ struct Member {
   bool regular = false;
 };
 
-// Walks an archive forward.
+// A TarCursor walks an archive forward. Going to the next member skips what was not read of the current one.
 class TarCursor {
  public:
   TarCursor(std::unique_ptr<ByteStream> stream, std::string path)
@@ -167,6 +174,8 @@ class MemberStream : public ByteStream {
   std::shared_ptr<TarCursor> cursor_;
 };
 
+// A MemberSource is one member. Its first opening continues the cursor's stream. Each further opening, such as the
+// reader's after the detection of the format, decompresses the archive anew up to the member.
 class MemberSource : public Source {
  public:
   MemberSource(std::string archive, std::shared_ptr<TarCursor> cursor)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Closes blocks: pads the payload, adds the checksum and the clock readings, and hands the block to the sink.
+// Differences of times and correlations start from 0 in each block, so a damaged block does not spoil the next.
 #include "inject/block.h"
 
 #include <cstring>

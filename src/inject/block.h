@@ -19,6 +19,8 @@ class BlockSink {
   ~BlockSink() = default;
 };
 
+// A Block never allocates memory. Not thread-safe. Nothing checks that a record stays within the bytes given
+// to Begin().
 class Block {
  public:
   static constexpr size_t kPayloadBytes = size_t{192} * 1024;
@@ -28,6 +30,7 @@ class Block {
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
 
+  // Sets the readings of both clocks, in ns, that go into the head of each block closed from now on.
   void SetClocks(int64_t cupti_ns, int64_t unix_ns) { cupti_ns_ = cupti_ns, unix_ns_ = unix_ns; }
 
   // Begins a record whose body is at most `most` bytes. Fields follow, then End().

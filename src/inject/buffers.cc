@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the queue of CUPTI's buffers: memory is mapped on first use, and full buffers wait under one mutex.
+// At most 128 buffers of 256 KiB are made, 32 MiB in all. Buffers are used again and never freed.
 #include "inject/buffers.h"
 
 #include <ctime>
@@ -30,6 +31,7 @@ Buffers::Buffers() {
   pthread_condattr_destroy(&attributes);
 }
 
+// Maps memory outside the lock, since CUPTI calls from the program's own threads.
 uint8_t* Buffers::TakeEmpty() {
   {
     const Lock lock(mutex_);
@@ -57,6 +59,7 @@ void Buffers::AddFull(const FullBuffer& full) {
   pthread_cond_signal(&changed_);
 }
 
+// Waits once and does not loop: the worker asks again after a wake-up without a buffer.
 FullBuffer Buffers::TakeFull(const timespec* deadline) {
   const Lock lock(mutex_);
   if (fulls_ == 0 && !woken_ && deadline != nullptr) (void)pthread_cond_timedwait(&changed_, &mutex_, deadline);

@@ -31,7 +31,7 @@ class Buffers {
 
   // Returns an empty buffer for CUPTI, or null if all are in use.
   uint8_t* TakeEmpty();
-  // From CUPTI. Wakes who waits.
+  // Queues a buffer that CUPTI has filled, and wakes the worker.
   void AddFull(const FullBuffer& full);
 
   // For the worker: the oldest full one. Waits until there is one, the deadline (CLOCK_MONOTONIC) passes, or Wake();
@@ -40,10 +40,10 @@ class Buffers {
   void GiveBack(uint8_t* bytes);
   void Wake();
 
-  // Does CUPTI hold one?
+  // Returns true if CUPTI holds a buffer; before it has taken its first one there is nothing to flush.
   bool lent();
 
-  // No further buffer is handed out.
+  // Ends the lending: TakeEmpty() returns null from now on. Buffers that CUPTI holds may still come back.
   void Stop();
 
  private:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Getting CUPTI to work for us: one subscriber may own it, and what it is to record is switched on kind by kind.
+// Claims CUPTI for the collector: one subscriber may own it, and what it is to record is switched on kind by kind.
+//
+// A kind that this GPU or version refuses is noted in the stream and left out; only if all are refused does the
+// collector give up. On failure the subscription is given back, so that another tool can have it.
 #include <cupti_driver_cbid.h>
 #include <cupti_runtime_cbid.h>
 
@@ -63,6 +66,7 @@ void OnCallback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}  
 
 }  // namespace
 
+// Returns false with the reason in `why` if CUPTI does not work for us.
 bool Collector::Claim(char* why, size_t why_size) {
   CUptiResult result = api_.cuptiSubscribe(&subscriber_, OnCallback, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
@@ -81,6 +85,7 @@ bool Collector::Claim(char* why, size_t why_size) {
   return false;
 }
 
+// Returns false with the reason in `why` if CUPTI refuses all kinds.
 bool Collector::EnableKinds(char* why, size_t why_size) {
   if (api_.cuptiSetThreadIdType != nullptr) (void)api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   char refused[256] = "";
@@ -113,6 +118,7 @@ void Collector::DisableKinds() {
   (void)api_.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
+// Switches the recording of these calls off, where this version of CUPTI can.
 void Collector::LeaveOutTrifles() {
   if (api_.cuptiActivityEnableRuntimeApi != nullptr)
     for (const CUpti_CallbackId id : kRuntimeTrifles) (void)api_.cuptiActivityEnableRuntimeApi(id, 0);

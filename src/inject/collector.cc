@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the collector of one process: starts CUPTI, encodes full buffers on its own thread, flushes once a second.
+// Implements the collector of one process: starts CUPTI, encodes full buffers on its own thread, flushes once a
+// second.
+//
+// Encoding happens on our thread only, so the encoder, the block and the file need no locks; the queue of buffers
+// is what is shared with the program's threads. The loop waits for a full buffer or the next tick, whichever comes
+// first. At exit the program waits at most ten seconds for the thread.
 #include "inject/collector.h"
 
 #include <unistd.h>
@@ -56,6 +61,7 @@ bool Collector::Start(const char* run_folder, const char* reason) {
   return false;
 }
 
+// Writes a stream that holds the reason why nothing is recorded.
 void Collector::GiveUp(const char* why) {
   encoder_.AddMessage(kInfo, why);
   block_.Close();
@@ -75,6 +81,7 @@ void Collector::DescribeProcess() {
   }
 }
 
+// In the child after fork() CUPTI gets no buffers from the copy of its parent's collector.
 void Collector::Request(uint8_t** buffer, size_t* size) {
   *buffer = abandoned() ? nullptr : buffers_.TakeEmpty();
   *size = *buffer == nullptr ? 0 : Buffers::kBufferBytes;
@@ -127,6 +134,7 @@ void Collector::Work() {
   file_.Close();
 }
 
+// Asks CUPTI for complete records and writes what there is, so that a killed process loses a second at most.
 void Collector::Tick() {
   if (buffers_.lent()) (void)api_.cuptiActivityFlushAll(0);  // not before CUPTI has begun: CUDA may still be starting
   Drain();
@@ -149,6 +157,7 @@ void Collector::StopAtLimit() {
   block_.Close();
 }
 
+// Encodes all full buffers without waiting for more.
 void Collector::Drain() {
   for (;;) {
     const FullBuffer full = buffers_.TakeFull(nullptr);
@@ -159,6 +168,7 @@ void Collector::Drain() {
   }
 }
 
+// Asks CUPTI how many records it dropped; it counts per context and stream.
 void Collector::CountDrops(const FullBuffer& full) {
   size_t dropped = 0;
   if (api_.cuptiActivityGetNumDroppedRecords != nullptr &&
@@ -167,7 +177,7 @@ void Collector::CountDrops(const FullBuffer& full) {
     encoder_.AddDropped(dropped, wire::DropCause::kCupti);
 }
 
-// Both clocks at the same moment: of a few tries the one during which the least time passed.
+// Reads both clocks at nearly the same moment: of five tries the one during which the least time passed counts.
 void Collector::ReadClocks() {
   if (api_.cuptiGetTimestamp == nullptr) return;
   int64_t best_ns = INT64_MAX, cupti_ns = 0, unix_ns = 0;
@@ -182,6 +192,7 @@ void Collector::ReadClocks() {
   if (best_ns != INT64_MAX) block_.SetClocks(cupti_ns, unix_ns);
 }
 
+// CUPTI hands over what it has during the flush, so the queue is closed only afterwards.
 void Collector::Finish() {
   if (!collecting_ || abandoned() || stopping_.load()) return;
   (void)api_.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);

@@ -30,11 +30,12 @@ class Collector {
   // Takes in what CUPTI still has, ends the thread and the stream. Called once, at exit.
   void Finish();
 
-  // CUPTI's side.
+  // Called by CUPTI on any thread: Request() hands out an empty buffer, or null with size 0 if all are in use;
+  // Complete() takes a full one.
   void Request(uint8_t** buffer, size_t* size);
   void Complete(const FullBuffer& full);
 
-  // In the child after fork().
+  // Called in the child after fork(): this copy of the collector does nothing from then on.
   void Abandon() { abandoned_.store(true, std::memory_order_relaxed); }
   bool abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
   const CuptiApi& api() const { return api_; }

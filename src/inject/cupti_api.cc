@@ -44,6 +44,7 @@ void* OpenByName(const Majors& majors, int flags) {
   return nullptr;
 }
 
+// Tries the places in the order that the header lists; a library that the user names is the only one tried.
 void* OpenAny(const Majors& majors) {
   if (const char* const given = std::getenv("GAPLESS_CUPTI_LIBRARY"); given != nullptr && *given != '\0')
     return Open(given, 0);
@@ -59,6 +60,7 @@ void* OpenAny(const Majors& majors) {
   return nullptr;
 }
 
+// Looks all functions up; returns the name of the first needed one that is missing, or null.
 const char* LookUp(CuptiApi& api) {
 #define GAPLESS_CUPTI_GET(name) api.name = reinterpret_cast<decltype(api.name)>(dlsym(api.library, #name));
 #define GAPLESS_CUPTI_GET_NEEDED(name) \

@@ -23,6 +23,7 @@ inline constexpr size_t kMaxPath = 4096;
   F(cuptiActivityEnableDriverApi)
 // clang-format on
 
+// CuptiApi holds the functions of the opened library, which is never closed: CUPTI may call back at any time.
 struct CuptiApi {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): the argument is a name, not a value
 #define GAPLESS_CUPTI_MEMBER(name) decltype(&::name) name = nullptr;

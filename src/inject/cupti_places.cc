@@ -32,6 +32,7 @@ int VisitLoaded(dl_phdr_info* info, size_t, void* context) {
   return search.found ? 1 : 0;
 }
 
+// Tries the files that match, the last in name order first.
 bool TryPattern(const char* pattern, TryPath try_path, void* context) {
   glob_t found{};
   bool done = false;

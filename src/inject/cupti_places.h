@@ -4,7 +4,7 @@
 
 namespace gapless::internal::inject {
 
-// Told a path that may not exist; true ends the search.
+// Takes a path that may not exist; returns true to end the search.
 using TryPath = bool (*)(const char* path, void* context);
 
 // Where CUPTI stands beside the CUDA runtime (or CUPTI's own neighbours) that this process has loaded, for the same
@@ -13,7 +13,7 @@ using TryPath = bool (*)(const char* path, void* context);
 bool VisitBesideRuntime(TryPath try_path, void* context);
 // The same of a given library, e.g. …/nvidia/cuda_runtime/lib/libcudart.so.12.
 bool VisitBeside(const char* library_path, TryPath try_path, void* context);
-// /usr/local/cuda*: that of the wanted major version first, then `cuda`, then the others.
+// Tries the toolkits in /usr/local/cuda* that have CUPTI of this major version, the last in name order first.
 bool VisitToolkits(int major, TryPath try_path, void* context);
 
 }  // namespace gapless::internal::inject

@@ -17,6 +17,7 @@ namespace gapless::internal::inject {
 
 using wire::RecordType;
 
+// Walks the records of a buffer by CUPTI's own function, which knows their sizes: they differ by version.
 void Encoder::AddBuffer(uint8_t* buffer, size_t valid_bytes) {
   CUpti_Activity* record = nullptr;
   while (api_.cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS && record != nullptr)
@@ -86,6 +87,8 @@ void Encoder::AddCounts() {
   unknown_ = 0;
 }
 
+// Returns the number of a text, and defines it in the stream if it is new. Must not be called within a record,
+// because a definition is a record of its own.
 uint32_t Encoder::Text(const char* text) {
   bool fresh = false;
   const uint32_t number = texts_.NumberOf(text, fresh);
@@ -112,6 +115,8 @@ void Encoder::DefineText(uint32_t number, const char* text) {
   block_.End();
 }
 
+// Returns the number of a call's name. CUPTI is asked once per call, and again after the table of texts was
+// emptied.
 uint32_t Encoder::CallName(wire::ApiDomain domain, CUpti_CallbackId id) {
   if (call_generation_ != texts_.generation()) {
     std::memset(call_names_, 0, sizeof call_names_);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUPTI's records in, records of the stream out (wire/cupti_stream.h).
 //
-// The cost: a training step of a large model is some ten thousand records, CUPTI's kernel record alone has 208 to 248
-// bytes. Copying them out as they are would be fastest for us and most expensive for the disk; a general compressor
-// costs ten times the budget. Most fields repeat or grow by little from record to record, so each is written as a
+// A training step of a large model is some ten thousand records, and CUPTI's kernel record alone has 208 to 248
+// bytes. Copying them out as they are would cost us the least and the disk the most; a general compressor costs
+// ten times the budget. Most fields repeat or grow by little from record to record, so each is written as a
 // varint, times and correlations as differences: about 30 bytes a kernel, 12 a call, at some tens of ns each
-// (bench/inject_records.cc). A length before each record lets older readers skip what they do not know. Names are the
-// dear part, up to kilobytes each: they are written once and numbered, and the way to the number is short
-// (text_table.h). Kernel names are demangled here, once each and away from the program's threads, so that no reader has
-// to demangle what a stranger's file holds.
+// (bench/inject_records.cc). A length before each record lets older readers skip what they do not know.
+//
+// Names are up to kilobytes each, so they are written once and numbered (text_table.h). Kernel names are demangled
+// here, once each and away from the program's threads, so that no reader has to demangle the names of a file it
+// cannot trust.
 #pragma once
 
 #include "inject/block.h"
@@ -17,6 +18,7 @@
 
 namespace gapless::internal::inject {
 
+// An Encoder is not thread-safe. Its records stay in the block until that is full or closed.
 class Encoder {
  public:
   // `api` has the names of calls and the fields of records.
@@ -24,7 +26,7 @@ class Encoder {
 
   bool Allocate() { return texts_.Allocate(); }
 
-  // Every record of one of CUPTI's buffers.
+  // Adds every record of one of CUPTI's buffers; records of unknown kinds are counted.
   void AddBuffer(uint8_t* buffer, size_t valid_bytes);
   void Add(const CUpti_Activity& record);
 
@@ -33,10 +35,11 @@ class Encoder {
   void AddDropped(uint64_t count, wire::DropCause cause);
   void AddFinish();
 
-  // Reports what was counted since the last time. Before a block is closed.
+  // Adds what was counted since the last time. To be called before a block is closed.
   void AddCounts();
 
-  // Has anything been added that is worth a file? (Descriptions of devices, threads and the process are not.)
+  // Returns true if anything was added that is worth a file; descriptions of devices, threads and the process are
+  // not.
   bool worth_writing() const { return worth_writing_; }
   uint64_t records() const { return records_; }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function for each kind of CUPTI's records; the order of the fields is that of wire/cupti_stream.h.
+// Writes each kind of CUPTI's records; the order of the fields is that of wire/cupti_stream.h. Texts are defined
+// before their record begins. A field that only newer versions of CUPTI have is read only if the library's version
+// has it.
 #include <initializer_list>
 
 #include "inject/encoder.h"

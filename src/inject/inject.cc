@@ -34,6 +34,7 @@ void RegisterOnce() {
   (void)std::atexit(FinishAtExit);
 }
 
+// Runs once per process: a child of fork() that is asked again starts a collector of its own.
 void Start() {
   const pid_t pid = getpid();
   if (g_pid.exchange(pid) == pid) return;  // asked again

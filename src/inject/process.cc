@@ -24,6 +24,7 @@ bool Equals(const char* variable, const char* value) {
   return text != nullptr && std::strcmp(text, value) == 0;
 }
 
+// Returns a sentence if one of Nsight's tools runs this process, by the variables that they set; else null.
 const char* OtherProfiler() {
   if (std::getenv("NSYS_PROFILING_SESSION_ID") != nullptr)
     return "Nsight Systems records this process and owns CUPTI: the native collector does not record";

@@ -16,7 +16,7 @@ Rank RankOfProcess();
 
 enum class Decision : uint8_t {
   kOff,       // nothing is done, and nothing is said
-  kCollect,   //
+  kCollect,   // CUPTI records
   kStepAside  // another profiler is at work: say so and do nothing
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads small files with plain system calls into the caller's memory.
 #include "inject/small_files.h"
 
 #include <fcntl.h>

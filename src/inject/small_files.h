@@ -6,7 +6,8 @@
 
 namespace gapless::internal::inject {
 
-// The first `size - 1` bytes of a file, ended by a zero; how many there were, 0 when it cannot be read.
+// Reads the first `size - 1` bytes of a file and ends them with a zero. Returns their number, 0 if it cannot be
+// read.
 size_t ReadSmallFile(const char* path, char* out, size_t size);
 // Reads the first line, without its end. Returns false if there is no line.
 bool ReadLine(const char* path, char* out, size_t size);

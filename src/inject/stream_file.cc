@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the stream of a process. Links in the place of the folder or the file are refused, because they lead out of
-// the run; after a failed write all further records are counted as lost.
+// Writes the stream of a process. Links in the place of the folder or the file are refused, because they lead out
+// of the run; after a failed write all further records are counted as lost. The file is made with the first block,
+// so a process that records nothing leaves no file.
 #include "inject/stream_file.h"
 
 #include <fcntl.h>

@@ -15,9 +15,11 @@ class StreamFile : public BlockSink {
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;
 
-  // The run's folder and who we are, for when the file is made.
+  // Keeps the run's folder and the rank for when the file is made. A path that is too long counts as a failed
+  // write.
   void Prepare(const char* run_folder, const Rank& rank, int64_t start_unix_ns);
   void Write(const uint8_t* block, size_t bytes, uint32_t records) override;
+  // Closes the file; blocks that come later are counted as lost.
   void Close();
 
   uint64_t bytes_written() const { return bytes_written_; }

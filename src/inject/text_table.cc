@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the table of names: open addressing by a hash of the characters, with the pointer as a first guess.
+// Implements the table of names: open addressing by a hash of the characters, with the pointer as a first guess. A
+// name that was seen at its pointer before costs one comparison of its characters. Memory is mapped once: 8 MiB of
+// texts, and tables of fixed size; pages cost nothing until they are touched. Longer texts are cut.
 #include "inject/text_table.h"
 
 #include <cstring>
@@ -63,6 +65,8 @@ uint32_t TextTable::NumberOf(const char* text, bool& fresh) {
   return slot.number;
 }
 
+// Returns the slot of the text, or the free one where it belongs. The table is at most half full, so the search
+// ends.
 TextTable::Slot& TextTable::Find(const char* text, size_t length, uint32_t hash) {
   size_t at = hash % kSlots;
   for (;; at = (at + 1) % kSlots) {

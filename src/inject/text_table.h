@@ -21,8 +21,8 @@ class TextTable {
 
   bool Allocate();  // false: no memory
 
-  // The number of `text`, from 1. `fresh` is set when it is new: the caller defines it in the stream. 0 for null, or
-  // when there is no memory. Not safe from several threads.
+  // Returns the number of `text`, from 1; 0 for null, or when there is no memory. `fresh` is set when the text is
+  // new: the caller then defines it in the stream. Not safe from several threads.
   uint32_t NumberOf(const char* text, bool& fresh);
   // Counts how often everything was forgotten: numbers kept elsewhere are stale when it changes.
   uint32_t generation() const { return generation_; }
@@ -41,6 +41,7 @@ class TextTable {
   static constexpr size_t kSlots = kMaxTexts * 2;
   static constexpr size_t kSeen = 4096;
 
+  // Empties the table, which clears about 1 MB; numbers go on from where they are.
   void Forget();
   Slot& Find(const char* text, size_t length, uint32_t hash);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares a slow or hung trial with a run without the fix, and warns if the machine changed in most of them.
+//
+// Example: steps took 10 ms before, 16 ms in the trial, and 15 ms without the fix right after. The machine is busy
+// (15 / 10 > 1.25), and the fix itself is not slow (16 / 15).
 #include "optimize/beside.h"
 
 #include <algorithm>
@@ -9,9 +12,11 @@
 namespace gapless::internal {
 namespace {
 
+// Share of measurements, 0–1, that may be slow before the user is warned.
 constexpr double kMaxShareSlow = 0.1;
 constexpr double kHungFactor = 2;  // a command that takes over half as long as the ended trial is as slow
 
+// Formats seconds for a sentence.
 std::string Duration(double seconds) { return FormatDuration(static_cast<int64_t>(seconds * 1e9)); }
 std::string Step(const Stage& stage) { return StrCat(FormatDigits(stage.step_ms, 3), " ms"); }
 
@@ -43,6 +48,7 @@ void MachineWatch::Add(double step_ms, double usual_ms) {
 }
 
 std::string MachineWatch::Warning() const {
+  // A single slow measurement is reported only if it was slow enough that a first run would be cut.
   const bool is_once = slow_ < 2 && worst_ < kCutFactor;
   if (is_once || static_cast<double>(slow_) <= kMaxShareSlow * static_cast<double>(runs_)) return "";
   return StrCat("the machine was busy: in ", slow_, " of ", runs_, " measurements the same command took up to ",

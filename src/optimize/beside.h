@@ -20,16 +20,20 @@ struct Beside {
   std::string words{};           // continues a reason: "; without it the command took 12 s right after"
 };
 
-// After a trial that was ended after `trial_s` s. `before_s`: runs of the command took until now.
+// Judges a trial that was ended after `trial_s` seconds; `without` is a run of the command without the fix right
+// after it. `before_s` is what runs of the command took until now. The machine is busy if the run hangs, too, or
+// takes over half as long as the ended trial.
 Beside CompareHungRun(double trial_s, double before_s, const RunSample& without);
-// After a first run whose steps are longer than before. `before`: the stage without the fix; `limit`: the ratio from
-// which a first run is slower.
+// Judges a first run whose steps are longer than before; `without` is a run without the fix right after it.
+// `before` is the stage without the fix, `limit` the ratio of step times from which a first run is slower.
 Beside CompareSlowRun(const Stage& trial, const Stage& before, const Stage& without, double limit);
 
-// Counts measurements of the same sets of fixes, runs or seconds of blocks, and the share of them in which the machine
-// was slower than in the fastest one.
+// A MachineWatch counts measurements of the same sets of fixes, runs or seconds of blocks, and the share of them
+// in which the machine was slower than in the fastest one.
 class MachineWatch {
  public:
+  // Counts a measurement and the step time of the fastest one of its set. Values of 0 or less are not known and
+  // not counted.
   void Add(double step_ms, double usual_ms);
   // A warning that names the busy machine; empty: at most a tenth of the measurements were slow.
   std::string Warning() const;

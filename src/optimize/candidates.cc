@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the candidates of a recording: selects fixes and values, predicts gains, and records a reason for each skipped
-// one.
+// Builds the candidates of a recording: selects fixes and values, predicts gains, and records a reason for each
+// skipped one.
+//
+// A candidate is skipped, but stays in the list with its reason, if nothing supports it: no finding, no
+// prediction, and it is not worth a blind trial. What the user names is tried all the same. If the fix cannot
+// change anything here (no DataLoader, no such operator, wrong GPU), it does not apply, whoever asked for it.
 #include "optimize/candidates.h"
 
 #include <algorithm>
@@ -18,10 +22,13 @@ constexpr double kOfPrior = 0.1;   // share of the prior's gain that a fix keeps
 constexpr double kSafetyPenalty =
     0.01;  // speedup subtracted per safety class, so that of two equal fixes the safer comes first
 
+// Returns true if predict has a model of this name.
 bool HasWhatIf(std::string_view name) {
   return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
+// Returns the bottleneck with the largest gain that the fix cures, by its own list or by the rule's
+// recommendations; null without a match.
 const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottlenecks) {
   const Bottleneck* best = nullptr;
   for (const Bottleneck& bottleneck : bottlenecks) {
@@ -34,6 +41,8 @@ const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottl
   return best;
 }
 
+// Sets the predicted speedup, or the reason to skip. A refusal of the predictor says nothing about the fix, so the
+// candidate stays as it was.
 void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
   const auto prediction =
       predictor.Predict({{.name = std::string(candidate.item.fix->name), .value = candidate.item.value}});
@@ -48,8 +57,9 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
   if (gain.high < kMinGain) candidate.skip = StrCat("at most ", FormatNumber(gain.high, 2), "x is predicted");
 }
 
-// The gain of a bottleneck is that of removing it, which only one direction of `threads` and `workers` may do: values
-// of these have the gain of their own hint.
+// Sets the score: the prediction, else the hint for this value, else the gain of the bottleneck, else a tenth of
+// the prior's gain. The gain of a bottleneck is that of removing it, which only one direction of `threads` and
+// `workers` may do: values of these have the gain of their own hint.
 void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidate) {
   const bool is_by_value = IsHintedByValue(*candidate.item.fix);
   const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->prior, 1.0) - 1);
@@ -65,6 +75,8 @@ void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidat
 // The way in which the user named a candidate: not at all, by its fix (gapless chooses the value), or with its value.
 enum class Asked : uint8_t { kNothing, kFix, kValue };
 
+// Returns the candidate for one value of a fix. The recording's verdict is overridden by a hint with a gain, and
+// by the user. Only a value that the user gave himself is tried against a hint that says why it cannot help.
 Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck> bottlenecks,
                    const Predictor* predictor, const FixContext& context) {
   Candidate candidate{.item = item};
@@ -129,6 +141,8 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
     candidates.push_back(std::move(candidate));
     for (const std::string& value : values.apart) candidates.push_back(consider(value));
   }
+  // Fixes whose runs begin minutes later come last, whatever their score: they could use up the budget before
+  // others had a turn.
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
     if (a.item.fix->slow_start != b.item.fix->slow_start) return b.item.fix->slow_start;
     return a.score > b.score;

@@ -30,13 +30,16 @@ struct Candidate {
   bool was_busy = false;                     // its first run met a busy machine, and it is tried once more
 };
 
+// CandidateOptions name the fixes that the user wants or excludes.
 struct CandidateOptions {
   std::vector<FixItem> only{};         // empty: all; values given here are tried whatever was predicted
   std::vector<std::string> without{};  // names
   std::span<const Fix> own{};
 };
 
-// `predictor` null, or its check not passed: nothing is predicted.
+// Returns the candidates in the order of their score, fixes with a slow start last; skipped ones are among them,
+// with the reason. `predictor` is null, or its check not passed: nothing is predicted. The items refer to the
+// catalogue and to `own`, which must outlive them.
 std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const Bottleneck> bottlenecks,
                                       const Predictor* predictor, const CandidateOptions& options);
 

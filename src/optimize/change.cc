@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the JSON of a fix's report, with the edits of the user's script that have the same effect.
+//
+// The text comes from the process that trains, so nothing in it is trusted: unknown kinds of edits become "no
+// edit", numbers of lines are limited, other types than expected are ignored, and secrets in sentences are
+// redacted. What an edit may write into a file is checked where it is applied (patch/file_editor.cc).
 #include "optimize/change.h"
 
 #include <algorithm>
@@ -34,7 +38,7 @@ std::vector<std::string> Texts(const JsonValue& list) {
   return texts;
 }
 
-// A value as Python writes it.
+// Returns a value as Python writes it; "" for null, lists and objects. Texts are Python expressions already.
 std::string PythonText(const JsonValue& value) {
   if (value.Text() != nullptr) return *value.Text();
   if (value.Bool()) return *value.Bool() ? "True" : "False";

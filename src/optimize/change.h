@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of a fix inside a process, as the agent reports it (record `fix` of docs/agent_protocol.md).
+// The effect of a fix inside a process, as the agent reports it (record `fix` of docs/agent_protocol.md), and the
+// same change as an edit of the user's script.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ enum class EditKind : uint8_t {
 
 std::string_view NameOf(EditKind kind);  // "keywords" …; "" of kNone
 
+// An Edit is one change of one file, or of the launch command. Places are those of the file as the process ran it.
 struct Edit {
   EditKind kind = EditKind::kNone;
   std::string file{};                                      // absolute
@@ -46,7 +48,8 @@ struct Change {
   Edit edit{};
 };
 
-// The text of a record; `value` is the record's: 0 off, 1 on, 2 refused.
+// Parses the text of a record; `value` is the record's: 0 off, 1 on, 2 refused. Returns an error if the text is no
+// JSON, names no fix, or the value is another one. An edit that is not understood is kNone, and no error.
 Result<Change> ParseChange(std::string_view json, int value);
 // Writes a change in the agent's format, which ParseChange() reads.
 std::string ToJson(const Change& change);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a paired comparison, ends it when it is decided or hopeless, and classifies runs that fail.
+//
+// Pairs are added until the anytime-valid interval excludes 1 or shows equivalence (validate/pair_sequence.h), the
+// planned pairs are used up, or the deadline is near. From four pairs on the comparison is also given up when B
+// was slower in all pairs, or when its saving is so small that even all planned pairs would not show it. Giving up
+// early can only miss a gain, never claim one.
 #include "optimize/contest.h"
 
 #include <algorithm>
@@ -22,6 +27,7 @@ constexpr double kMinDetectableFraction = 0.5, kMinPromisingSaving = 0.1;
 constexpr int kKilled = 137;  // exit status after SIGKILL, which the kernel sends when memory runs out
 constexpr size_t kMaxFault = 300;
 
+// Returns true if the texts of a failed run have the words of PyTorch, Python or C++ for exhausted memory.
 bool IsOutOfMemory(const RunSample& sample) {
   for (const std::string* text : {&sample.failure, &sample.output_tail})
     if (ContainsIgnoreCase(*text, "out of memory") || text->find("MemoryError") != text->npos ||
@@ -40,6 +46,8 @@ std::string LastWords(const RunSample& sample) {
 
 }  // namespace
 
+// Returns the fault of a run, the gravest first. Exit status 137 without a timeout counts as out of memory, since
+// the run's own time limit is a hang.
 Fault FaultOf(const RunSample& sample) {
   if (sample.timed_out) return Fault::kHang;
   if (!Succeeded(sample))
@@ -61,6 +69,7 @@ std::string DescribeFault(const RunSample& sample) {
   return "";
 }
 
+// Pairs run from A to B, speedups the other way round, so the interval is inverted.
 RatioInterval Contest::Speedup() const {
   if (!at_once) return SpeedupOf(sequence.Interval());
   const auto shift = HodgesLehmann(sequence.log_ratios(), level);
@@ -76,6 +85,7 @@ std::optional<Ending> EndingOf(const PairSequence& sequence, size_t most_pairs) 
   if (sequence.Verdict() != SpeedVerdict::kCannotTell && ratio.low && ratio.high) return Ending::kDecided;
   if (sequence.size() < kMinPairsToStop) return std::nullopt;
   const auto pairs = sequence.log_ratios();
+  // B was never faster.
   if (std::ranges::all_of(pairs, [](double log_ratio) { return log_ratio >= 0; })) return Ending::kTooSmall;
   const auto detectable = sequence.DetectableShare();
   // Detection improves with the square root of the number of pairs.
@@ -125,6 +135,8 @@ Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
     return std::optional<RunSample>();
   };
   loop.is_disturbed = IsDisturbed;
+  // A pair counts only when both runs went well; a comparison that is looked at once is not ended by what it
+  // shows.
   loop.add = [&](RunSample a, RunSample b) -> Result<bool> {
     contest.sequence.Add(std::log(RatioOfTimes(a, b)));
     contest.a.push_back(std::move(a));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A paired comparison of two sets of fixes: fresh processes in pairs, in random order, until the verdict is significant
-// (validate/pair_sequence.h) or the gain is too small to be worth more of the user's time.
+// A paired comparison of two sets of fixes: fresh processes in pairs, in random order, until the verdict is
+// significant (validate/pair_sequence.h) or the gain is too small to be worth more of the user's time.
 //
-// RatioOfTimes() summarises a process.
+// A is the set of fixes that is on already, B the same with one more. RatioOfTimes() summarises a process.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,8 @@ namespace gapless::internal {
 
 using Clock = std::chrono::steady_clock;
 
-// Runs the user's command with a set of fixes. An error: the command could not be run at all, or the user wants to end.
+// A Runner runs the user's command with a set of fixes. It returns an error if the command could not be run at
+// all, or if the user wants to end; a run that fails is a sample.
 class Runner {
  public:
   virtual ~Runner() = default;
@@ -29,12 +30,14 @@ class Runner {
 };
 
 enum class Fault : uint8_t { kNone, kCrash, kHang, kOutOfMemory, kNothingMeasured };
-// Returns the fault of a run and its text: "it ended with exit status 1: ValueError: …".
+// Returns the fault of a run, and a sentence for it: "it crashed with exit status 1: ValueError: …"; "" without a
+// fault.
 Fault FaultOf(const RunSample& sample);
 std::string DescribeFault(const RunSample& sample);
 
 struct Contest;
 
+// A ContestPlan says what is compared, how precisely, and until when.
 struct ContestPlan {
   FixSet a{}, b{};
   PairOptions options{};
@@ -53,6 +56,8 @@ enum class Ending : uint8_t {
   kFault,     // B went wrong, see `fault`
 };
 
+// A Contest holds the pairs of a comparison and how it ended. A run without its partner is in neither list, but
+// for a run of B that went wrong.
 struct Contest {
   explicit Contest(const PairOptions& options, bool looked_at_once = false)
       : sequence(options), level(1 - options.alpha), at_once(looked_at_once) {}
@@ -74,7 +79,8 @@ struct Contest {
 // fails. A run that was ended after the deadline does not count.
 Result<Contest> RunContest(const ContestPlan& plan, Runner& runner, const std::function<void(const Contest&)>& on_pair);
 
-// After these pairs, is it worth going on, to at most `most_pairs`? Never says that B is faster: only a verdict does.
+// Returns how the comparison ends after these pairs, or nullopt if it is worth going on, to at most `most_pairs`.
+// kDecided may also mean slower or equivalent. Never says that B is faster: only a verdict does.
 std::optional<Ending> EndingOf(const PairSequence& sequence, size_t most_pairs);
 
 }  // namespace gapless::internal

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes stages, time ratios and break-even steps of decisions.
+//
+// A stage is the job as one representative run measured it. For several runs that is the run with the median step,
+// as a whole: values of one run belong together, which medians of each value would not.
 #include "optimize/decision.h"
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 
 namespace gapless::internal {
 
-// One state of the job as measured, for a row of the table. Absent: not measured.
+// A Stage is one state of the job as measured, for a row of the table. Absent: not measured. Shares are 0–1.
 struct Stage {
   double step_ms = 0;
   std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};
@@ -26,10 +26,12 @@ struct Stage {
 Stage StageOf(const RunSample& sample);
 Stage StageOf(std::span<const RunSample> runs);  // stage of the run with the median step; needs at least one run
 
-// B's time over A's: of a sample where both know how many a step has, else of a step. A fix may give a step more
-// samples, and a step that takes longer for that is not slower.
+// Returns B's time over A's: of a sample where both know how many a step has, else of a step. A fix may give a
+// step more samples, and a step that takes longer for that is not slower.
 double TimeRatio(const Stage& a, const Stage& b);
 
+// A Decision is the outcome for one fix, with everything that the report shows about it. Absent: not measured, or
+// not asked.
 struct Decision {
   FixItem item{};
   FixOutcome outcome = FixOutcome::kNoTime;

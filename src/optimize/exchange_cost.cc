@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the rounds of three runs that measure the gradient all-reduce, until the shares are significant or the budget
-// ends.
+// Runs the rounds of three runs that measure the gradient all-reduce, until the shares are significant or the
+// budget ends.
+//
+// The verdict is about pairs of the whole job with and without the exchange, in each round; the shares come from
+// medians over all rounds. A round begins only if one more fits into the budget, judged by the mean of the rounds
+// before, and there is always one.
 #include "optimize/exchange_cost.h"
 
 #include <array>
@@ -16,9 +20,11 @@
 namespace gapless::internal {
 namespace {
 
+// Relative difference of samples per rank and step below which one rank alone has the same work.
 constexpr double kSameSamples = 0.05;
 constexpr std::array kParts = {ExchangePart::kWhole, ExchangePart::kWithoutExchange, ExchangePart::kAlone};
 
+// The runs of one part, over all rounds.
 struct Series {
   std::vector<double> step_ms{};
   std::optional<double> samples{};  // samples of all ranks in a step, in the last run
@@ -26,6 +32,8 @@ struct Series {
 
 double Middle(const Series& series) { return *Median(series.step_ms); }
 
+// Returns an error if the run cannot be used, or if the exchange was not left out although it should be: then the
+// agent's report has the reason.
 Result<void> CheckFault(const RunSample& sample, ExchangePart part) {
   if (FaultOf(sample) != Fault::kNone)
     return Fail(ErrorCode::kCommand, StrCat(part == ExchangePart::kAlone ? "one rank alone" : "the command",

@@ -26,6 +26,7 @@ struct ExchangeOptions {
   uint64_t seed = 0;
 };
 
+// An ExchangeCost is the result of all rounds. Times are per step, in ms.
 struct ExchangeCost {
   size_t rounds = 0;
   double step_ms = 0, without_ms = 0, alone_ms = 0;  // medians over the rounds
@@ -40,7 +41,8 @@ struct ExchangeCost {
   std::optional<double> Compute() const;
 };
 
-// An error: a run fails, there is no exchange to leave out, or the user ends it. `ranks`: of the whole job.
+// Runs the rounds, each part by `run`, and returns the medians. Returns an error if a run fails, there is no
+// exchange to leave out, or the user ends it. `ranks` is the number of ranks of the whole job.
 Result<ExchangeCost> MeasureExchange(const ExchangeOptions& options, int ranks,
                                      const std::function<Result<RunSample>(ExchangePart)>& run);
 

@@ -24,6 +24,7 @@ int TakeNumber(std::string_view& text) {
   return number;
 }
 
+// Returns the error for an unknown fix, with the nearest name as the hint.
 Unexpected NoSuchFix(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Fix* fix : AllFixes()) names.push_back(fix->name);
@@ -51,12 +52,16 @@ const Fix* FindFix(std::string_view name) {
 
 std::string FixItem::ToString() const { return value.empty() ? std::string(fix->name) : StrCat(fix->name, "=", value); }
 
+// Asks the fix itself first, then the catalogue, whose class may depend on the value. A user's own fix has the
+// class that the user gave.
 Safety FixItem::Class() const {
   if (fix->class_of != nullptr) return fix->class_of(value);
   const FixInfo* entry = fix->own_file.empty() ? FindFixInfo(fix->name) : nullptr;
   return entry != nullptr ? entry->SafetyWith(value) : fix->safety;
 }
 
+// Checks in this order: the name, whether a value is expected, the fix's own grammar, then the letters that any
+// value may have. A user's own fix hides one of the catalogue of the same name.
 Result<FixItem> ParseFixItem(std::string_view text, std::span<const Fix> own) {
   const size_t equals = text.find('=');
   const std::string_view name = text.substr(0, equals);

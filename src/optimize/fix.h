@@ -65,6 +65,7 @@ struct BlockShape {
   size_t round = 1;   // the number of counted steps is a multiple of this
 };
 
+// A Fix is the entry of one change in the catalogue. Entries are constants; a user's own fix is made at run time.
 struct Fix {
   std::string_view name;  // FROM_CATALOGUE; equals the file name, the Python module's and, if any, the what-if's
   std::string_view help;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the CSV of measured gains and checks each row.
+// Parses the CSV of measured gains and checks each row. Columns are found by their names, so further columns do no
+// harm; a missing column or a figure that is no speedup is an error that names the row.
 #include "optimize/fix_gains.h"
 
 #include <charconv>
@@ -21,6 +22,7 @@ using Fields = std::map<std::string, std::string, std::less<>>;
 constexpr std::string_view kTexts[] = {"fix", "script", "machine", "outcome", "losses", "torch", "date", "reason"};
 constexpr std::string_view kFigures[] = {"measured_low", "measured_expected", "measured_high", "predicted"};
 
+// Returns a speedup above 0; an empty field is absent, not 0.
 Result<std::optional<double>> Speedup(const Fields& fields, std::string_view name, size_t row) {
   const std::string& field = fields.find(name)->second;
   if (field.empty()) return std::optional<double>();

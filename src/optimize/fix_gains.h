@@ -25,8 +25,9 @@ struct FixGain {
   std::string torch{}, date{}, reason{};
 };
 
-// Rows of a ledger file: CSV with a line of names. A fault names its line.
+// Parses a table of gains: CSV with a line of names. Returns an error that names the line of the first fault.
 Result<std::vector<FixGain>> ParseFixGains(std::string_view csv);
+// Returns the gains that the program contains, parsed once; safe for several threads.
 std::span<const FixGain> MeasuredGains();
 
 }  // namespace gapless::internal

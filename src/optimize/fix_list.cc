@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `gapless optimize --list`.
+// Prints the catalogue for `gapless optimize --list`, as text and as JSON.
 #include <algorithm>
 
 #include "base/described_json.h"

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements sets of fixes: conflicts, the riskiest safety class, the claimed precision, and environment variables.
+// Implements sets of fixes: conflicts, the riskiest safety class, the claimed precision, and environment
+// variables.
+//
+// Sets are small values that are copied: With() and Without() return another set. Items are kept in the order in
+// which the agent applies them, because some build on others: mixed precision and the memory format come before
+// compiling.
 #include "optimize/fix_set.h"
 
 #include <algorithm>
@@ -39,6 +44,7 @@ FixSet FixSet::Without(std::string_view name) const {
   return fewer;
 }
 
+// A conflict counts whichever of the two names the other.
 const Fix* FixSet::ConflictWith(const Fix& fix) const {
   for (const FixItem& item : items_)
     if (Lists(fix.conflicts, item.fix->name) || Lists(item.fix->conflicts, fix.name)) return item.fix;
@@ -71,6 +77,7 @@ std::vector<std::string> FixSet::OwnFiles() const {
   return files;
 }
 
+// A variable that the user has set himself wins, since it is part of the program that is compared.
 std::vector<std::pair<std::string, std::string>> FixSet::Environment(const FixContext& context) const {
   std::vector<std::pair<std::string, std::string>> all;
   for (const FixItem& item : items_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixes that are on together.
+// A FixSet holds fixes that are on together, each at most once. The fixes must outlive the set.
 #pragma once
 
 #include <span>
@@ -31,7 +31,9 @@ class FixSet {
   Precision Claim() const;
   // Returns the items in the form that the agent parses.
   std::vector<std::string> Names() const;
+  // Returns the Python files of the user's own fixes among them.
   std::vector<std::string> OwnFiles() const;
+  // Returns the variables that the command is started with, without those that are set already.
   std::vector<std::pair<std::string, std::string>> Environment(const FixContext& context) const;
   std::string ToString() const;  // "workers=4, tf32"; "nothing" when empty
 
@@ -39,8 +41,8 @@ class FixSet {
   std::vector<FixItem> items_{};
 };
 
-// "workers,amp=bf16" and the user's own fixes among them; one without a value leaves it to the planner. A fault names
-// the item.
+// Parses "workers,amp=bf16", with the user's own fixes among them; a fix without a value leaves it to the planner,
+// even if it needs one. Returns an error that names the item.
 Result<std::vector<FixItem>> ParseFixItems(std::string_view text, std::span<const Fix> own = {});
 
 }  // namespace gapless::internal

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums host operators by size and waits for batches over the complete steps of a recording.
+//
+// Only the time of an operator itself counts, without the operators that it calls. An operator is large if the
+// median of its kind takes at least kMinSplitNs: those can be split over threads with a gain. Shares of several
+// ranks are sums over all of them, so they are means weighted by time. Cost is O(n log k) for n operators of k
+// kinds.
 #include "optimize/host_shares.h"
 
 #include <algorithm>
@@ -19,6 +24,7 @@ struct Sums {
   double recorded_ns = 0, small_ns = 0, large_ns = 0;  // sums over recorded steps with operators
 };
 
+// Adds the waits that the agent measured; a wait is at most its step.
 void AddWaits(const StepTable& steps, Sums& sums) {
   for (size_t row = 0; row < steps.size(); ++row) {
     if (steps.wait_ns[row] == kAbsent || steps.dur_ns[row] <= 0) continue;

@@ -15,7 +15,8 @@ struct HostShares {
   std::optional<double> large_operators{};  // own time of the other operators
 };
 
-// Operators count only in recordings without work of a device.
+// Returns the shares of a run. Operators count only in recordings without work of a device: with a GPU, the time
+// of host operators is the time of launches.
 HostShares HostSharesOf(const Run& run);
 
 }  // namespace gapless::internal

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements Runner with real processes: builds the request for a set of fixes, limits its time, and makes the
 // recordings that the loss check needs.
+//
+// A run measures until it has enough: the requested steps and at least one second, or, for long steps, fewer steps
+// once the limit of measured time is reached, but ten at least. A run that is to be cut ends after three steps
+// that together take a second, if they are clearly slower. The time limit of a run follows the longest successful
+// one, so that a hang ends soon without a limit from the user.
 #include "optimize/job_runner.h"
 
 #include <algorithm>
@@ -35,6 +40,7 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   };
   if (request.timeout_s <= 0 && longest_s_ > 0)
     request.timeout_s = std::max(kMinLimitS, kHangFactor * longest_s_) + (set.Has("compile") ? kCompileLimitS : 0);
+  // However little time is left, a run gets a second: 0 would mean no limit.
   if (end_by_) {
     const double left_s = std::max(kMinLeftS, std::chrono::duration<double>(*end_by_ - Clock::now()).count());
     request.timeout_s = request.timeout_s > 0 ? std::min(request.timeout_s, left_s) : left_s;
@@ -53,6 +59,7 @@ Result<RunSample> ProcessRunner::Start(const RunRequest& request) {
 
 Result<RunSample> ProcessRunner::Run(const FixSet& set) { return Start(RequestFor(set)); }
 
+// Prepares the check of losses, which may need a short run of its own to learn what the program trains.
 Result<void> ProcessRunner::PrepareParity() {
   auto parity = TrainingParity::Make(job_.parity, [this](const ParityOptions& options) {
     RunRequest request = RequestFor({});
@@ -89,6 +96,8 @@ Result<ParityReport> ProcessRunner::Training(const FixSet& set, bool exact) {
   return parity_->Judge(set.Claim(), exact);
 }
 
+// Runs one process in which the driver switches fixes. Loaders must be made replaceable from the start if any arm
+// changes them.
 Result<RunSample> ProcessRunner::RunBlocks(const FixSet& set, BlockDriver& driver) {
   RunRequest request = RequestFor(set);
   request.switch_loaders = std::ranges::any_of(driver.arms(), [](const BlockArm& arm) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's command, run with fixes on. A run that hangs is ended; nothing of the user's is written to by us.
+// A ProcessRunner runs the user's command with fixes on. A run that hangs is ended; nothing of the user's is
+// written to by us. For one thread: runs follow one another, so that they do not disturb each other.
 #pragma once
 
 #include <string>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes decisions as JSON lines and reads them back; a line that cannot be read is ignored.
+//
+// The first line is the key, which says what is optimised and how. A file with another first line is replaced,
+// since its decisions are about something else. Each decision is appended with one write, so a run that is killed
+// loses at most the decision it was about. Losses of each step are not kept.
 #include "optimize/journal.h"
 
 #include <fcntl.h>
@@ -84,6 +88,8 @@ std::string LineOf(const Decision& decision, const std::string& beside) {
   return line + "\n";
 }
 
+// Returns the decision of a line; nullopt if the fix is not known any more, or if a decision to keep it lacks what
+// the next trials build on.
 std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix> own) {
   const std::string name = line.TextOf("fix");
   Decision decision{.item = {.fix = FindFix(name), .value = line.TextOf("value")}, .reason = line.TextOf("reason")};
@@ -130,6 +136,7 @@ Result<DecisionJournal> DecisionJournal::Open(std::string path, const std::strin
     return journal;
   }
   const std::string_view rest = std::string_view(text).substr(head.size());
+  // Text behind the last line end is a write that was broken off.
   for (const std::string_view line : Split(rest.substr(0, rest.rfind('\n') + 1), '\n')) {
     const auto value = JsonValue::Parse(line);
     if (!value || !value->is_object()) continue;
@@ -140,6 +147,7 @@ Result<DecisionJournal> DecisionJournal::Open(std::string path, const std::strin
   return journal;
 }
 
+// Linear in the entries, which are a few dozen.
 const Decision* DecisionJournal::Find(const FixItem& item, const FixSet& beside) const {
   for (const Entry& entry : entries_)
     if (entry.decision.item.fix == item.fix && entry.decision.item.value == item.value &&

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the checks of a trial: effect, first run, training, results and memory, with the sentence for each
 // rejection.
+//
+// The checks come in the order of their cost: the first run shows faults, a fix without effect, lost losses, too
+// little free memory and a clear slowdown, before any pair is run. "Clearly slower" is 1.15 times beyond what runs
+// of the unchanged command differ by, so a noisy program does not lose fixes by chance.
 #include "optimize/judge.h"
 
 #include <algorithm>
@@ -27,6 +31,7 @@ std::string CountOfPairs(size_t pairs) { return StrCat(pairs, pairs == 1 ? " pai
 
 }  // namespace
 
+// 1.15 times the spread of the baselines: runs that differ by 10 % among themselves raise the limit to 1.265.
 double Judge::SlowFrom() const { return kMuchSlower * Spread(baselines_); }
 
 bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Stage& current, Decision& decision) const {
@@ -41,6 +46,7 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
   if (FaultOf(sample) != Fault::kNone) return refuse(FixOutcome::kFault, DescribeFault(sample));
   const auto in_state = [&](ChangeState state) { return std::ranges::find(decision.changes, state, &Change::state); };
   const auto refused = in_state(ChangeState::kRefused);
+  // A fix that works by variables of the environment has nothing to report from inside the process.
   const bool said = refused != decision.changes.end() || decision.item.fix->environment == nullptr;
   if (in_state(ChangeState::kOn) == decision.changes.end() && said) {
     return refuse(FixOutcome::kDoesNotApply,
@@ -59,6 +65,8 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
   return true;
 }
 
+// Without a comparison, or without a verdict, the fix passes unless the user wants bit-equal losses: the classes
+// of the catalogue then stand for it.
 bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
   const Safety allowed = options_.exact ? Safety::kExact : set.Loosest();
   const bool unknown = !decision.training || decision.training->verdict == ParityVerdict::kCannotTell;
@@ -84,6 +92,8 @@ bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, De
   return against.empty() || refuse(StrCat("the metric: ", against));
 }
 
+// Sets outcome and reason of a comparison. Faults come first, then significant results, then reasons why there are
+// none. Accepted only if the lower bound of the speedup is above 1.
 void Judge::Conclude(const Contest& contest, Decision& decision) const {
   decision.pairs = contest.sequence.size();
   if (decision.pairs > 0) decision.measured = contest.Speedup();

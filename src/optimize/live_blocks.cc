@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the block driver: plans pairs of blocks, posts their switches ahead, and assigns step times to blocks.
+// Implements the block driver: plans pairs of blocks, posts their switches ahead, and assigns step times to
+// blocks.
+//
+// Switches are posted before their step comes, up to the slots of the control block, because a command that
+// arrives late costs its block. The agent answers with the step at which it really switched, and the block begins
+// there. Steps are kept only until the pair they belong to has been counted, so memory does not grow with the run.
+// A fix that cannot be switched off spoils all later blocks: the driver is then done.
 #include "optimize/live_blocks.h"
 
 #include <algorithm>
@@ -28,6 +34,7 @@ BlockDriver::BlockDriver(const BlockPlan& plan, std::vector<BlockArm>& arms)
   }
 }
 
+// Returns true if the arm needs no more pairs; the same stopping rule as for pairs of processes.
 bool BlockDriver::IsOver(const BlockArm& arm) const {
   return !arm.refusal.empty() || arm.pairs >= plan_.max_pairs || EndingOf(arm.sequence, plan_.max_pairs).has_value();
 }
@@ -55,6 +62,8 @@ void BlockDriver::Plan() {
   }
 }
 
+// Returns the commands between the block before and this one; none if the same fixes are on in both. Off comes
+// before on.
 std::vector<BlockDriver::Command> BlockDriver::SwitchesTo(size_t block) const {
   const std::optional<size_t> before = block > 0 ? blocks_[block - 1].Arm() : std::nullopt, now = blocks_[block].Arm();
   std::vector<Command> switches;
@@ -64,6 +73,7 @@ std::vector<BlockDriver::Command> BlockDriver::SwitchesTo(size_t block) const {
   return switches;
 }
 
+// Posts switches until enough are outstanding or the control block is full; goes on at the same command next time.
 void BlockDriver::Post(ControlBlock& control) {
   while (posted_.size() < kMaxOutstanding) {
     if (next_ == blocks_.size()) Plan();
@@ -88,6 +98,7 @@ void BlockDriver::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vect
   if (!IsDone()) Post(control);
 }
 
+// Takes the agent's answer to a command. A refusal ends the arm, with the agent's words as the reason.
 void BlockDriver::Answered(const wire::RingRecord& record, const AgentProcess& process) {
   const auto found = posted_.find(static_cast<uint64_t>(record.a));
   if (found == posted_.end()) return;
@@ -118,6 +129,7 @@ std::optional<double> BlockDriver::MeanOf(size_t block) const {
   return sum / static_cast<double>(steps);
 }
 
+// Collects the blocks without a fix into one mean per few seconds, for MachineWatch.
 void BlockDriver::CountOff(double mean_ns) {
   off_ns_ += mean_ns, ++off_blocks_;
   if (seconds_ - off_since_s_ < kMachineWindowS) return;
@@ -125,6 +137,8 @@ void BlockDriver::CountOff(double mean_ns) {
   off_ns_ = 0, off_blocks_ = 0, off_since_s_ = seconds_;
 }
 
+// Counts each pair whose last step has been reported, in their order. A pair of which one block has no counted
+// step is dropped.
 void BlockDriver::Count() {
   while (counted_ + 2 <= next_) {
     const int64_t ends = blocks_[counted_ + 1].ends;
@@ -157,6 +171,7 @@ void BlockDriver::AddStep(int64_t step, int64_t dur_ns) {
   if (!IsDone()) Count();
 }
 
+// Takes steps and answers of one process: the first that trains, on rank 0 or without ranks.
 void BlockDriver::OnRecord(AgentProcess& process, const wire::RingRecord& record) {
   const wire::RingHeader& header = process.ring.header();
   if (header.role != wire::AgentRole::kTrains || (pid_ != 0 && header.pid != pid_)) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the user's own fixes from the command line and checks their names.
+// Reads the user's own fixes from the command line and checks their names. The file is not read here; the agent
+// loads it inside the trial.
 #include "optimize/own_fixes.h"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ bool IsName(std::string_view text) {
 
 Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
   OwnFixes own;
+  // Names and paths are kept in separate allocations, since the views in `Fix` must stay good when the lists grow
+  // or move.
   for (const std::string& word : words) {
     const size_t equals = word.rfind('=');
     const std::string path = Absolute(word.substr(0, equals));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fixes of the user's own: Python files that the agent loads (docs/OPTIMIZATION_GUIDE.md).
+// OwnFixes are fixes of the user's own: Python files that the agent loads (docs/OPTIMIZATION_GUIDE.md). They may
+// be moved, but `texts` must live as long as `fixes`.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the patch from all changes: edits of the same file are merged, and edits that cannot be made become advice.
+// Builds the patch from all changes: edits of the same file are merged, and edits that cannot be made become
+// advice.
+//
+// The files are read once, when their first edit comes, and may have changed since the run: each edit is checked
+// against the file as it is. A patch is only written for a file that still scans as Python with all edits in it.
+// Files over 8 MiB, outside the directory, or of installed packages are never touched.
 #include "optimize/patch.h"
 
 #include <algorithm>
@@ -70,6 +75,7 @@ class PatchWriter {
   }
 
  private:
+  // Variables belong to the launch command, which no file holds: they become advice.
   void TakeEnvironment(const Change& change) {
     std::vector<std::string> variables;
     for (const auto& [name, value] : change.edit.set) variables.push_back(StrCat(name, "=", value));
@@ -77,6 +83,8 @@ class PatchWriter {
       AddOnce(patch_.advice, StrCat(NameOf(change), ": start the command with ", Join(variables, " ")));
   }
 
+  // Adds the edit to its file. An edit elsewhere becomes advice; one that does not fit is reported with the
+  // reason.
   void TakeEdit(const Change& change) {
     const auto path = PathBelow(change.edit.file, folder_);
     if (!path) {

@@ -16,7 +16,8 @@ struct Patch {
   std::vector<std::string> left_out{};  // edits that do not fit the file as it is: why
 };
 
-// Edits of files outside `folder`, and of installed packages, become advice.
+// Returns the patch for changes that are on; others are ignored. Edits of files outside `folder`, and of installed
+// packages, become advice. Never fails as a whole: what cannot be done is in `left_out`.
 Patch WritePatch(std::span<const Change> changes, const std::string& folder);
 
 }  // namespace gapless::internal

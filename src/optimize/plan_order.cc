@@ -14,6 +14,8 @@ constexpr size_t kMinPairs = 4;                        // minimum pairs of block
 
 }  // namespace
 
+// Saved share of step time per second of trial; never 0, so that candidates without an expected gain keep an
+// order.
 double Promise::PerSecond() const {
   return std::max(1 - 1 / std::max(speedup, 1.0), kMinShare) / std::max(trial_s, kMinTrialS);
 }

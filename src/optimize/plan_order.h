@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order in which candidates are tried: by the gain that is expected per second of trial.
 //
-// The gain of a speedup s is 1 − 1/s, the share of step time that it saves. It is expected from blocks that measured
-// the fix in the shared process (screening.h), else from candidates.h. A trial costs its first run, and then
-//   - one process for a fix that is switched in blocks; nothing if its blocks are clear already,
+// The gain of a speedup s is 1 − 1/s, the share of step time that it saves. It is expected from blocks that
+// measured the fix in the shared process (screening.h), else from candidates.h. A trial costs its first run, and
+// then
+//   - one process for a fix that is switched in blocks; nothing if its blocks are clear already;
 //   - else kPairsToDecide pairs of runs, which is what a clear difference takes; kMinPairsToProve, looked at once,
-//   where
-//     there is no time for them;
+//     where there is no time for them;
 //   - a fix with a slow start takes longer in a run by what the first such start took on this machine (kSlowStartS
-//   while
-//     none is known), and half of that once its compiler's cache is warm.
+//     while none is known, in s), and half of that once its compiler's cache is warm.
 #pragma once
 
 #include <map>
@@ -27,6 +26,7 @@ constexpr double kSlowStartS = 30;
 // Blocks of the shared process, by item: against the command as it is.
 using ScreenedArms = std::map<std::string, BlockArm, std::less<>>;
 
+// A Promise is the expected gain and cost of a candidate's trial; times in s.
 struct Promise {
   double speedup = 1;      // expected
   double trial_s = 0;      // until it is decided

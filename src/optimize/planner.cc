@@ -22,12 +22,14 @@ std::string WarningOfSave(const std::string& file) {
 
 }  // namespace
 
+// The time for recording the first steps does not count: later runs do not record.
 double LongestSeconds(std::span<const RunSample> runs) {
   int64_t longest_ns = 0;
   for (const RunSample& run : runs) longest_ns = std::max(longest_ns, run.wall_ns - run.parity_ns);
   return static_cast<double>(longest_ns) / 1e9;
 }
 
+// The slower of two runs is the one that fixes are compared with first, so that a lucky baseline rejects no fix.
 Result<void> Planner::MeasureBaseline() {
   for (size_t i = 0; i < kBaselines; ++i) {
     Tell({.kind = PlannerEvent::Kind::kBaseline});
@@ -51,7 +53,8 @@ Result<void> Planner::MeasureBaseline() {
   return {};
 }
 
-// Without running anything.
+// Decides a candidate without running anything, if that is possible; returns true if it did. What does not apply
+// comes before what is not allowed: the user should not be asked to allow something useless.
 bool Planner::Refuse(const Candidate& candidate, Decision& decision) {
   const auto refuse = [&](FixOutcome outcome, std::string reason) {
     decision.outcome = outcome;
@@ -69,6 +72,8 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) {
   return !HasTimeFor(candidate, decision);
 }
 
+// Measures the fix beside the accepted ones: in blocks if it can be switched, else in pairs of runs. A comparison
+// whose time ran out is kept, to go on with later.
 Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   std::string refusal = "it cannot be switched";
   std::optional<Contest> contest;
@@ -193,6 +198,8 @@ Result<void> Planner::TryValues(const Candidate& candidate) {
   return {};
 }
 
+// Compares all fixes with all but one, for each fix but the last, whose own trial was exactly that. Only a verdict
+// against a fix takes it out; no time for a verdict leaves it on.
 Result<void> Planner::TakeOutWhatIsIdle() {
   std::vector<Decision*> accepted;
   for (Decision& decision : result_.decisions)
@@ -229,6 +236,8 @@ bool Planner::IsProvedAlready() {
   return false;
 }
 
+// Compares all accepted fixes with the unchanged command. Measured gains of single fixes do not multiply, so the
+// product is never reported.
 Result<void> Planner::ProveTheWhole() {
   const bool has_time = runner_.Now() + time_.ProofPairTakes() * (kMinPairsToProve + 1) < time_.deadline();
   const bool is_left_over = has_time && !result_.untried.empty();  // for nothing else: a second measurement

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the fixes that make a command significantly faster, one after the other:
 //
-//   1. two runs of the unchanged command: the step time, and how much the losses of two runs differ
-//   2. one run in which all switchable fixes are measured in blocks of steps (screening.h). It drops those without a
-//   gain
-//      and accepts none
-//   3. every other candidate, the one with the most gain per second of trial first (plan_order.h). One run with it on
-//   top
-//      of the accepted fixes: does it apply, does the run succeed, are the losses those that its class promises? Then a
-//      paired comparison with the accepted fixes (contest.h; live_blocks.h if it can be switched in a running program).
-//      Only a verdict accepts it. Of several values of a fix that cannot be switched each has one run, and the fastest
-//      goes on to the comparison. A first run that looks slow is compared with one without it (beside.h)
-//   4. each accepted fix but the last is removed once more: a fix without a gain beside the others is dropped
-//   5. all accepted fixes together against the unchanged command: as many pairs as the budget allows, evaluated once
+//   1. Two runs of the unchanged command: the step time, and how much the losses of two runs differ.
+//   2. One run in which all switchable fixes are measured in blocks of steps (screening.h). It drops those without a
+//      gain and accepts none.
+//   3. Every other candidate, the one with the most gain per second of trial first (plan_order.h). One run with it on
+//      top of the accepted fixes: does it apply, does the run succeed, are the losses those that its class promises?
+//      Then a paired comparison with the accepted fixes (contest.h; live_blocks.h if it can be switched in a running
+//      program). Only a verdict accepts it. Of several values of a fix that cannot be switched each has one run, and
+//      the fastest goes on to the comparison. A first run that looks slow is compared with one without it (beside.h).
+//   4. Each accepted fix but the last is removed once more: a fix without a gain beside the others is dropped.
+//   5. All accepted fixes together against the unchanged command: as many pairs as the budget allows, evaluated once.
 //
-// The budget is wall time. No pair begins that would end after it if it took as long as those before. No comparison
-// begins without time for a verdict, or without leaving time for step 5. A run that is still active when the budget is
-// over is ended. Fixes that were not tried are listed with their predictions. Decisions are kept in a journal, and a
-// planner that is started again continues from it.
+// The budget is wall time. No pair begins that would end after it if it took as long as those before. No
+// comparison begins without time for a verdict, or without leaving time for step 5. A run that is still active
+// when the budget is over is ended. Fixes that were not tried are listed with their predictions. Decisions are
+// kept in a journal, and a planner that is started again continues from it.
 #pragma once
 
 #include <functional>
@@ -89,6 +87,7 @@ struct Untried {
   double needs_s = 0;  // about, until it is decided
 };
 
+// An Optimized is the outcome of a planner, complete up to where the user interrupted it.
 struct Optimized {
   Stage before{};
   std::vector<Decision> decisions{};  // in the order they were made

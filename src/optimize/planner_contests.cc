@@ -83,6 +83,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
     if (item.fix->slow_start) run_s = std::clamp(takes_s, std::min(time_.command_s, run_s), run_s);
     contest.sequence = arms[0].sequence;
     Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
+    // Without a single pair another process would show nothing more.
     if (arms[0].pairs == 0) {
       refusal = "it takes too few steps to be switched within a run";
       return contest;

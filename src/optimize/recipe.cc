@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both forms hold the same keys, and are read by the same code: YAML becomes JSON first. People edit recipes, so an
-// error names the line and the key; a JSON file is looked through as YAML for that.
+// Reads and writes recipes, as JSON or YAML.
+//
+// Both forms hold the same keys, and are read by the same code: YAML becomes JSON first. People edit recipes, so
+// an error names the line and the key; a JSON file is looked through as YAML for that. The first fault is
+// reported. Files are written atomically, and readable for their owner alone.
 #include "optimize/recipe.h"
 
 #include <algorithm>
@@ -135,6 +138,7 @@ std::string Place(const std::string& path, std::string_view line, std::string_vi
 
 constexpr std::string_view kHint = "gapless optimize writes recipes; correct this one, or make it anew";
 
+// Adds file and line to an error that names a key.
 Unexpected BadRecipe(const Error& error, const std::string& path, std::string_view text) {
   std::string line;
   const auto yaml = ParseYaml(text);

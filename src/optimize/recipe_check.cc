@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the items and variables of a recipe against the catalogue.
+//
+// The variables that a fix sets depend on its value and on the version of PyTorch. So a variable is allowed if some
+// fix sets it to this value, for the recipe's version, an unknown one, or a future one.
 #include "optimize/recipe_check.h"
 
 #include <algorithm>

@@ -56,6 +56,8 @@ class Choosing {
  public:
   Choosing(const Recipe& recipe, std::span<const std::string> own) : recipe_(recipe), own_(own) {}
 
+  // Switches a fix on. A file that the user names wins over the catalogue; a fix of somebody's own without a file
+  // is an error, because a recipe never loads code by itself.
   Result<void> Keep(const RecipeFix& fix) {
     const std::string_view name = NameOf(fix.item);
     const auto file = std::ranges::find_if(
@@ -81,6 +83,7 @@ class Choosing {
     return {};
   }
 
+  // Remembers the variables of a fix that is left out, which must not be set for it.
   void Drop(const RecipeFix& fix) {
     if (const auto item = ParseFixItem(fix.item)) {
       const auto variables = VariablesOf(*item, recipe_);

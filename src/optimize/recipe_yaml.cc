@@ -88,6 +88,7 @@ class Parser {
     return what;
   }
 
+  // Paths are kept for the outer levels only: they serve messages, and grow with the depth.
   std::string NextPath() {
     if (levels_.empty() || levels_.size() > kLevelsWithLines) return "";
     Level& level = levels_.back();

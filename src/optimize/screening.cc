@@ -16,6 +16,7 @@ constexpr double kShareOfTime = 0.15, kMaxSeconds = 30;
 
 }  // namespace
 
+// Leaves out fixes with a slow start: their compilation would take the time of all the others.
 std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, Safety allow) {
   std::vector<FixItem> items;
   for (const Candidate& candidate : candidates) {

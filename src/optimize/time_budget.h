@@ -19,6 +19,8 @@ inline Clock::duration Lasting(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
+// A TimeBudget says when something has to end, from how long runs take now. Nothing is reserved: each answer is
+// for the moment at which it is asked.
 class TimeBudget {
  public:
   TimeBudget(Clock::time_point begun, double budget_s) : deadline_(begun + Lasting(budget_s)), budget_s_(budget_s) {}
@@ -30,27 +32,30 @@ class TimeBudget {
   Clock::time_point deadline() const { return deadline_; }
   Clock::duration PairTakes() const { return Lasting(2 * current_s); }
   Clock::duration ProofPairTakes() const { return Lasting(command_s + current_s); }
-  // When a contest has to be over. One fix alone is proved by its own pairs.
+  // Returns when a contest has to be over. No time is kept for a proof before a fix is accepted: the pairs of the
+  // first one prove it, too.
   Clock::time_point ContestDeadline() const {
     return has_accepted ? deadline_ - ProofPairTakes() * PairsOfProof(command_s + current_s) : deadline_;
   }
-  // One of several fixes may not have all the time that is left, but enough for a verdict. `to_come`: with this one.
+  // Returns when the contest of one of several fixes has to be over: it does not get all the remaining time, but
+  // enough for a verdict. `to_come` counts the fixes to compare, with this one.
   Clock::time_point ShareDeadline(Clock::time_point now, size_t to_come) const {
     const double part = std::max(kShareOfTime, 1.0 / static_cast<double>(std::max<size_t>(1, to_come)));
     const auto share = std::chrono::duration_cast<Clock::duration>((ContestDeadline() - now) * part);
     return std::min(ContestDeadline(), now + std::max(share, PairTakes() * (kPairsToDecide + 2)));
   }
-  // When the proof has to begin, with a fix whose runs take `run_s`: what its blocks say of one process, runs of their
-  // own have to prove.
+  // Returns when the proof has to begin if a fix whose runs take `run_s` is part of it. Blocks of one process do
+  // not prove a gain; runs of their own have to.
   Clock::time_point ProofBegins(double run_s) const {
     const double pair_s = command_s + std::max(current_s, run_s);
     return deadline_ - Lasting(pair_s * PairsOfProof(pair_s));
   }
 
  private:
-  static constexpr double kShareOfTime =
-      0.3;  // share of the remaining budget for one comparison while many are to come
-  static constexpr double kShareOfProof = 0.35;  // share of the budget: a longer proof gets fewer pairs
+  // Share of the remaining budget for one comparison while many are to come.
+  static constexpr double kShareOfTime = 0.3;
+  // Share of the budget for the proof: if that would take longer, it gets fewer pairs.
+  static constexpr double kShareOfProof = 0.35;
 
   int PairsOfProof(double pair_s) const {
     return kPairsToProve * pair_s > kShareOfProof * budget_s_ ? kMinPairsToProve : kPairsToProve;

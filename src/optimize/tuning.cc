@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the rounds of `tune`: first runs, ladders of batch sizes, pairs with the first setting, and the best
 // setting.
+//
+// Settings share the error rate, each gets alpha divided by their number, so that the best of many is not a winner
+// by chance. Among settings within 2 % of the best, the first in the list wins, which is the smallest: fewer
+// workers or a smaller batch cost less.
 #include "optimize/tuning.h"
 
 #include <algorithm>
@@ -95,6 +99,8 @@ class Tuner {
     return table_.by_samples ? 1e3 / *stage.samples_per_second : stage.step_ms;
   }
 
+  // Runs each setting of a column once. A setting that is far slower gets no further runs, and a ladder ends
+  // early.
   Result<void> FirstRuns(const TuneColumn& column) {
     double best = TimeOf(table_.rows[0]);
     int idle = 0;

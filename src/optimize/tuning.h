@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the settings of one parameter of a command, such as the number of workers or the batch size, side by side:
 //
-//   1. one run of each, in the order given: does it apply, does the run succeed, how much memory does it use? A ladder
-//   of
-//      batch sizes is climbed until one does not fit, or two in a row save nothing more
-//   2. rounds: each runs all settings once, in random order, so that a machine that slows down affects all alike. A
-//      setting is judged by its pairs with the first one, the unchanged command (validate/pair_sequence.h), each at its
-//      part of the error rate; a decided setting is not run again
+//   1. One run of each, in the order given, shows whether it applies, whether the run succeeds and how much memory
+//      it uses. A ladder of batch sizes is climbed until one does not fit, or two in a row save nothing more.
+//   2. In each round all settings run once, in random order, so that a machine that slows down affects all alike. A
+//      setting is judged by its pairs with the first one, the unchanged command (validate/pair_sequence.h), each at
+//      its part of the error rate; a decided setting is not run again.
 //
 // The compared value is the time per sample if the loaders report the number of samples, else the time per step.
 #pragma once

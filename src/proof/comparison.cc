@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements Comparison: each pair adds the log ratio of the mean step times (per sample if known), and the losses of
-// the same steps.
+// Implements Comparison: each pair adds the log ratio of the mean step times (per sample if known), and the losses
+// of the same steps.
+//
+// Logarithms make "1.1 times slower" and "1.1 times faster" symmetric, so that the order of A and B does not
+// matter, and the mean over pairs is that of factors. The sequence's interval holds after every pair, whenever one
+// stops (validate/pair_sequence.h); the nominal p values do not.
 #include "proof/comparison.h"
 
 #include <algorithm>
@@ -21,7 +25,8 @@ namespace {
 
 constexpr double kMaxBudgetS = 1e9;  // a longer one never ends, and its end does not fit the clock
 
-// The largest difference of losses of the same step, and over how many steps.
+// Returns the largest difference of losses of the same step, and over how many steps. A loss that is NaN on one
+// side only makes it infinite.
 std::pair<double, size_t> Differ(const std::vector<double>& a, const std::vector<double>& b) {
   double most = 0;
   size_t steps = 0;
@@ -41,6 +46,7 @@ Result<void> CheckSame(const RunSample& a, const RunSample& b) {
               "--whole compares the time of whole processes");
 }
 
+// Returns the mean step of each sample, in ms.
 std::vector<double> MeanSteps(const std::vector<RunSample>& samples) {
   std::vector<double> values;
   for (const RunSample& sample : samples) values.push_back(MeanStepMs(sample));
@@ -57,6 +63,8 @@ RatioInterval SpeedupOf(const RatioInterval& time_ratio) {
   return speedup;
 }
 
+// A metric of which more is better enters with its sign turned, so that a value below 0 always means that B is
+// better.
 void Comparison::Add(RunSample a, RunSample b) {
   const double ratio = std::log(RatioOfTimes(a, b));
   sequence_.Add(higher_is_better_ ? -ratio : ratio);

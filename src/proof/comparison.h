@@ -23,14 +23,16 @@ struct LossDifference {
   size_t steps = 0;
 };
 
-// P values of tests whose number of pairs would have had to be fixed beforehand.
+// A NominalP has p values of tests whose number of pairs would have had to be fixed beforehand. They are for
+// comparison with other tools, not for decisions. Absent: too few pairs.
 struct NominalP {
   std::optional<double> signed_rank, welch;
 };
 
-// A's time over B's, from an interval of B's time over A's.
+// Returns A's time over B's, from an interval of B's time over A's. An end that is not bounded stays so.
 RatioInterval SpeedupOf(const RatioInterval& time_ratio);
 
+// A Comparison holds the pairs that were run and what they show so far. For one thread.
 class Comparison {
  public:
   explicit Comparison(const PairOptions& options, bool higher_is_better = false)
@@ -76,8 +78,8 @@ struct PairPlan {
   uint64_t seed = 0;                 // seed of the random order within a pair
 };
 
-// Adds pairs until there are enough, or `go_on`, which is asked after each of them, says no. An error when a run fails,
-// or when the two were not measured by the same means.
+// Adds pairs until there are enough, or `go_on`, which is asked after each of them, says no. Returns an error when
+// a run fails, or when the two were not measured by the same means; pairs until then stay in the comparison.
 Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::function<bool()>& go_on);
 
 }  // namespace gapless::internal

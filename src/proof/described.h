@@ -109,7 +109,7 @@ struct Environment {
   };
 };
 
-// The decision about two trainings.
+// Parity is the decision about two trainings, as all commands print it.
 struct Parity {
   ParityVerdict verdict = ParityVerdict::kCannotTell;
   std::optional<Precision> unit{};

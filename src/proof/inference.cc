@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes latency percentiles, throughput and token times from the requests of one process.
+//
+// Throughput is over the time from the start of the first request to the end of the last, so it includes what the
+// program does between requests. Numbers of a pattern have no times; their throughput is the inverse of the mean
+// latency.
 #include "proof/inference.h"
 
 #include <algorithm>
@@ -14,11 +18,13 @@ namespace {
 constexpr double kMs = 1e6, kSecond = 1e9;
 constexpr size_t kMinForP95 = 20, kMinForP99 = 100;
 
+// Returns the percentile, or nullopt with fewer than `least` values.
 std::optional<double> Percentile(const std::vector<double>& sorted, double p, size_t least) {
   if (sorted.empty() || sorted.size() < least) return std::nullopt;
   return QuantileOfSorted(sorted, p);
 }
 
+// Sets the statistics of the latencies, and keeps the latencies in their order.
 void TakeLatencies(std::vector<double> latencies_ms, InferenceMetrics& metrics) {
   const std::vector<double> sorted = Sorted(latencies_ms);
   metrics.requests = sorted.size();
@@ -37,6 +43,7 @@ double SecondsOf(std::span<const InferenceRequest> requests) {
   return static_cast<double>(end_ns - requests.front().start_unix_ns) / kSecond;
 }
 
+// Sets the times of the first and the further tokens. A request with a single call has no further token.
 void TakeText(std::span<const InferenceRequest> requests, double seconds, InferenceMetrics& metrics) {
   std::vector<double> first, others;
   double tokens = 0;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges the working tree against a commit: both are checked out or run in place, and run in pairs until the comparison
-// is decided.
+// Judges the working tree against a commit: both are checked out or run in place, and run in pairs until the
+// comparison is decided.
+//
+// The question is one-sided: is the change above the effect (a regression) or below it? Evidence is collected for
+// both sides at once, and the pairs stop when one of them reaches the level of 0.05, or when all pairs are used
+// up. "Below" is not "no change": the interval then says whether it is an improvement.
 #include <cmath>
 
 #include "base/strings.h"
@@ -40,6 +44,7 @@ Result<PairPlan> PlanFor(const CommitQuestion& question, const Commit& other, Ch
   return plan;
 }
 
+// Turns the evidence into a judgement. The evidence's side says on which side of the effect the change lies.
 MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& comparison,
                             const SymmetryEvidence& evidence) {
   const bool decided = evidence.highest_log() >= -std::log(kLevel);

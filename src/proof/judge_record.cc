@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges a result against the history: selects the metrics and the comparable runs, asks validate/history_gate.h, and
-// confirms an alarm by fresh runs.
+// Judges a result against the history: selects the metrics and the comparable runs, asks validate/history_gate.h,
+// and confirms an alarm by fresh runs.
+//
+// Runs on other kinds of machines are left out and counted. The error rate is shared over the judged metrics. At
+// most 2000 runs are read. Fresh runs are made only after an alarm, three at most, and serve all metrics.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -35,7 +38,8 @@ Result<std::vector<MetricRecord>> MetricsToJudge(const BenchmarkRecord& current,
   return metrics;
 }
 
-// When a run was last accepted as the level from there on; alarms from before that are of the old level.
+// Returns when a run was last accepted as the level from there on; alarms from before that are of the old level.
+// Returns the smallest time if none was.
 int64_t LastAccepted(const std::vector<BenchmarkRecord>& records, const std::string& metric) {
   int64_t last = std::numeric_limits<int64_t>::min();
   for (const BenchmarkRecord& record : records)
@@ -45,6 +49,7 @@ int64_t LastAccepted(const std::vector<BenchmarkRecord>& records, const std::str
   return last;
 }
 
+// Returns the mark of a run for the metric; of several verdicts the last in the list decides.
 GateMark MarkOf(const BenchmarkRecord& record, const std::string& metric, int64_t accepted_unix_ns) {
   GateMark mark = GateMark::kUnmarked;
   for (const VerdictRecord& verdict : record.verdicts) {
@@ -63,6 +68,7 @@ struct Past {
   size_t other_machines = 0;
 };
 
+// Returns the branch's runs of the same benchmark on machines of the same kind, oldest first.
 Result<Past> ReadPast(const BenchmarkRecord& current, History& history, const std::string& branch) {
   HistoryFilter filter{.branch = branch, .limit = kMaxHistory, .with_samples = false};
   if (!current.benchmark.empty()) filter.benchmark = current.benchmark;
@@ -177,6 +183,7 @@ Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, 
   if (!question.naive) judgement.false_alarm_over = StrCat(options.horizon_runs, " runs without a change");
   options.false_alarm_rate /= static_cast<double>(metrics->size());  // rate of all metrics together (Bonferroni)
   FreshRuns fresh(question.measure_again, question.effect);
+  // Each metric is judged alone, at its part of the error rate.
   for (const MetricRecord& metric : *metrics) {
     options.higher_is_better = IsHigherBetter(metric);
     const Runs runs = RunsOf(*past, current, metric);

@@ -13,6 +13,7 @@ constexpr size_t kShortSha = 10;
 
 }  // namespace
 
+// A metric of which less is better is inverted: half the time is twice the performance.
 std::optional<double> PerformanceChange(const MetricJudgement& metric) {
   if (!metric.baseline || metric.current <= 0 || *metric.baseline <= 0) return std::nullopt;
   const double ratio = metric.current / *metric.baseline;

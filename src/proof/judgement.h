@@ -74,7 +74,8 @@ struct CommitQuestion {
   std::function<void(const Comparison&)> on_pair{};
 };
 
-// Pairs of processes, until it is clear on which side of the effect the change lies.
+// Runs pairs of processes until it is clear on which side of the effect the change lies, or `most_pairs` are used
+// up. Returns an error if a commit is not known, cannot be built, or a run fails.
 Result<Judgement> JudgeCommit(const CommitQuestion& question);
 
 }  // namespace gapless::internal

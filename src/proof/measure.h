@@ -9,9 +9,9 @@
 
 namespace gapless::internal {
 
-// Runs it once, and gives what Checked() gives.
+// Runs the command once, and returns what Checked() makes of it.
 Result<RunSample> RunMeasured(const RunRequest& request);
-// An error when it failed, was interrupted, or measured nothing above zero.
+// Returns the sample, or an error when the run failed, was interrupted, or measured nothing above zero.
 Result<RunSample> Checked(RunSample sample, const RunRequest& request);
 
 // Returns the error for a failed process: exit status 5, with the end of the program's output.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes PerformanceMetrics from one or several processes. Memory comes from the best source that all of them have.
+// Computes PerformanceMetrics from one or several processes. Memory comes from the best source that all of them
+// have: PyTorch's allocator, else the device, else the host. A figure that one process lacks is absent, because a
+// mean over the others would be about another set of processes.
 #include "proof/metrics.h"
 
 #include <algorithm>
@@ -10,8 +12,11 @@
 namespace gapless::internal {
 namespace {
 
+// Limits above which a disturbance is reported, as shares: processors used by others, time stolen by other virtual
+// machines, and highest over mean clock minus 1, of the processors and of the GPU.
 constexpr double kBusyElsewhere = 0.1, kStolen = 0.02, kClockMoves = 0.03, kGpuClockMoves = 0.02;
 
+// Returns the mean of a value over all samples; absent if one sample lacks it.
 std::optional<double> MeanOver(const std::vector<RunSample>& samples, auto&& value) {
   double sum = 0;
   for (const RunSample& sample : samples) {
@@ -46,6 +51,7 @@ std::vector<double> TimesOf(const std::vector<RunSample>& samples) {
   return times;
 }
 
+// Takes the peak memory from the first source that all processes have.
 void TakeMemory(const std::vector<RunSample>& samples, PerformanceMetrics& metrics) {
   metrics.memory_source = "allocator";
   metrics.memory_usage_gb = MeanOver(samples, [](const RunSample& sample) { return sample.gpu_memory_bytes; });
@@ -107,6 +113,7 @@ double BusyElsewhere(const RunSample& sample) {
   return std::max(0.0, host->mean - own->mean / cores);
 }
 
+// Compares the mean clock with the highest one that was seen, since the nominal clock is not known.
 std::vector<std::string> NoiseSeen(const RunSample& sample) {
   std::vector<std::string> seen;
   const auto mean = [&](std::string_view name) {

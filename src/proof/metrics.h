@@ -25,7 +25,8 @@ double BusyElsewhere(const RunSample& sample);
 inline constexpr double kDisturbedShare = 0.25;
 inline bool IsDisturbed(const RunSample& sample) { return BusyElsewhere(sample) >= kDisturbedShare; }
 
-// Returns the disturbances that were seen: other processes, throttling, a changing clock.
+// Returns the disturbances that were seen, a sentence each: other processes, throttling, a changing clock. Empty
+// if none was, or if the telemetry was not sampled.
 std::vector<std::string> NoiseSeen(const RunSample& sample);
 
 }  // namespace gapless::internal

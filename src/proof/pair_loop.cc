@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs pairs. A pair counts only as a whole: if the second side gives no sample, the first one is dropped, too.
 #include "proof/pair_loop.h"
 
 #include <algorithm>

@@ -17,6 +17,7 @@ constexpr size_t kMaxEventBytes = size_t{1} << 28, kMaxNumberBytes = size_t{1} <
 constexpr size_t kMaxTensors = size_t{1} << 20;
 constexpr size_t kPrintBytes = (1 + kSketchWidth) * sizeof(double);
 
+// Returns a checksum of 32 bits; absent if the agent wrote none.
 std::optional<uint32_t> CodeOf(const JsonValue& value) {
   const auto number = value.Int();
   return number && *number >= 0 && *number <= UINT32_MAX ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
@@ -32,6 +33,7 @@ std::vector<std::string> TextsOf(const JsonValue& value) {
   return texts;
 }
 
+// Reads one event; a missing field keeps its default, as older agents do not write all of them.
 ParityEvent EventFrom(const JsonValue& line) {
   ParityEvent event{.optimizer = CountOf(line.Get("optimizer")), .optimizer_class = line.TextOf("class")};
   for (const JsonValue& group : line.Get("settings").items()) {

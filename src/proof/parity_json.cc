@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Converts decisions about trainings to and from JSON. The precision is written only where rounding explains the
+// difference.
 #include "proof/parity_json.h"
 
 #include "base/described_json.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents of `gapless bench`, and the parts that other commands share with it.
+// Makes the documents of `gapless bench`, and the parts that other commands share with it. Several processes are
+// summarised by one value each, whose interval is that of Hodges and Lehmann and needs six of them. The steps of a
+// single process may depend on each other, so validate decides whether they allow an interval.
 #include "proof/result_json.h"
 
 #include <cmath>
@@ -73,6 +75,7 @@ documents::Interval IntervalDocument(const TypicalInterval& interval) {
   return document;
 }
 
+// Rounds to whole ns, as the keys in ns promise.
 int64_t NsOf(double ms) { return std::llround(ms * 1e6); }
 
 }  // namespace
@@ -188,6 +191,7 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
   return DocumentOf("bench", document, document.noise);
 }
 
+// Goes through the JSON text, so that a result is recorded just as its file would be.
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command) {
   const auto file = ReadResults(ResultJson(samples, command), "bench");
   if (!file) return Unexpected{file.error()};

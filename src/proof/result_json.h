@@ -18,7 +18,8 @@ namespace gapless::internal {
 // One number of each process, or the steps or matches of a single one; in ms.
 std::vector<double> SeriesOf(const std::vector<RunSample>& samples);
 
-// An interval of the typical value, in the unit of the series: steps, which may depend on those before, or processes.
+// A TypicalInterval is an interval of the typical value, in the unit of the series: steps, which may depend on
+// those before, or processes. Without an interval, `refusal` says why.
 struct TypicalInterval {
   std::optional<double> low, high;
   double expected = 0;
@@ -36,7 +37,8 @@ Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const st
 
 // {"low", "expected", "high"}; an end that is not known is left out, and so is all of it when absent.
 void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio);
-// The same text for machines on which a benchmark takes the same time: processor, cores, GPUs.
+// Returns the same text for machines on which a benchmark takes the same time: processor, cores, GPUs. It is a
+// digest, which does not show what it was made of.
 std::string FingerprintOf(const HostFacts& host);
 
 }  // namespace gapless::internal

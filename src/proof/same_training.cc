@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements TrainingParity: makes the runs of A that a decision still needs, such as noise probes and reseeded runs,
-// and repeats the decision with them.
+// Implements TrainingParity: makes the runs of A that a decision still needs, such as noise probes and reseeded
+// runs, and repeats the decision with them.
+//
+// The decision itself is validate's, and pure: it takes recordings and says what it lacks. So this is a loop of
+// "decide, record what is needed, decide again", with at most eight extra runs. Recordings of A are read once and
+// kept; the candidate is read each time. With several ranks, each is decided alone and the worst verdict counts.
 #include "proof/same_training.h"
 
 #include <filesystem>
@@ -72,6 +76,8 @@ Result<TrainingParity> TrainingParity::Open(const std::string& folder) {
   return parity;
 }
 
+// Every run but the baseline also gets the baseline's recording, whose parameters and buffers it takes over after
+// each step (docs/parity.md).
 ParityOptions TrainingParity::OptionsFor(std::string_view role, std::string_view name) const {
   ParityOptions options{.role = std::string(role), .folder = StrCat(path_, "/", name), .steps = plan_.steps};
   options.seconds = plan_.seconds;

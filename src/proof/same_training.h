@@ -16,6 +16,7 @@
 
 namespace gapless::internal {
 
+// A ParityPlan limits what is recorded; whichever limit comes first ends a recording.
 struct ParityPlan {
   int steps = 20;       // optimiser steps to record
   double seconds = 60;  // after which A records no more, were there less
@@ -65,7 +66,8 @@ class TrainingParity {
   std::map<std::string, bool, std::less<>> loaded_{};           // names of recordings that were read
 };
 
-// One question about two commands, with runs of their own for it. An error: A or B cannot be run.
+// A SameQuestion is one question about two commands, with runs of their own for it. Without a `claim` the finest
+// precision that explains the difference is found.
 struct SameQuestion {
   RunRequest a{}, b{};
   std::optional<Precision> claim{};
@@ -74,6 +76,8 @@ struct SameQuestion {
   std::function<void(std::string_view what)>
       on_run{};  // called before each run with its name: "the command as it is", …
 };
+// Runs A and B, and A again as often as the decision needs. Returns an error if A or B cannot be run; a decision
+// that cannot be made is the verdict kCannotTell, with the reason.
 Result<ParityReport> AskWhetherSame(const SameQuestion& question);
 
 // Asks it of two commands that were compared, where steps of theirs were seen; does nothing otherwise.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a command with several numbers of ranks in rounds, and computes efficiency as throughput per rank relative to
-// the first number.
+// Runs a command with several numbers of ranks in rounds, and computes efficiency as throughput per rank relative
+// to the first number.
+//
+// Example: 100 samples/s with 1 rank and 360 with 4 are a speedup of 3.6 and an efficiency of 0.9. Whether the
+// scaling is weak or strong is seen from the samples of a step, within 5 %. If the samples are not known, each
+// rank is taken to have as many as before.
 #include "proof/scaling.h"
 
 #include <algorithm>
@@ -22,6 +26,8 @@ bool HasPlace(const std::vector<std::string>& command) {
                      [](const std::string& word) { return word.find(kPlace) != word.npos; });
 }
 
+// Returns true for "python x.py" and "python -m x": torch.distributed.run starts both. Other options of python
+// would be lost.
 bool IsPythonScript(const std::vector<std::string>& command) {
   return command.size() > 1 && std::filesystem::path(command[0]).filename().string().starts_with("python") &&
          (command[1] == "-m" || !command[1].starts_with("-"));
@@ -52,11 +58,13 @@ void Judge(ScalingCurve& curve) {
                                                : ScalingCurve::Kind::kUnknown;
 }
 
+// Returns the index of the point with the highest efficiency.
 size_t BestOf(const ScalingCurve& curve) {
   const auto best = std::ranges::max_element(curve.points, {}, &ScalingPoint::efficiency);
   return static_cast<size_t>(best - curve.points.begin());
 }
 
+// Runs the command with this number of ranks; a run without steps is an error.
 Result<RunSample> RunWith(const RunRequest& request, int ranks) {
   RunRequest one = request;
   one.command = WithRanks(request.command, ranks);

@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// A ScalingPoint is what one number of ranks showed.
 struct ScalingPoint {
   int ranks = 0;
   RunSample sample;
@@ -37,7 +38,8 @@ std::string_view NameOf(ScalingCurve::Kind kind);  // "weak", "strong", "unknown
 
 // Returns true if WithRanks() can start the command with several ranks.
 bool CanHaveRanks(const std::vector<std::string>& command);
-// With {n} in the command that is the number of ranks; else a Python script is run by torch.distributed.run.
+// Returns the command with this number of ranks: {n} in it is replaced; without {n} a Python script is run by
+// torch.distributed.run. Only for commands of which CanHaveRanks() is true.
 std::vector<std::string> WithRanks(const std::vector<std::string>& command, int ranks);
 // Returns the curve of several rounds, in each of which every count was measured once. A point has the sample with the
 // median throughput of its count, and the range of its efficiencies. `rounds`: at least one, all with the same counts.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements FindTrend(): change points, levels between them, and drift of the last level.
+// Implements FindTrend(): change points, levels between them, and drift of the last level. Only the last level is
+// searched for drift: earlier ones are past. A drift counts as steady only if it also shows without the first and
+// last runs of the level, which may belong to a level too short to be found.
 #include "proof/trend.h"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns the median between each two changes; one level without changes, none without values.
 std::vector<TrendLevel> LevelsOf(const std::vector<double>& values, const std::vector<ChangePoint>& changes) {
   if (values.empty()) return {};
   std::vector<TrendLevel> levels;
@@ -21,6 +24,7 @@ std::vector<TrendLevel> LevelsOf(const std::vector<double>& values, const std::v
   return levels;
 }
 
+// Returns whether a rise or a fall is good, by the metric's direction.
 TrendChange KindOf(const Trend& trend, bool rises) {
   if (!trend.higher_is_better) return TrendChange::kChange;
   return rises == *trend.higher_is_better ? TrendChange::kImprovement : TrendChange::kRegression;
@@ -34,6 +38,7 @@ DriftLine LineOf(std::span<const double> values, double slope) {
   return {.from = from, .to = from + slope * static_cast<double>(values.size() - 1)};
 }
 
+// Returns true if the drift also shows without the runs at both ends.
 bool IsSteady(std::span<const double> values, const Drift& drift) {
   const size_t end = ChangePointOptions().min_segment - 1;  // as many runs as are no level yet
   if (!drift.Drifts() || values.size() <= 2 * end) return false;

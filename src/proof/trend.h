@@ -29,6 +29,7 @@ struct DriftLine {
 
 enum class TrendChange { kImprovement, kRegression, kChange };
 
+// A Trend is the series of one metric with what was found in it. Indexes count from the oldest point.
 struct Trend {
   std::string metric{}, unit{};
   std::optional<bool> higher_is_better{};  // absent: a change is neither better nor worse

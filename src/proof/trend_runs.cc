@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kUsual[] = {"samples_per_second", "step_time_ms", "gpu_utilization", "memory_usage_gb"};
 
+// Takes unit and direction from the newest run that has them, else from the metric's name.
 void TakeTraits(std::span<const BenchmarkRecord> records, Trend& trend) {
   for (const BenchmarkRecord& record : std::views::reverse(records)) {
     const MetricRecord* const metric = record.Find(trend.metric);

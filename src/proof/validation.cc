@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements `validate`: pairs, training check and history, with one sentence for each reason against.
+//
+// All three questions are asked even if the first one fails, so that the user sees every reason at once. B is
+// recorded only if nothing is against it, because the history's level must not learn from a refused change.
 #include "proof/validation.h"
 
 #include <utility>
@@ -11,7 +14,8 @@
 namespace gapless::internal {
 namespace {
 
-// Git's branch and state belong to its commit: they are left out when the commit is another one.
+// Returns the record of B. Git's branch and state belong to its commit: they are left out when the commit is
+// another one.
 Result<BenchmarkRecord> RecordOfB(const ValidationQuestion& question, const Comparison& comparison) {
   auto record = RecordOf(comparison.b(), question.pairs.b.command);
   if (!record) return record;

@@ -24,6 +24,7 @@ struct ValidationQuestion {
   std::function<void(const Comparison&)> on_pair{};
 };
 
+// A Validation is the answer, with all that it is made from.
 struct Validation {
   Comparison comparison;
   Judgement judgement{};

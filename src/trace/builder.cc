@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the shards of TraceBuilder, which append rows to segments. finish.cc merges them.
+//
+// Host slices, the bulk of every recording, are stored column by column; the smaller tables row by row. Adding a
+// row allocates memory only once per 16,384 rows. Dropping a chunk sets the row counts back; texts and threads
+// that it brought stay.
 #include "trace/builder.h"
 
 #include <algorithm>
@@ -30,6 +34,8 @@ void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
   source_line[at] = row.source_line;
 }
 
+// Returns the shard's own number of a thread. The last thread is remembered, because rows of one thread come in
+// runs.
 uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
   const ThreadKey key{pid, tid};
   if (last_thread < threads.size() && threads[last_thread] == key) return last_thread;
@@ -129,6 +135,7 @@ void TraceBuilder::NameProcess(int64_t pid, std::string_view name) {
   impl_->process_names.insert_or_assign(pid, std::string(name));
 }
 
+// Notes of one kind are added up: the gravest severity, the smallest offset and the first text count.
 void TraceBuilder::Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset,
                          std::string_view text) {
   if (count == 0) return;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // TraceBuilder: rows in, a finished Trace out. Readers and tests are its users.
 //
-// A Shard takes the rows of one thread; several threads fill several shards at once. Rows come in chunks, each with its
-// place in the file, so that the result does not depend on which thread read which chunk. Times are absolute, on the
-// recorder's clock; Finish() moves the zero to the first event. Columns are appended in segments that go back to the
-// system one column at a time while they are merged, so the peak is the columns plus the widest one.
+// A Shard takes the rows of one thread; several threads fill several shards at once. Rows come in chunks, each
+// with its place in the file, so that the result does not depend on which thread read which chunk. Times are
+// absolute, on the recorder's clock; Finish() moves the zero to the first event. Columns are appended in segments
+// that go back to the system one column at a time while they are merged, so the peak is the columns plus the
+// widest one.
 //
 //   TraceBuilder builder;
 //   auto& shard = builder.NewShard();
-//   shard.Add(SliceRow{.name = shard.Text("aten::mm"), .category = SliceCategory::kOperator, .pid = 1, .tid = 1, .ts_ns
-//   = 10, .dur_ns = 5}); Trace trace = std::move(builder).Finish();
+//   shard.Add(SliceRow{.name = shard.Text("aten::mm"), .category = SliceCategory::kOperator,
+//                      .pid = 1, .tid = 1, .ts_ns = 10, .dur_ns = 5});
+//   Trace trace = std::move(builder).Finish();
 #pragma once
 
 #include <cmath>
@@ -28,6 +30,7 @@ class ThreadPool;
 inline constexpr float kNanF = std::numeric_limits<float>::quiet_NaN();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// A SliceRow is one span of a host thread (schema/slice.h). Times are absolute, in ns.
 struct SliceRow {
   StringId name = StringId::kNone;
   SliceCategory category = SliceCategory::kOther;
@@ -39,6 +42,7 @@ struct SliceRow {
   StringId source_line = StringId::kNone;
 };
 
+// A GpuOpRow is a kernel, copy or memset on a stream (schema/gpu_op.h). Its launch is found by the correlation.
 struct GpuOpRow {
   StringId name = StringId::kNone;
   GpuOpKind kind = GpuOpKind::kKernel;
@@ -89,6 +93,7 @@ struct CollectiveRow {
   StringId group_ranks = StringId::kNone;
 };
 
+// A StepRow is one step, as the recorder or the agent marked it. Steps that overlap an earlier one are dropped.
 struct StepRow {
   int64_t number = 0;
   StringId name = StringId::kNone;
@@ -113,6 +118,7 @@ struct CounterRow {
   double value = 0;
 };
 
+// A MemoryEventRow is one allocation or release; `bytes` is negative for a release.
 struct MemoryEventRow {
   int32_t device = kAbsent32;
   uint8_t device_type = 0;
@@ -138,6 +144,7 @@ struct HostFunctionRow {
   int64_t calls = kAbsent, self_ns = kAbsent, total_ns = kAbsent, bytes = kAbsent;
 };
 
+// A DeviceRow describes a device; of several with one number the first counts.
 struct DeviceRow {
   int32_t device = 0;
   Vendor vendor = Vendor::kOther;
@@ -146,6 +153,8 @@ struct DeviceRow {
   int64_t memory_bytes = kAbsent, clock_khz = kAbsent;
 };
 
+// A TraceBuilder collects the rows of one recording. Shards may be filled by one thread each at the same time;
+// nothing else is thread-safe.
 class TraceBuilder {
  public:
   class Shard;
@@ -169,6 +178,8 @@ class TraceBuilder {
   void AddEnvironment(std::string_view key, std::string_view value);
   void NameThread(int64_t pid, int64_t tid, std::string_view name);
   void NameProcess(int64_t pid, std::string_view name);
+  // Counts something odd, lost or wrong for read_stats; a count of 0 does nothing. `first_offset` is in bytes,
+  // kAbsent if not known; `text` is one sentence for people.
   void Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset, std::string_view text);
 
   // Merges, sorts, nests, links launches to GPU operations, finds synchronisations, assigns steps. Uses `pool` if

@@ -22,6 +22,7 @@ struct SliceStore {
   void Add(const SliceRow& row, uint32_t thread_index);
 };
 
+// A MemoryRow is a memory event with the shard's number of its thread.
 struct MemoryRow {
   MemoryEventRow event;
   uint32_t thread = 0;
@@ -74,6 +75,7 @@ struct TraceBuilder::Shard::Impl {
   void Truncate(const std::array<uint32_t, 9>& sizes);
 };
 
+// A StatEntry is one kind of note, summed over all calls of Count().
 struct StatEntry {
   Severity severity = Severity::kInfo;
   int64_t count = 0, first_offset = kAbsent;

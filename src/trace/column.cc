@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocates the memory of columns: small ones from the heap, large ones as pages of their own, which go back to
+// the system when the column is freed.
 #include "trace/column.h"
 
 #include <sys/mman.h>

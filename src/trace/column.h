@@ -15,6 +15,8 @@ namespace gapless::internal {
 // `bytes` of zeroed memory straight from the system, given back to it when the last owner goes.
 std::shared_ptr<std::byte> AllocatePages(size_t bytes);
 
+// A Column costs no memory to copy: copies share the values, which are freed with the last copy. Several threads
+// may read it once it is filled.
 template <class T>
 class Column {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -66,7 +68,7 @@ class Column {
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
   std::span<const T> span() const { return {data_, size_}; }
-  // Only while the trace is being built, before anyone else has seen it.
+  // To be called only while the trace is being built, before anyone else has seen it: copies would change, too.
   T* mutable_data() { return data_; }
 
  private:

@@ -18,15 +18,16 @@ struct DeriveCounts {
   int64_t unmatched_flow_ends = 0;
 };
 
-// depth, parent, self_ns, inherited source_line of slices, and `slice` of memory events.
+// Fills depth, parent, self_ns and inherited source_line of slices, and `slice` of memory events. Linear in the
+// rows.
 void NestSlices(Trace& trace, DeriveCounts& counts);
-// launch, op of GPU operations; slices whose copy call lasted until the copy was done become kBlockingMemcpy.
+// Fills launch and op of GPU operations; copy calls that lasted until the copy was done become kBlockingMemcpy.
 void LinkLaunches(Trace& trace, DeriveCounts& counts);
-// The sync table: host calls that wait, joined with the recorder's own rows.
+// Builds the sync table: host calls that wait, joined with the recorder's own rows. Needs launches linked.
 void FindSyncs(Trace& trace, std::vector<SyncRow> recorded);
-// step of slices and GPU operations, gpu_start_ns and gpu_end_ns of steps. Needs launches linked.
+// Fills step of slices and GPU operations, and gpu_start_ns and gpu_end_ns of steps. Needs launches linked.
 void AssignSteps(Trace& trace);
-// Replaces the step table and assigns. Steps that overlap an earlier one are left out; the number of those is returned.
+// Replaces the step table and assigns steps. Steps that overlap an earlier one are left out; returns their number.
 int64_t SetSteps(Trace& trace, std::vector<StepRow> steps);
 
 }  // namespace gapless::internal

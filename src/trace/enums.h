@@ -82,7 +82,7 @@ inline constexpr std::array<std::string_view, 13> kCopyKindNames = {
     "",    "h2d_pageable", "h2d_pinned", "h2d",   "d2h_pageable", "d2h_pinned", "d2h",
     "d2d", "p2p",          "h2h",        "other", "h2d_managed",  "d2h_managed"};
 
-// Does a kernel's name say it runs on matrix units (tensor cores, matrix cores)?
+// A MatrixUnit says whether a kernel runs on matrix units (tensor cores, matrix cores), as far as its name shows.
 enum class MatrixUnit : uint8_t { kUnknown, kNo, kYes };
 inline constexpr std::array<std::string_view, 3> kMatrixUnitNames = {"unknown", "no", "yes"};
 
@@ -143,12 +143,12 @@ constexpr bool IsMatrixWork(GpuOpClass v) {
 constexpr bool MovesData(GpuOpClass v) {
   return v == GpuOpClass::kPointwise || v == GpuOpClass::kNorm || v == GpuOpClass::kReduce || v == GpuOpClass::kGemv;
 }
-// Does the call put work on a stream (so a GPU operation may carry its correlation)?
+// Returns true if the call puts work on a stream, so that a GPU operation may carry its correlation.
 constexpr bool IsLaunch(ApiKind v) {
   return v == ApiKind::kKernelLaunch || v == ApiKind::kGraphLaunch || v == ApiKind::kMemcpy || v == ApiKind::kMemset ||
          v == ApiKind::kBlockingMemcpy;
 }
-// Does the call block the host thread until GPU work is done?
+// Returns true if the call blocks the host thread until GPU work is done.
 constexpr bool IsBlockingSync(ApiKind v) {
   return v == ApiKind::kDeviceSync || v == ApiKind::kStreamSync || v == ApiKind::kEventSync ||
          v == ApiKind::kBlockingMemcpy;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TraceBuilder::Finish: merges the shards (merge.h), fills the tables about the recording, and derives what follows
-// (derive.h).
+// Implements TraceBuilder::Finish: merges the shards (merge.h), fills the tables about the recording, and derives
+// what follows (derive.h).
+//
+// The order counts: nesting comes before linking, which needs the operators around a call; linking comes before
+// synchronisations and steps, which need the launches. Notes about what was derived are added last, so that
+// read_stats holds everything.
 #include <algorithm>
 
 #include "trace/derive.h"
@@ -26,10 +30,10 @@ void FillDevices(Trace& trace, const std::vector<DeviceRow>& rows) {
   out.max_threads_per_sm = get(&DeviceRow::max_threads_per_sm), out.clock_khz = get(&DeviceRow::clock_khz);
 }
 
-// The described devices, and those only seen in gpu_op, by number, each once. Recorders describe the devices a process
-// sees, counted from 0, while ROCm's operations carry the number among all of the host: where one is described and one
-// other works, they are the same, and the description stands under both numbers (allocator events use the process's).
-// Was that so?
+// Fills the device table with the described devices and those only seen in gpu_op, by number, each once. Recorders
+// describe the devices a process sees, counted from 0, while ROCm's operations carry the number among all of the
+// host: where one is described and one other works, they are the same, and the description stands under both
+// numbers (allocator events use the process's). Returns true if the one described device was renumbered.
 bool MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
   std::vector<int32_t> seen(trace.gpu_ops.device.begin(), trace.gpu_ops.device.end());
   std::sort(seen.begin(), seen.end());
@@ -85,6 +89,7 @@ void FillStats(Trace& trace, const std::map<std::string, StatEntry, std::less<>>
   out.text = ColumnFrom(rows, [&](const auto& row) { return trace.strings.Intern(row.second.text); });
 }
 
+// Sets the pid of the process with the most host slices; negative stand-ins do not count.
 void FindMainProcess(Trace& trace) {
   std::vector<int64_t> slices_of(trace.threads.size());
   for (const ThreadId thread : trace.slices.thread) ++slices_of[thread.value];

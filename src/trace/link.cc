@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins GPU operations with the calls that launched them, by correlation id: both sides are ordered by id and merged.
-// A correlation that several launches carry (ids reused, several processes in one file) goes to the latest launch that
-// starts no later than the operation.
+// Joins GPU operations with the calls that launched them, by correlation id: both sides are ordered by id and
+// merged. A correlation that several launches carry (ids reused, several processes in one file) goes to the latest
+// launch that starts no later than the operation. The cost is that of ordering both sides (order.h).
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +11,7 @@
 namespace gapless::internal {
 namespace {
 
+// Returns the rows for which keep(row) is true, in their order.
 std::vector<uint32_t> Where(size_t rows, auto keep) {
   std::vector<uint32_t> found;
   for (uint32_t row = 0; row < rows; ++row)
@@ -97,6 +98,8 @@ void LinkOperators(Trace& trace) {
 
 }  // namespace
 
+// A copy call that ends after its copy waited for it: such calls are found by their times, since their names do
+// not always show it.
 void LinkLaunches(Trace& trace, DeriveCounts& counts) {
   LinkByCorrelation(trace, counts);
   LinkOperators(trace);

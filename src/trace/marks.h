@@ -6,7 +6,8 @@
 
 namespace gapless::internal {
 
-// Waiting for the next batch: `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__`, `enumerate(DataPipe)#…`.
+// Returns true for PyTorch's marks around waiting for the next batch:
+// `enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__`, `enumerate(DataPipe)#…`.
 inline bool IsDataLoadingMark(std::string_view name) {
   return name.starts_with("enumerate(DataLoader)") || name.starts_with("enumerate(DataPipe)");
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// TraceBuilder::Finish: from the shards of several threads to one sorted trace.
+// Merges the shards of several threads into one sorted trace:
 //
-// 1. Texts of all shards become one pool, in alphabetical order, so that ids do not depend on who read what.
-// 2. A row is named by (segment, place in segment), with the segments of all shards numbered through. The rows in file
-// order
-//    are ordered by time.
-//    Meanwhile other threads do the same for the smaller tables.
-// 3. Each column is gathered in that order into its final place and its segments are freed at once. So the peak is the
-// columns
-//    plus the order plus one column per thread, never two copies of the table.
-// 4. What follows from the rows is derived (derive.h).
+//   1. Texts of all shards become one pool, in alphabetical order, so that ids do not depend on who read what.
+//   2. A row is named by (segment, place in segment), with the segments of all shards numbered through. The
+//      rows in file order are ordered by time. Meanwhile other threads do the same for the smaller tables.
+//   3. Each column is gathered in that order into its final place and its segments are freed at once. So the
+//      peak is the columns plus the order plus one column per thread, never two copies of the table.
+//   4. What follows from the rows is derived (derive.h).
 #include "trace/merge.h"
 
 #include <numeric>
@@ -46,6 +43,8 @@ void Merger::InParallel(const Tasks& tasks) {
   pool_->ParallelFor(tasks.size(), [&](size_t i) { tasks[i](); });
 }
 
+// O(n log n) in the distinct texts of all shards. The texts are not copied: the pool keeps the shards' memory
+// alive.
 void Merger::MergeTexts() {
   struct Entry {
     std::string_view text;
@@ -69,6 +68,7 @@ void Merger::MergeTexts() {
   trace_.strings = StringPool::FromViews(std::move(views), std::move(pools));
 }
 
+// Threads are ordered by pid and tid, each once.
 void Merger::MergeThreads(const TraceBuilder::Impl& impl) {
   std::vector<ThreadKey> keys;
   for (const auto& shard : shards_) keys.insert(keys.end(), shard->impl->threads.begin(), shard->impl->threads.end());
@@ -154,6 +154,8 @@ bool Merger::Rebase(int64_t& ts_ns) {
   return true;
 }
 
+// Returns a task that copies one column of all slices to its final place, in the final order, and frees its
+// segments. `map` turns a shard's ids into the trace's.
 template <class T>
 std::function<void()> Merger::GatherTask(Segments<T> SliceStore::*from, Column<T>& to,
                                          std::function<T(T, uint32_t)> map) {
@@ -176,6 +178,7 @@ std::function<void()> Merger::GatherTask(Segments<T> SliceStore::*from, Column<T
   };
 }
 
+// Longer slices come first among equal starts, so that parents come before their children.
 void Merger::OrderSlices() {
   std::vector<uint32_t> first_segment;
   std::vector<const int64_t*> starts, lengths;
@@ -237,6 +240,7 @@ void Merger::FinishSlices() {
   out.step = Column<StepId>::OfSize(rows, StepId());
 }
 
+// GPU operations that start together keep their order in the file.
 void Merger::OrderGpuOps() {
   std::vector<std::pair<uint32_t, uint32_t>> sources;
   for (const Piece& piece : PiecesInFileOrder(shards_, kGpuOpList))

@@ -45,6 +45,7 @@ std::vector<Row> TakeRows(const Shards& shards, ListIndex list, RowList<Row> Sha
   return rows;
 }
 
+// Returns the column of get(row) for each row, in their order.
 template <class Row, class Get>
 auto ColumnFrom(const std::vector<Row>& rows, Get get) {
   using T = std::decay_t<decltype(get(rows.front()))>;
@@ -54,6 +55,8 @@ auto ColumnFrom(const std::vector<Row>& rows, Get get) {
   return column;
 }
 
+// A Merger is used once: its functions empty the shards. TakeSyncs() and TakeSteps() come after Merge(), since
+// they need the texts and the zero of the trace.
 class Merger {
  public:
   Merger(Shards& shards, Trace& trace, ThreadPool* pool) : shards_(shards), trace_(trace), pool_(pool) {}

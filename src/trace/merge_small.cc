@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging of the smaller tables: rows are collected in file order, sorted by time, and turned into columns.
+// Merges the smaller tables: rows are collected in file order, sorted by time, and turned into columns.
+// Collectives come last: their GPU operation and slice are found by place and time in the finished tables.
 #include <map>
 #include <tuple>
 
@@ -19,6 +20,7 @@ GpuOpId FindGpuOp(const GpuOpTable& ops, const CollectiveRow& row) {
   return {};
 }
 
+// Returns the slice of this name on this thread at this time; else an invalid id.
 SliceId FindSlice(const Trace& trace, const CollectiveRow& row) {
   const SliceTable& slices = trace.slices;
   const auto* at = std::lower_bound(slices.ts_ns.begin(), slices.ts_ns.end(), row.ts_ns);

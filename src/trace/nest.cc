@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sweep over the slices in time order with a stack per thread. A slice's parent is the innermost slice of its
-// thread that contains it. Recorders round start and duration separately, so a child may seem to outlive its parent by
-// up to a microsecond; that still counts as contained. Of two slices that overlap by more, the earlier one leaves the
-// stack: what starts inside both hangs under the later. So ends fall from bottom to top of a stack, and every slice is
-// pushed and popped once, however hostile the input. What lies deeper than any program nests hangs under the slice at
-// that depth, so that whoever walks up from a slice takes a bounded number of steps.
+// Finds the parent, depth and self time of every slice, in one sweep in time order with a stack per thread.
+//
+// A slice's parent is the innermost slice of its thread that contains it. Recorders round start and duration
+// separately, so a child may seem to outlive its parent by up to a microsecond; that still counts as contained. If
+// two slices overlap by more, the earlier one is popped, and a slice that starts inside both becomes a child of
+// the later one. So ends fall from bottom to top of a stack, and every slice is pushed and popped once, however
+// hostile the input: O(rows).
+//
+// A slice's self time is its duration without the time that its children cover; where children overlap, that time
+// counts once. Slices deeper than 2000 levels become children of the slice at that depth, so that whoever walks up
+// from a slice takes a bounded number of steps.
 #include <algorithm>
 
 #include "trace/derive.h"

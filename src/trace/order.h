@@ -22,8 +22,10 @@ struct SortKey {
 
 namespace order_internal {
 
+// Up to this number, rows are sorted by comparison at once.
 inline constexpr size_t kSmall = 512;
 
+// Sorts by comparison; the place breaks ties, which keeps the order of equal keys.
 template <class KeyOf>
 void SortSmall(std::span<uint32_t> rows, const KeyOf& key_of) {
   struct Item {
@@ -43,6 +45,7 @@ void SortSmall(std::span<uint32_t> rows, const KeyOf& key_of) {
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = items[i].row;
 }
 
+// Deals rows into buckets by key and sorts each bucket. Rows whose keys ascend already are left as they are.
 template <class KeyOf>
 void SortRows(std::span<uint32_t> rows, const KeyOf& key_of) {
   if (rows.size() <= kSmall) return SortSmall(rows, key_of);

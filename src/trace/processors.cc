@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the number of processors from the environment that telemetry left in the trace. A text that is no number
+// of 1 or more counts as missing.
 #include "trace/processors.h"
 
 #include <charconv>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Inserts a row into the finished table of notes. Columns are immutable, so each is copied; the table has a row
+// per kind of note.
 #include "trace/reading_note.h"
 
 #include <algorithm>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How recordings of one job relate:
-// - the same process (rank and pid agree, and host where known): recordings that overlap in time by more than half of
-// the
-//   shorter one describe the same thing, and only the one with the most rows is primary; otherwise they are two
-//   stretches of one execution, both primary.
-// - different processes with the same rank or without ranks, apart in time: other executions of the program.
-// - different processes with different ranks, or overlapping in time on the wall clock (a rank and the workers that
-// load
-//   its data), or without ranks but overlapping in time: parts of one execution.
-// - what was recorded around the processes (telemetry of a host: counters only): belongs to the execution it shares
-// most
-//   time with, and founds one only when nothing else was recorded. Metrics of kernels have no time and go with the
-//   first.
+// Decides how recordings of one job relate:
+//
+//   - The same process (rank and pid agree, and host where known): recordings that overlap in time by more
+//     than half of the shorter one describe the same thing, and only the one with the most rows is primary;
+//     otherwise they are two stretches of one execution, both primary.
+//   - Different processes with the same rank or without ranks, apart in time: other executions of the program.
+//   - Different processes with different ranks, or overlapping in time on the wall clock (a rank and the
+//     workers that load its data), or without ranks but overlapping in time: parts of one execution.
+//   - What was recorded around the processes (telemetry of a host: counters only): belongs to the execution it
+//     shares most time with, and founds one only when nothing else was recorded. Metrics of kernels have no
+//     time and go with the first.
+//
+// Recordings are compared pair by pair, O(n²) for n recordings.
 #include "trace/run.h"
 
 #include <algorithm>
@@ -39,12 +39,13 @@ bool SameProcess(const Trace& a, const Trace& b) {
          (a.info.host == b.info.host || a.info.host.empty() || b.info.host.empty());
 }
 
+// Returns true if the two share more than half of the time of the shorter one, or cover exactly the same time.
 bool SameStretch(const Trace& a, const Trace& b) {
   const Span x = SpanOf(a), y = SpanOf(b);
   return Overlap(x, y) * 2 > std::min(x.end - x.start, y.end - y.start) || (x.start == y.start && x.end == y.end);
 }
 
-// Could both be parts of one execution?
+// Returns true if both could be parts of one execution.
 bool Together(const Trace& a, const Trace& b) {
   if (SameProcess(a, b)) return true;
   const bool same_clock = a.info.start_unix_ns != kAbsent && b.info.start_unix_ns != kAbsent;
@@ -55,6 +56,7 @@ bool Together(const Trace& a, const Trace& b) {
   return Overlap(SpanOf(a), SpanOf(b)) > 0;
 }
 
+// Compares the numbers of slices and GPU operations.
 bool MoreRows(const Trace& a, const Trace& b) {
   return a.slices.size() + a.gpu_ops.size() > b.slices.size() + b.gpu_ops.size();
 }
@@ -114,6 +116,7 @@ void AssignExecutions(std::vector<RunTrace>& traces) {
   PlaceSurroundings(traces, surroundings, std::move(executions));
 }
 
+// Makes a recording a supplement if another one of the same stretch has more rows, or as many and a smaller index.
 void AssignRoles(std::vector<RunTrace>& traces) {
   for (RunTrace& run_trace : traces)
     for (const RunTrace& other : traces) {
@@ -127,6 +130,7 @@ void AssignRoles(std::vector<RunTrace>& traces) {
     }
 }
 
+// Gives recordings of one process in one execution the index of the first of them.
 void AssignProcesses(std::vector<RunTrace>& traces) {
   for (RunTrace& run_trace : traces) {
     const auto first = std::find_if(traces.begin(), traces.end(), [&](const RunTrace& other) {
@@ -137,6 +141,8 @@ void AssignProcesses(std::vector<RunTrace>& traces) {
   }
 }
 
+// Sets the shift of each trace, so that the earliest trace of its execution begins at 0. Traces without times, and
+// samples without a usable clock, are not shifted.
 void AssignTimeAxis(std::vector<RunTrace>& traces) {
   const auto timeless = [](const Trace& trace) { return IsSurroundings(trace) && trace.counters.size() == 0; };
   // Samples that share no time with the recordings of their execution begin with the earliest of them.
@@ -161,6 +167,7 @@ void AssignTimeAxis(std::vector<RunTrace>& traces) {
   }
 }
 
+// Numbers the rows of each table through all traces.
 void AssignIds(std::vector<RunTrace>& traces) {
   IdBase next;
   for (RunTrace& run_trace : traces) {

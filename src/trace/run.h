@@ -22,6 +22,7 @@ struct IdBase {
   int64_t slice = 0, gpu_op = 0, gpu_annotation = 0, sync = 0, collective = 0, step = 0, memory_event = 0;
 };
 
+// A RunTrace is one recording with its place in the run.
 struct RunTrace {
   std::shared_ptr<const Trace> trace;
   int index = 0;  // position in the run: the key `trace` of every table
@@ -38,6 +39,7 @@ struct RunTrace {
   int64_t Id(GpuOpId row) const { return row.valid() ? base.gpu_op + row.value : kAbsent; }
 };
 
+// A Run shares its traces and does not change after it was made, so several threads may read it.
 class Run {
  public:
   Run() = default;

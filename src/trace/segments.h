@@ -19,6 +19,7 @@ inline constexpr size_t kSegmentBits = 14;
 inline constexpr size_t kSegmentRows = size_t{1} << kSegmentBits;
 inline constexpr size_t kSegmentMask = kSegmentRows - 1;
 
+// Segments do not count their rows: the caller calls Grow() before it writes to the first row of a segment.
 template <class T>
 class Segments {
  public:

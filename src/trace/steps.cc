@@ -16,6 +16,7 @@ StepId StepAt(const StepTable& steps, size_t& at, int64_t ts_ns) {
 
 }  // namespace
 
+// GPU work may run long after its step has ended on the host, so gpu_end_ns may lie within a later step.
 void AssignSteps(Trace& trace) {
   StepTable& steps = trace.steps;
   StepId* slice_step = trace.slices.step.mutable_data();
@@ -39,6 +40,7 @@ void AssignSteps(Trace& trace) {
   }
 }
 
+// The rows may come in any order. A later step is kept if it begins no earlier than the last kept one ends.
 int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const StepRow& a, const StepRow& b) { return a.ts_ns < b.ts_ns; });
   std::vector<StepRow> kept;

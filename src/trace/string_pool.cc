@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements StringPool: texts in blocks of 64 KiB, found by open addressing over XXH3. A pool over mapped views builds
-// its index only when a text is interned.
+// Implements StringPool: texts in blocks of 64 KiB, found by open addressing over XXH3. A pool over mapped views
+// builds its index only when a text is interned. Texts never move, so views of them stay good while the pool
+// lives. Each slot holds 32 bits of the hash, and texts are compared only when these agree.
 #include "trace/string_pool.h"
 
 #define XXH_INLINE_ALL

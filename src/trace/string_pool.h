@@ -11,12 +11,15 @@
 
 namespace gapless::internal {
 
+// A StringPool can be moved, not copied. Texts are never removed, and a view of one stays good while the pool
+// lives.
 class StringPool {
  public:
   StringPool();
   StringPool(StringPool&&) = default;
   StringPool& operator=(StringPool&&) = default;
 
+  // Returns the id of `text`, which is added if it is new; kNone for the empty text. Constant time on average.
   StringId Intern(std::string_view text);
   // The id of `text` if it is in the pool, else kNone. Safe from several threads while none interns. Without an index
   // (a pool from a cache, into which nothing was interned) it looks through all texts.
@@ -34,6 +37,7 @@ class StringPool {
     uint32_t hash = 0;
     uint32_t id = 0;  // 0: free (the empty text is never looked up by hash)
   };
+  // Enters all texts into a new index, O(texts).
   void BuildIndex();
   void Grow();
   std::string_view Store(std::string_view text);

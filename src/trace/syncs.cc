@@ -11,6 +11,7 @@
 namespace gapless::internal {
 namespace {
 
+// A Wait is one row of the sync table while it is built.
 struct Wait {
   SyncKind kind = SyncKind::kDevice;
   SliceId slice;
@@ -30,6 +31,8 @@ bool SyncKindOf(ApiKind api, SyncKind& kind) {
   }
 }
 
+// Returns the waits in time order: the host's calls, each joined with the recorder's row of the same correlation,
+// and rows without a call.
 std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorded) {
   const SliceTable& slices = trace.slices;
   std::unordered_multimap<int64_t, size_t> by_correlation;

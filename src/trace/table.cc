@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements Table. A column's vector of present cells is made at its first Null.
+// Implements Table. A column's vector of present cells is made at its first Null. A cell that does not fit its
+// column becomes Null, so an analysis cannot shift its columns.
 #include "trace/table.h"
 
 #include <cmath>
@@ -24,6 +25,7 @@ Table::RowWriter Table::Row() {
   return RowWriter(*this);
 }
 
+// Fills up a row that ended too early with Nulls, before the next row begins.
 void Table::FillLastRow() {
   if (cells_.empty() || cells_.back().size == rows_) return;
   RowWriter writer(*this);

@@ -23,6 +23,9 @@ struct ColumnSpec {
   std::string_view help;  // one line: what it is
 };
 
+// A Table is filled row by row and then only read, which several threads may do at once. Its memory is column by
+// column, 8 bytes for a number and 4 for a text, plus each distinct text once; a column with Nulls takes one byte
+// more per cell.
 class Table {
  public:
   // `specs` must outlive the table (they are the constants of the analysis).
@@ -51,7 +54,7 @@ class Table {
     size_t column_ = 0;
   };
   RowWriter Row();
-  // Room for `rows` rows, when their number is known.
+  // Makes room for `rows` rows, when their number is known.
   void Reserve(size_t rows);
 
   // Outside the table everything is absent, in every build.
@@ -75,8 +78,9 @@ class Table {
     std::vector<uint8_t> present;
     size_t size = 0;
   };
+  // Counts a cell whose value was just added to the column, and marks it as present or Null.
   void Append(size_t column, bool present);
-  // Does the next cell of the row belong to a column of one of these types?
+  // Returns true if the next cell of the row belongs to a column of one of these types.
   bool Takes(size_t column, ColumnType type, ColumnType other) const;
   void FillLastRow();
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Answers small questions about a whole trace: the row of a device, whether reading stopped early, and its size in
+// memory.
 #include "trace/trace.h"
 
 #include <algorithm>

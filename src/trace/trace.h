@@ -27,6 +27,7 @@
 
 namespace gapless::internal {
 
+// TraceInfo holds the facts about a recording that are no rows.
 struct TraceInfo {
   std::string path;    // as given; a tar member is "archive.tar.gz!/member"
   std::string format;  // name of the reader
@@ -41,6 +42,8 @@ struct TraceInfo {
   int64_t event_count = 0;          // events in the file, of every kind
 };
 
+// A Trace owns its texts and columns. It is filled by TraceBuilder or mapped from a cache file, and not changed
+// after its reader has completed it.
 struct Trace {
   TraceInfo info;
   StringPool strings;
@@ -85,7 +88,7 @@ struct Trace {
 
 // Returns the row of `device` in the device table, which is sorted by number; devices.size() if the device has no row.
 size_t FindDevice(const DeviceTable& devices, int32_t device);
-// Did reading stop before the end of the events: the file was cut off, or damaged?
+// Returns true if reading stopped before the end of the events: the file was cut off, or damaged.
 bool EndsInTheMiddle(const Trace& trace);
 // Bytes held by all columns and texts.
 size_t MemoryBytes(const Trace& trace);

@@ -64,6 +64,8 @@ bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
   return true;
 }
 
+// Checks one column by the type of its values: ids against the rows of their table, enums against their names,
+// 64-bit integers and flags by the name of the column. Others may hold any value.
 template <class T>
 bool Fits(std::string_view name, const Column<T>& column, const Limits& limits) {
   if constexpr (std::is_same_v<T, StringId>)
@@ -80,6 +82,7 @@ bool Fits(std::string_view name, const Column<T>& column, const Limits& limits) 
     return true;
 }
 
+// Checks every column of every table; after the first that does not fit the others are passed over.
 bool ColumnsFit(const Trace& trace) {
   const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(),
                       trace.strings.size()};
@@ -124,6 +127,7 @@ bool SlicesNest(const Trace& trace) {
   return true;
 }
 
+// Checks that the clocks and the duration are in a range in which sums cannot overflow.
 bool InfoFits(const TraceInfo& info) {
   const auto is_clock = [](int64_t ns) { return ns >= -kMaxClockNs && ns <= kMaxClockNs; };
   return is_clock(info.origin_ns) && info.dur_ns >= 0 && info.dur_ns <= kMaxAmount && info.event_count >= 0 &&

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and maps the file of a trace. A mapping is refused if somebody else could write the file, because its content
-// could change under the reader.
+// Writes and maps the file of a trace. A mapping is refused if somebody else could write the file, because its
+// content could change under the reader.
+//
+// Writing takes one pass for the checksum and one for the data; opening reads the whole file once for the
+// checksum, and the columns once more for the checks. The mapping is private: what is written to it in memory
+// never reaches the file.
 #include "trace/trace_file.h"
 
 #include <fcntl.h>
@@ -39,6 +43,7 @@ struct Block {
   size_t bytes;
 };
 
+// Returns the facts of the trace as texts, each of which ends with a zero.
 std::string InfoText(const TraceInfo& info) {
   std::string text;
   for (const std::string* field : {&info.path, &info.format, &info.host, &info.framework}) text += *field + '\0';
@@ -125,6 +130,7 @@ class ContentsHash {
   XXH3_state_t state_{};
 };
 
+// The header stands before the data, so the checksum is computed before anything is written.
 bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
   std::vector<Entry> entries;
   uint64_t offset = FirstBlockAt(blocks.size());

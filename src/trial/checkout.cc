@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs git to find commits and to clone the repository into temporary folders. Only the clones are written to.
+// Runs git to find commits and to clone the repository into temporary directories. Only the clones are written to.
+//
+// A clone borrows the objects of the repository (--shared), so it takes little space and time whatever the size of
+// the history; it is useless once the repository is gone. Hooks and file system monitors of the repository are
+// switched off, because comparing commits must not run what the repository's configuration names.
 #include "trial/checkout.h"
 
 #include <algorithm>
@@ -19,6 +23,7 @@ namespace {
 constexpr size_t kMaxText = size_t{1} << 26, kTail = 2000;
 constexpr auto kPoll = std::chrono::milliseconds(5);
 
+// An Outcome is the exit status and output of a program that ended, without the last line ends.
 struct Outcome {
   int status = 0;
   std::string text;
@@ -63,6 +68,7 @@ Result<void> CloneInto(const std::string& root, const std::string& clone) {
 
 constexpr std::string_view kFormat = "--format=%H%x09%cI%x09%an%x09%s";
 
+// Reads a line of kFormat: hash, date, author and subject between tabs.
 Commit CommitFrom(std::string_view line) {
   Commit commit;
   for (std::string* into : {&commit.sha, &commit.date, &commit.author}) {
@@ -124,6 +130,8 @@ Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) 
   return made;
 }
 
+// A commit in which the directory does not exist, or whose build fails, is a Place and no error: a search through
+// commits skips it.
 Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
   if (const auto found = places_.find(sha); found != places_.end()) return found->second;
   const std::string clone = StrCat(temporary_.path(), "/", sha);

@@ -13,20 +13,21 @@
 
 namespace gapless::internal {
 
-// Returns the output of `git ARGUMENTS` in `folder`, without the line's end. Hooks and monitors of the repository do
-// not run.
+// Returns the output of `git ARGUMENTS` in `folder`, without the line's end. Hooks and monitors of the repository
+// do not run. Returns an error with git's own words if its exit status is not 0. Waits for git to end.
 Result<std::string> AskGit(const std::string& folder, const std::vector<std::string>& arguments);
 
 struct Commit {
   std::string sha, subject, author, date;  // date as ISO 8601
 };
 
-// Finds the commit of a name ("main", "v1.2", "HEAD~3").
+// Finds the commit of a name ("main", "v1.2", "HEAD~3"); an error if git knows none.
 Result<Commit> FindCommit(const std::string& folder, const std::string& name);
 // The commits from `good` to `bad`, both included, along first parents: what went into the branch one after the other.
 // An error when `bad` does not descend from `good`.
 Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std::string& good, const std::string& bad);
 
+// Checkouts holds the checkouts of several commits, and removes them when it is destroyed. For one thread.
 class Checkouts {
  public:
   // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none.

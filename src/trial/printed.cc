@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the end of a program's output as lines: a carriage return ends a line, long lines keep both ends. Numbers are
-// found by a pattern's first group.
+// Reads the end of a program's output as lines: a carriage return ends a line, long lines keep both ends. Numbers
+// are found by a pattern's first group.
+//
+// Progress bars write thousands of states into one "line" separated by carriage returns; each of them is a line
+// here, so that the patterns find them. Memory is bounded by the bytes that are read, and for one line by twice
+// kLongestLine.
 #include "trial/printed.h"
 
 #include <fcntl.h>
@@ -19,6 +23,7 @@ namespace {
 constexpr size_t kTail = 4000, kChunk = size_t{1} << 16;
 constexpr std::string_view kSeam = " … ";
 
+// A Lines object takes output in chunks of any size, and joins lines across them.
 class Lines {
  public:
   void Take(std::string_view chunk) {

@@ -20,11 +20,12 @@ struct Printed {
   size_t cut_lines = 0;  // that were longer than kLongestLine
 };
 
-// `most`: bytes of the file; of a larger one its end is looked at. Empty when there is no such file.
+// Reads the output in a file. `most` is in bytes; of a larger file the end is read. Returns an empty result when
+// there is no such file.
 Printed ReadPrinted(const std::string& path, size_t most = size_t{1} << 28);
 Printed PrintedFrom(std::string_view output);
 
-// The numbers that the pattern finds, in their order.
+// Returns the numbers that the pattern finds, in their order. Matches that are no finite number are left out.
 std::vector<double> NumbersIn(const Printed& printed, const Pattern& pattern);
 
 }  // namespace gapless::internal

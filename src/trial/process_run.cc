@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements RunOnce(): launches the command, collects its steps, output and telemetry, and fills one RunSample.
+//
+// Steps come from the agent's ring while the program runs, telemetry from a file after it has ended. The output
+// goes into a file, not a pipe, so that a program that prints much does not wait for gapless. Texts of the program
+// (failures, messages, the end of its output) are redacted here, before anything stores or shows them.
 #include "trial/process_run.h"
 
 #include <unistd.h>
@@ -42,6 +46,7 @@ Result<Searches> SearchesOf(const RunRequest& request) {
   return searches;
 }
 
+// Takes the metric and the values of the patterns. At least one value is kept: the warm-up never takes them all.
 void TakeOutput(const Printed& printed, const Searches& searches, const RunRequest& request, RunSample& sample) {
   sample.output_tail = RedactText(printed.tail);
   sample.cut_lines = printed.cut_lines;
@@ -56,6 +61,8 @@ void TakeOutput(const Printed& printed, const Searches& searches, const RunReque
   sample.values.assign(values.begin() + static_cast<std::ptrdiff_t>(sample.warmup), values.end());
 }
 
+// Takes the steps after warm-up of the first rank, and the throughput of all ranks. Without the number of samples
+// of a single step of any rank, the throughput is not known.
 void TakeSteps(const StepWatch& watch, const RunRequest& request, RunSample& sample) {
   const WatchedProcess* first = watch.First();
   if (first == nullptr || request.whole_process || !request.pattern.empty()) return;
@@ -96,6 +103,7 @@ void TakeFailure(const StepWatch& watch, RunSample& sample) {
   }
 }
 
+// Takes everything else that the agent reported. Losses are placed by their step; steps without one are NaN.
 void TakeRest(const StepWatch& watch, RunSample& sample) {
   TakeFailure(watch, sample);
   const WatchedProcess* first = watch.First();

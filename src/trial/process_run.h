@@ -25,6 +25,7 @@ namespace gapless::internal {
 enum class SampleSource { kProcess, kSteps, kPattern };
 std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 
+// A RunRequest says what is run, what is measured, and when it is enough.
 struct RunRequest {
   std::vector<std::string> command;
   std::string working_folder{};          // working folder of the command; empty: ours
@@ -65,6 +66,7 @@ struct SeriesSummary {
   double mean = 0, highest = 0, first = 0, last = 0;
 };
 
+// A RunSample is everything that one run showed. Values that were not measured are absent or empty, never 0.
 struct RunSample {
   SampleSource source = SampleSource::kProcess;
   int exit_status = 0;
@@ -103,7 +105,8 @@ struct RunSample {
   std::string versions{};  // as the agent reports them: "python 3.11.7 torch 2.15.0"
 };
 
-// An error when the command could not be run. One that failed is a sample: see exit_status.
+// Runs the command and waits for its end. Returns an error when the command could not be run, or a pattern is
+// invalid; a command that failed is a sample: see exit_status.
 Result<RunSample> RunOnce(const RunRequest& request);
 
 // Returns the errors that the agent reported, one sentence a line, to stand behind what failed because of it: "\nthe

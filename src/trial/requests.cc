@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the calls of a model into requests: a call continues the text of the call before if it adds one token to it.
+// Groups the calls of a model into requests: a call continues the text of the call before if it adds one token to
+// it.
+//
+// Example: calls with 7, 1, 1, 5, 1 tokens are two requests, of three and of two calls. Without a cache the same
+// text has calls with 7, 8, 9 tokens. Whether a program writes text at all is decided over all calls together,
+// since single calls of one token occur elsewhere, too.
 #include "trial/requests.h"
 
 namespace gapless::internal {
@@ -10,6 +15,7 @@ bool GoesOn(const ModelCall& before, const ModelCall& call) {
          (call.tokens == 1 || call.tokens == before.tokens + 1);
 }
 
+// Returns true if more calls continue a text than begin one.
 bool WritesText(std::span<const ModelCall> calls) {
   size_t begin = 0, go_on = 0;
   for (size_t i = 1; i < calls.size(); ++i) ++(GoesOn(calls[i - 1], calls[i]) ? go_on : begin);

@@ -25,7 +25,8 @@ constexpr int kWarning = 1;             // level of a message, see docs/agent_pr
 // is ignored.
 constexpr int64_t kMaxStepsAhead = 1 << 16;
 
-// The result is there when the device has it, which may be after the call has returned.
+// Returns the call with the time until its result was there: when the device has it, which may be after the call
+// has returned.
 ModelCall CallFrom(const wire::RingRecord& record) {
   ModelCall call{.step = record.a, .start_unix_ns = record.ts_ns, .dur_ns = record.dur_ns, .tokens = record.value};
   if (record.x > static_cast<double>(record.dur_ns) && record.x < kLongestCallNs)
@@ -116,6 +117,8 @@ const WatchedProcess* StepWatch::First() const {
   return first;
 }
 
+// Returns true if the program may be stopped. A program whose output is measured is never stopped, because its
+// numbers may come at the end.
 bool StepWatch::Enough() const {
   const WatchedProcess* first = First();
   const bool to_the_end =
@@ -128,11 +131,14 @@ bool StepWatch::Enough() const {
   return !request_.enough || request_.enough(std::span(first->step_ns).subspan(warmup));
 }
 
+// Signals all processes of the command, not only the first: launchers do not always pass signals on.
 void StepWatch::Signal(int signal) {
   tree_.Refresh(pid_);
   for (const int64_t pid : tree_.pids()) ::kill(static_cast<pid_t>(pid), signal);
 }
 
+// Asking whether it is enough may be costly, so it happens every ten steps, or every second where steps are
+// longer.
 void StepWatch::OnTick(RingKeeper& /*rings*/, ControlBlock& control, std::vector<RunEvent>& events) {
   const auto now = Clock::now();
   if (!asked_ && !timed_out_) {

@@ -45,7 +45,8 @@ class StepWatch : public Watcher {
 
   bool stopped() const { return asked_; }
   bool timed_out() const { return timed_out_; }
-  // Returns the process with the most steps, of equals the one of the lowest rank; null if none took a step.
+  // Returns the process whose steps are reported: one that trains before those that only call a model, then the
+  // lowest rank, then the most steps. Returns null if no process took a step.
   const WatchedProcess* First() const;
   // Steps of this process that do not count: all of them until its recording for a comparison is complete.
   size_t WarmupOf(const WatchedProcess& process) const;

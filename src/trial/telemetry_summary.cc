@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decodes a telemetry file and averages each series.
+// Decodes a telemetry file and averages each series. It reads the format of its own instead of by ingest, which
+// this room may not include. Records are found by their lengths; the first impossible length ends the reading. Of
+// several devices the means are averaged, and the highest value is that of all.
 #include "trial/telemetry_summary.h"
 
 #include <algorithm>

@@ -81,6 +81,7 @@ constexpr std::string_view kNotValues[] = {
     "digest",   "oauth", "oauth2",  "jwt",  "kerberos",    "ldap",   "iam",     "ssl",       "tls",    "str",
     "string",   "int",   "float",   "bool", "inherit",     "unset",  "missing", "invalid",   "expired"};
 
+// Cuts a name into its words, in lower case: "HFToken2" is "hf", "token".
 Words WordsOf(std::string_view name) {
   Words words;
   std::string word;
@@ -153,6 +154,8 @@ bool IsOpaque(std::string_view value, size_t least) {
   return false;
 }
 
+// Returns true if the value may be a token of an account. In prose it must look random or be long, since "token:
+// the" is ordinary text.
 bool IsTokenValue(std::string_view value, ValueContext context) {
   const char first = value.front();
   if (IsNumber(value) || IsPath(value) || first == '<' || first == '[' || first == '{' || first == '|' || first == '(')

@@ -13,12 +13,15 @@ enum class NameKind : uint8_t {
   kToken,   // "--token", "hf_token": a secret unless the value says otherwise
   kSecret,  // "password", "api_key"
 };
+// Returns how much a name says about its value. A name of several words is judged by the last ones.
 NameKind KindOf(std::string_view name);
 
 enum class ValueContext : uint8_t {
   kOption,  // option of a command line, or a variable
   kText,    // text of prose and logs, such as "next token: the"
 };
+// Returns true if this value of this name is a secret. Numbers, paths, references to variables and words such as
+// "none" are no secrets of any name of tokens.
 bool IsSecretValue(NameKind kind, std::string_view name, std::string_view value, ValueContext context);
 
 }  // namespace gapless::internal

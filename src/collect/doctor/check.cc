@@ -19,6 +19,8 @@ namespace {
 
 constexpr auto kPatience = std::chrono::seconds(5);
 
+// Returns the output of a program by lines; nullopt if it is not installed, or has not ended in time: it is then
+// killed.
 std::optional<std::vector<std::string>> OutputOf(const std::vector<std::string>& argv) {
   if (argv.empty()) return std::nullopt;
   std::vector<std::string> command = argv;
@@ -42,6 +44,7 @@ std::optional<uint64_t> SoftLimit(int resource) {
   return limit.rlim_cur;
 }
 
+// Returns the place of a finding in the report: problems first.
 int Order(Health health) {
   switch (health) {
     case Health::kProblem: return 0;

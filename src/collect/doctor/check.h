@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A check of `gapless doctor`: looks at one thing that makes a machine slow or unable to profile. One thing = one file
-// in collect/doctor/checks/.
+// A check of `gapless doctor`: looks at one thing that makes a machine slow or unable to profile. One thing = one
+// file in collect/doctor/checks/.
 //
 // To add one: write src/collect/doctor/checks/<name>.cc and end it with
 //   DOCTORCHECK(<name>) = {.name = "<name>", .help = "…", .look = Look};
-// A check looks, and changes nothing. What it cannot see it calls unknown; a machine without GPUs is a good machine.
+// A check changes nothing. It reports kUnknown for what it cannot inspect, and kOk or nothing where there is no
+// GPU.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ struct HealthFinding {
   std::string fix{};      // what to type; "" when there is nothing to do
 };
 
-// The machine as checks see it. Tests give folders and answers of their own.
+// Surroundings are the machine as checks see it. Tests give directories and answers of their own.
 struct Surroundings {
   TelemetrySources sources{};
   std::string shared_memory = "/dev/shm";

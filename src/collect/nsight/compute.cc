@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs ncu for each target kernel and imports its report as CSV. If nothing was measured, the cause is read from ncu's
-// log.
+// Runs ncu for each target kernel and imports its report as CSV. If nothing was measured, the cause is read from
+// ncu's log. Files of an earlier run are removed first, so that an old report cannot pass for a new one.
 #include "collect/nsight/compute.h"
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Returns true if the file exists and is not empty.
 bool IsThere(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
@@ -42,6 +43,7 @@ Error WhyNothing(const std::string& log_path, int status, const KernelTarget& ta
 NsightComputeProfiler::NsightComputeProfiler(RunProcess run, FindTool find)
     : run_(std::move(run)), find_(std::move(find)) {}
 
+// The program is killed after the last measured launch, since nothing after that is wanted.
 std::vector<std::string> NsightComputeProfiler::ProfileLine(const std::string& ncu,
                                                             const std::vector<std::string>& command,
                                                             const KernelTarget& target, const std::string& output,
@@ -92,6 +94,7 @@ Result<NsightComputeResult> NsightComputeProfiler::ProfileKernel(const std::vect
   return result;
 }
 
+// Only a failure of a single target is passed over; a missing ncu, or missing rights, would fail all of them.
 Result<std::vector<NsightComputeResult>> NsightComputeProfiler::ProfileKernels(const std::vector<std::string>& command,
                                                                                std::span<const KernelTarget> targets,
                                                                                const std::string& folder,

@@ -28,6 +28,7 @@ struct KernelTarget {
   std::string name_base = "function";  // ncu --kernel-name-base
 };
 
+// NsightComputeOptions say which kernels are measured, and how deeply.
 struct NsightComputeOptions {
   std::string set = "full";          // ncu --set
   size_t kernels = 5;                // how many of the previous recording

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the kernels of a recording that ncu measures. Profilers write the template arguments of one kernel in
-// different ways
-// ("4", "(int)4"), so kernels are named by their function alone; instances of one template count together.
+// different ways ("4", "(int)4"), so kernels are named by their function alone; instances of one template count
+// together. Of each function, launches from the middle on are measured: with 100 calls and 3 wanted launches, 50
+// are skipped.
 #include <algorithm>
 #include <map>
 
@@ -38,6 +39,7 @@ std::string WithoutArguments(std::string_view kernel) {
 
 }  // namespace
 
+// Takes the last name before the parameters, without namespaces, template arguments and return type.
 std::string FunctionName(std::string_view kernel) {
   std::string name(kernel);
   for (const std::string_view unnamed : {"(anonymous namespace)::", "<unnamed>::"})

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the tools of Nsight, and says how to install those that are missing.
 #include "collect/nsight/programs.h"
 
 #include <filesystem>

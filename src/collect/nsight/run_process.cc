@@ -39,6 +39,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+// A request without an output file lets the tool print to our own output.
 Result<int> RunAndWait(const ProcessRequest& request) {
   if (request.argv.empty()) return Fail(ErrorCode::kUsage, "there is no program to run");
   const std::vector<std::string> environment = EnvironmentOf(request);

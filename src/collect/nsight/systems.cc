@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs nsys around a command and exports its report to SQLite.
+// Runs nsys around a command and exports its report to SQLite. Sampling of the processors is switched off, since
+// our reader takes only the timeline. Old versions end their report in .qdrep.
 #include "collect/nsight/systems.h"
 
 #include <filesystem>
@@ -12,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Returns true if the file exists and is not empty: a tool that failed may leave an empty one.
 bool IsThere(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;

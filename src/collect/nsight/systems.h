@@ -11,6 +11,7 @@
 
 namespace gapless::internal {
 
+// NsightSystemsOptions are options of nsys, by the names that nsys has for them.
 struct NsightSystemsOptions {
   std::string trace = "cuda,nvtx,cublas,cudnn";  // nsys --trace
   std::optional<double> duration_s{};            // nsys --duration; the command goes on to its end

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program with a non-blocking pipe and splits its output into lines.
+// Starts a program with a non-blocking pipe and splits its output into lines. A program that writes a line of over
+// 1 MiB is ended. Stop() kills it: these programs only print.
 #include "collect/telemetry/child_lines.h"
 
 #include <fcntl.h>
@@ -75,6 +76,7 @@ bool ChildLines::Start(const std::vector<std::string>& argv) {
   return true;
 }
 
+// Reads all that is there. The end of the output also collects the program's status, so that no zombie stays.
 std::vector<std::string> ChildLines::Take() {
   std::vector<std::string> lines;
   char buffer[4096];

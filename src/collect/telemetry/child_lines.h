@@ -13,6 +13,7 @@ namespace gapless::internal {
 // Returns the executable that PATH gives for `program` (which may hold a '/'); "" if there is no such file.
 std::string FindProgram(std::string_view program);
 
+// A ChildLines runs one program at a time. For one thread.
 class ChildLines {
  public:
   ChildLines() = default;

@@ -22,7 +22,7 @@
 
 namespace gapless::internal {
 
-// The folders that collectors read. Tests pass their own.
+// TelemetrySources name the directories, libraries and programs that collectors read. Tests pass their own.
 struct TelemetrySources {
   std::string proc = "/proc";
   std::string sys = "/sys";
@@ -31,7 +31,7 @@ struct TelemetrySources {
   std::string exporter_url = {};  // URL of a DCGM exporter; "" switches it off
 };
 
-// One moment. Rates are taken over mono_ns; samples carry unix_ns.
+// A Tick is one moment. Rates are taken over mono_ns, which is never set back; samples carry unix_ns.
 struct Tick {
   int64_t unix_ns = 0;
   int64_t mono_ns = 0;
@@ -53,6 +53,8 @@ class Due {
   int64_t next_ns_ = INT64_MIN;
 };
 
+// A CollectorSession is one opened source. All its calls come from the sampler's thread, and must not wait: they
+// delay all other collectors.
 class CollectorSession {
  public:
   virtual ~CollectorSession() = default;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the fetcher's thread; the newest answer replaces the one before.
+// Implements the fetcher's thread; the newest answer replaces the one before. Requests run outside the lock, so
+// Take() never waits for the network. An answer over 16 MiB is dropped. Only plain HTTP is spoken.
 #include "collect/telemetry/fetcher.h"
 
 #include <httplib.h>
@@ -39,6 +40,7 @@ struct Fetcher::Impl {
   std::thread thread;
 };
 
+// Asks, waits for the period, and asks again; stopping interrupts the wait.
 void Fetcher::Impl::Work() {
   sigset_t all;
   sigfillset(&all);

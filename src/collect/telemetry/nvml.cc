@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libnvidia-ml at run time and looks up each function. A function that is missing in this driver stays null.
+// Opens libnvidia-ml at run time and looks up each function. A function that is missing in this driver stays null,
+// and callers go without its value. A GPU that does not answer is null in the list, which keeps the numbers of the
+// others.
 #include "collect/telemetry/nvml.h"
 
 #include <dlfcn.h>

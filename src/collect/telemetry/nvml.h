@@ -99,7 +99,8 @@ inline constexpr ClockReason kClockReasons[] = {
     {0x8, "hw_slowdown"}, {0x10, "sync_boost"},    {0x20, "sw_thermal"},
     {0x40, "hw_thermal"}, {0x80, "power_brake"},   {0x100, "display_clocks"},
 };
-// The reasons that slow work down.
+// The reasons that slow work down: heat, the power supply, and brakes of the hardware. A power cap is not among
+// them.
 inline constexpr uint64_t kSlowingReasons = 0x8 | 0x20 | 0x40 | 0x80;
 
 // The opened library, initialised; shut down when the last owner goes.
@@ -127,7 +128,8 @@ class Library {
   std::vector<Device> devices_;
 };
 
-// One value of a device by a function that gives it through its last argument; nullopt when it cannot say.
+// Returns one value of a device by a function that gives it through its last argument; nullopt when the function
+// is missing in this driver, the device cannot be reached, or the driver refuses.
 template <class T>
 std::optional<T> Ask(Return (*function)(Device, T*), Device device) {
   T value{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads small files of /proc and /sys in one call, and parses their words and numbers.
+// Reads small files of /proc and /sys, and parses their words and numbers. Views of words and lines point into the
+// text that was given; the caller keeps it.
 #include "collect/telemetry/proc.h"
 
 #include <dirent.h>

@@ -26,7 +26,8 @@ std::vector<std::string_view> Words(std::string_view line);
 // The lines of a text, without their ends.
 std::vector<std::string_view> Lines(std::string_view text);
 
-// "key value" or "key: value unit" lines: the number after `key`.
+// Returns the number after `key` in lines of "key value" or "key: value unit"; nullopt if no line begins with the
+// whole key, or no number follows.
 std::optional<int64_t> NumberAfter(std::string_view text, std::string_view key);
 
 // The names that are numbers (processes, threads), ascending.

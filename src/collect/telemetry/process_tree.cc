@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds all descendants of a process from /proc/PID/stat. Start times distinguish a reused pid.
+// Finds all descendants of a process from /proc/PID/stat. Start times distinguish a reused pid. A refresh reads
+// one file per process of the machine, builds the children of each process, and walks down from the root and from
+// those that were members before.
 #include "collect/telemetry/process_tree.h"
 
 #include <algorithm>

@@ -27,6 +27,7 @@ struct ProcessStat {
 // False: this is no such line.
 bool ParseProcessStat(std::string_view line, ProcessStat& out);
 
+// A ProcessTree remembers its members from one Refresh() to the next. For one thread.
 class ProcessTree {
  public:
   // `proc` is the folder "/proc".

@@ -7,8 +7,8 @@
 
 namespace gapless::internal {
 
-// The growth of a total per second since the last call. NaN at the first call, when no time has passed, and when the
-// total has become smaller (a counter that was reset).
+// A RateMeter returns the growth of a total per second since the last call. NaN at the first call, when no time
+// has passed, and when the total has become smaller (a counter that was reset).
 class RateMeter {
  public:
   double PerSecond(double total, int64_t mono_ns) {

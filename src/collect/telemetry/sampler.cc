@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the sampling thread: opens the collectors, samples at a fixed rate, and appends to the file. A full disk
-// ends the file, not the run.
+// Implements the sampling thread: opens the collectors, samples at a fixed rate, and appends to the file. A full
+// disk ends the file, not the run.
+//
+// Collectors are opened and used by one thread, so they need no locks. Values are gathered in memory and written
+// every quarter of a second. When a write fails, the file is cut back to its last whole record, and further
+// samples are dropped. The thread reports its own processor time into the file.
 #include "collect/telemetry/sampler.h"
 
 #include <unistd.h>
@@ -52,6 +56,7 @@ Result<void> TelemetrySampler::Start(Descriptor file, const std::string& path, c
   return StartThread(thread_, [this] { Work(); });
 }
 
+// A source that does not exist here is noted in the file with the reason.
 void TelemetrySampler::OpenCollectors(const TelemetryOptions& options) {
   sessions_.clear();
   for (const Collector* collector : AllCollectors()) {
@@ -76,6 +81,8 @@ void TelemetrySampler::Stop() {
   sessions_.clear();
 }
 
+// Waits on the condition and not by sleeping, so that Stop() does not wait for a tick. A last sample is taken at
+// the end, so that short runs have two.
 void TelemetrySampler::Work() {
   BlockSignals();
   Due write_due(kSecond / 4);

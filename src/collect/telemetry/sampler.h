@@ -28,6 +28,7 @@ struct TelemetryOptions {
   std::vector<std::string_view> collectors{};  // names; empty: all there are
 };
 
+// TelemetryStats are counts of one sampler since its start.
 struct TelemetryStats {
   int64_t ticks = 0, missed_ticks = 0;
   uint64_t values = 0, bytes = 0;
@@ -35,6 +36,8 @@ struct TelemetryStats {
   int error = 0;       // errno of the write that failed, at which the file ends; 0: none
 };
 
+// A TelemetrySampler owns the thread and the file. Start() and Stop() are for one thread; Follow() and stats() for
+// any.
 class TelemetrySampler {
  public:
   TelemetrySampler() = default;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver of measured values: encodes records of telemetry.gts (wire/telemetry_stream.h) into memory.
+// A SampleSink receives measured values and encodes records of telemetry.gts (wire/telemetry_stream.h) into
+// memory. For one thread.
 #pragma once
 
 #include <cstdint>

@@ -30,6 +30,7 @@ class TextSink : public Sink {
   bool full_ = false;
 };
 
+// An InMemory keeps each file as a text, by name; without a directory under the name "".
 class InMemory : public Destination {
  public:
   explicit InMemory(bool folder = false) : folder_(folder) {}

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome trace events: the JSON that ui.perfetto.dev and chrome://tracing open, in the words of Kineto, so that what
-// reads torch.profiler's files reads these too. docs/formats/chrome.md describes it track by track.
+// Writes Chrome trace events: the JSON that ui.perfetto.dev and chrome://tracing open, in the words of Kineto, so
+// that what reads torch.profiler's files reads these too. docs/formats/chrome.md describes it track by track.
 //
-// One trace per file reads back as it was. A folder gets one file per trace; several traces in one file are for looking
-// at: their numbers of devices, correlations and ranks cannot be distinguished again.
+// One trace per file reads back as it was. A directory gets one file per trace; several traces in one file are for
+// looking at: their numbers of devices, correlations and ranks cannot be distinguished again.
+//
+// Each table is written from its first to its last row, so events are ordered within a table and not over the
+// file; viewers sort them. The time is linear in the rows. What is held besides the run is the layout, the cache
+// of texts (a byte per distinct text) and one block of output.
 #include <set>
 
 #include "base/strings.h"
@@ -20,11 +24,14 @@ using chrome::Layout;
 
 constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
 
+// Returns true if our own tracks are written for this trace: findings exist for the primary traces of the first
+// execution only.
 bool IsAnnotated(const WriteInput& input, const RunTrace& of) {
   return input.parts.annotations && input.tables != nullptr && input.advice != nullptr && of.role == Role::kPrimary &&
          of.execution == 0;
 }
 
+// Writes our own tracks, in a process of their own that viewers show above those of the rank.
 bool WriteOwn(const Job& job) {
   chrome::WriteName(job.out, "process_name", {job.places.own_pid, 0},
                     job.of.rank() == kAbsent ? "gapless" : StrCat("gapless (rank ", job.of.rank(), ")"));
@@ -33,7 +40,7 @@ bool WriteOwn(const Job& job) {
          (!job.input.parts.counters || WriteOwnCounters(job));
 }
 
-// False: stopped.
+// Writes all rows of one trace. Returns false if the sink takes no more or the user cancelled.
 bool WriteTrace(const Job& job, bool of_several, int64_t& next_flow) {
   const WriteParts& parts = job.input.parts;
   chrome::WriteNames(job.of, job.places, of_several, job.out);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ascend names a kernel after the call, the implementation and the operation ("aclnnAddmm_MatMulCommon_MemSet"): only
-// the last part is what runs.
+// Finds the class of kernels of Ascend's libraries.
+//
+// Ascend names a kernel after the call, the implementation and the operation ("aclnnAddmm_MatMulCommon_MemSet"):
+// only the last part is what runs. A number behind it is the place in the graph ("trans_Cast_12"). Operations that
+// are not in the table, such as matrix products, are left to the rules of all vendors, which know them by their
+// words.
 #include <cctype>
 
 #include "ingest/names/kernel_class.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules from parts of kernel names to classes, for kernel_class.cc alone. A new family is one line.
+//
+// Within a table the first part that occurs decides, so a special name stands above the general one that it
+// contains: "splitkreduce" above "reduce", "igemm_fwd" (a convolution) above "gemm". A part is searched anywhere
+// in its text, not only at the start.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +13,7 @@
 
 namespace gapless::internal::class_rules {
 
+// kHead: the function's own name; kAnywhere: the whole name with template arguments and parameters.
 enum class Where : uint8_t { kHead, kAnywhere };
 
 struct ClassRule {
@@ -37,7 +42,8 @@ inline constexpr ClassRule kGenerated[] = {
     {"nvfuser_", kHead, kReduce},
 };
 
-// CUB's own kernels stand in namespaces of the library that uses them.
+// Collectives between GPUs, by NCCL and its relatives, and by kernels that read the memory of other GPUs
+// themselves.
 inline constexpr ClassRule kCommunicators[] = {
     {"nccl", kHead, kCommunication},
     {"rccl", kHead, kCommunication},
@@ -67,6 +73,7 @@ inline constexpr ClassRule kCommunicators[] = {
     {"all_to_all", kHead, kCommunication},
 };
 
+// Updates of parameters. PyTorch's foreach kernels count as optimizer.
 inline constexpr ClassRule kOptimizers[] = {
     {"multi_tensor_apply", kHead, kOptimizer}, {"foreach", kHead, kOptimizer},
     {"fusedadam", kAnywhere, kOptimizer},      {"fused_adam", kAnywhere, kOptimizer},
@@ -149,6 +156,8 @@ inline constexpr ClassRule kHelpers[] = {
     {"pooled_embs", kHead, kOther},
 };
 
+// All other families: products with vectors, attention, norms, convolutions, matrix products, then general words.
+// Attention stands above softmax and matrix products.
 inline constexpr ClassRule kFamilies[] = {
     {"wvsplitk", kHead, kGemv},  // ROCm: weights times few rows
     {"llgemm1", kHead, kGemv},

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules are tried in order; the first part that occurs decides. `kHead` looks at the function's own name only,
-// because arguments mention other kernels' words: elementwise kernels carry functors called …Norm… or …Reduce….
-// Kernels whose own name says nothing (cutlass::Kernel2, ck_tile::kentry) are read by their arguments, with rules of
-// their own: those arguments are full of converters, copies and activations.
+// Finds the class of a kernel by a list of rules, each a part of a name. The rules are tried in order; the first
+// part that occurs decides. The cost is one search per rule, about 250 at most, for each distinct name of a
+// recording.
+//
+// `kHead` looks at the function's own name only, because arguments mention other kernels' words: elementwise
+// kernels carry functors called …Norm… or …Reduce…. Kernels whose own name says nothing (cutlass::Kernel2,
+// ck_tile::kentry) are read by their arguments, with rules of their own: those arguments are full of converters,
+// copies and activations.
 #include "ingest/names/kernel_class.h"
 
 #include "ingest/names/class_rules.h"
@@ -14,6 +18,7 @@ namespace {
 using class_rules::ClassRule;
 using enum GpuOpClass;
 
+// Returns true if the function is a frame for code that its template arguments name.
 bool IsWrapper(std::string_view head) {
   if (head.starts_with("void ")) head.remove_prefix(5);
   for (const std::string_view end : {"kentry", "trampoline_kernel"})
@@ -24,6 +29,7 @@ bool IsWrapper(std::string_view head) {
   return false;
 }
 
+// Returns the class of the first rule that occurs in the name; nullopt if none does.
 template <class Rules>
 std::optional<GpuOpClass> Match(const Rules& rules, std::string_view lower, std::string_view head) {
   for (const ClassRule& rule : rules)
@@ -33,6 +39,9 @@ std::optional<GpuOpClass> Match(const Rules& rules, std::string_view lower, std:
 
 }  // namespace
 
+// Generated code comes first, since its names list the operators that were fused:
+// "triton_poi_fused_convolution_relu" is elementwise. Communicators and optimizers come before the families whose
+// words they contain.
 std::optional<GpuOpClass> ClassByName(std::string_view lower, std::string_view head) {
   if (const auto found = Match(class_rules::kGenerated, lower, head)) return found;
   if (const auto found = AscendClass(lower)) return found;

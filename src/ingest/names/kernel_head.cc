@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the function's name from a kernel name, mangled or demangled, without its template arguments.
+//
+// This is not a demangler: it reads only the plain identifiers at the start of a mangled name, which is enough for
+// the rules on names. Everything is in lower case here, so the digits that give lengths are the only structure
+// left.
 #include <cctype>
 
 #include "ingest/names/kernel_class.h"
@@ -9,7 +13,8 @@ namespace gapless::internal {
 namespace {
 
 // Reads the identifiers of a mangled name ("_zn2at6native29vectorized_elementwise_kernelili4e…" → "at::native::
-// vectorized_elementwise_kernel") up to its template arguments. Returns "" if the name is not of this form.
+// vectorized_elementwise_kernel") up to its template arguments. Returns "" if the name is not of this form. A
+// length that goes beyond the name ends the reading: recorders cut long names off.
 std::string MangledHead(std::string_view lower) {
   size_t at = lower.starts_with("_zn") ? 3 : 2;
   std::string head;

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries write the instruction into the names of their kernels: "s16816gemm" is a 16×8×16 product on tensor cores,
-// "ffma" a multiplication on FP32 pipes. What names the instruction decides first. Names of families, which nearly
-// always run on matrix units ("xmma_gemm", "nvjet", "flash_fwd"), decide only where no instruction is named: on Hopper
-// cuBLAS runs FP32 products without TF32 in kernels called sm80_xmma_gemm_f32f32_f32f32_f32_…_ffma.
+// Finds the units and the precision of matrix kernels by the instructions and types in their names.
+//
+// Libraries write the instruction into the names of their kernels: "s16816gemm" is a 16×8×16 product on tensor
+// cores, "ffma" a multiplication on FP32 pipes. What names the instruction decides first. Names of families, which
+// nearly always run on matrix units ("xmma_gemm", "nvjet", "flash_fwd"), decide only where no instruction is
+// named: on Hopper cuBLAS runs FP32 products without TF32 in kernels called
+// sm80_xmma_gemm_f32f32_f32f32_f32_…_ffma.
+//
+// Libraries have their own spelling of types, so nvJet, Tensile and TensorRT-LLM are read by rules of their own. A
+// kernel whose operands have two types, such as 4-bit weights with 16-bit activations, has precision kMixed.
 #include "ingest/names/kernel_units.h"
 
 #include "ingest/names/text.h"
@@ -108,7 +114,8 @@ constexpr PrecisionPart kTensile[] = {{"_bbs_", kBf16}, {"_b_bs_", kBf16}, {"_hh
                                       {"_i8", kInt8},   {"_s_mx_", kTf32}, {"_sb_", kFp32},  {"_s_b_", kFp32},
                                       {"_db_", kFp64},  {"_d_b_", kFp64},  {"_cb_", kFp32},  {"_zb_", kFp64}};
 
-// Operands of nvJet, by the first letter of "tst", "hsh", "qqtst".
+// Returns the type of nvJet's operands, by the first letter of "tst", "hsh", "qqtst". Newer names carry the
+// architecture before it: "nvjet_sm100_tst_…".
 KernelPrecision OfNvjet(std::string_view lower) {
   size_t at = lower.find("nvjet_") + 6;
   if (lower.substr(at).starts_with("sm")) at = lower.find('_', at) + 1;
@@ -118,7 +125,8 @@ KernelPrecision OfNvjet(std::string_view lower) {
   return types.starts_with("qq") ? kFp8 : kUnknown;
 }
 
-// TensorRT-LLM's "bmm_C_AB_Accumulator_…": bmm_Bfloat16_MxE2m1MxE4m3_Fp32, bmm_E4m3_E4m3E4m3_Fp32.
+// Returns the type of the operands of TensorRT-LLM's "bmm_C_AB_Accumulator_…", the second part:
+// bmm_Bfloat16_MxE2m1MxE4m3_Fp32, bmm_E4m3_E4m3E4m3_Fp32.
 KernelPrecision OfBmm(std::string_view lower) {
   const size_t first = lower.find('_', 4), end = first == lower.npos ? first : lower.find('_', first + 1);
   if (end == lower.npos) return kUnknown;
@@ -135,13 +143,15 @@ KernelPrecision First(const Parts& parts, std::string_view lower) {
   return kUnknown;
 }
 
-// 16-bit activations with weights of 4 or 8 bits.
+// Returns true if 16-bit activations are multiplied with weights of 4 or 8 bits.
 bool IsWeightOnly(std::string_view lower) {
   constexpr std::string_view kParts[] = {"marlin", "gptq", "awq", "wna16", "w4a16", "4bit", "tinygemm_m16n8k16"};
   return HasAny(lower, kParts) || (Has(lower, "bf16x") && Has(lower, "mxfp4"));
 }
 
-// "fmhaSm100aKernel_QkvE4m3OBfloat16…": operands, then the type of the result.
+// Returns the part of the name that has the operands' types, without the result's:
+// "fmhaSm100aKernel_QkvE4m3OBfloat16…" has the operands behind "Qkv", then the result behind "O". The "o" of
+// "bfloat16" as an operand is no result.
 std::string_view WithoutResult(std::string_view lower) {
   const size_t qkv = lower.find("kernel_qkv"), out = qkv == lower.npos ? qkv : lower.find('o', qkv + 10);
   if (qkv == lower.npos || out == lower.npos) return lower;

@@ -8,11 +8,12 @@
 
 namespace gapless::internal {
 
-// Returns kUnknown for names that say nothing: the operator may yet show the kernel's class. `lower` is the whole name
-// in lower case.
+// Returns whether the kernel runs on matrix units (tensor cores, AMD's matrix cores). Returns kUnknown for names
+// that say nothing: the operator may yet show the kernel's class. `lower` is the whole name in lower case.
 MatrixUnit MatrixUnitByName(std::string_view lower);
 
-// Returns the type of the operands, for kernels that multiply matrices.
+// Returns the type of the operands, for kernels that multiply matrices; kMixed if two operands differ, kUnknown if
+// the name does not say. `lower` is the whole name in lower case.
 KernelPrecision PrecisionByName(std::string_view lower);
 
 }  // namespace gapless::internal

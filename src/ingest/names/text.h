@@ -9,6 +9,7 @@
 
 namespace gapless::internal {
 
+// Returns the text with ASCII letters in lower case; rules compare lower case only, since libraries vary it.
 inline std::string LowerCase(std::string_view text) {
   std::string lower(text);
   std::transform(lower.begin(), lower.end(), lower.begin(),

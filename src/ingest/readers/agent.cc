@@ -25,11 +25,13 @@ using wire::RingRecord;
 
 constexpr std::string_view kExtensions[] = {".ring", ".events"};
 constexpr std::string_view kRing = ".ring", kEvents = ".events";
+// Records that are read with one call.
 constexpr size_t kRecordsAtOnce = 4096;
 
 Sniff SniffHead(std::string_view head) { return head.starts_with(wire::kRingMagic) ? Sniff::kYes : Sniff::kNo; }
 
-// Fills `out` as far as the stream goes.
+// Fills `out` as far as the stream goes and returns the number of bytes. An error of the stream counts as its end:
+// what was read before is kept.
 size_t ReadUpTo(ByteStream& stream, char* out, size_t size) {
   size_t done = 0;
   while (done < size) {
@@ -40,6 +42,8 @@ size_t ReadUpTo(ByteStream& stream, char* out, size_t size) {
   return done;
 }
 
+// Returns the header at the start of a ring or a saved file. Other versions, or other sizes of header or record,
+// are an error: the layouts are shared memory without any description of their own.
 Result<RingHeader> ReadHeader(ByteStream& stream, const std::string& path) {
   std::string bytes(wire::kRingHeaderBytes, '\0');
   RingHeader header{};
@@ -55,7 +59,8 @@ Result<RingHeader> ReadHeader(ByteStream& stream, const std::string& path) {
   return header;
 }
 
-// Records of a stream in the order they lie in it; those that were never written are left out.
+// Calls `f` with the records of a stream in the order in which they lie in it; records that were never written, of
+// number 0, are left out. A partial record at the end is dropped.
 template <class F>
 void ForEachRecord(ByteStream& stream, F&& f) {
   std::vector<RingRecord> records(kRecordsAtOnce);
@@ -68,7 +73,8 @@ void ForEachRecord(ByteStream& stream, F&& f) {
   }
 }
 
-// Takes records in rising order of their numbers, and notices what is missing in between.
+// An InOrder takes records in rising order of their numbers, drops repeated ones, and counts those that are
+// missing in between: the agent overwrote them before the launcher had saved them.
 class InOrder {
  public:
   explicit InOrder(agent::Rows& rows) : rows_(rows) {}
@@ -88,6 +94,8 @@ class InOrder {
   uint64_t last_ = 0, taken_ = 0, lost_ = 0;
 };
 
+// Takes the records that the launcher saved from the ring at `ring_path`, if there are any. Rings within archives
+// ("x.tar!/…") have no file beside them. A symbolic link is not followed, as in all of a run directory.
 void TakeSaved(const std::string& ring_path, InOrder& in_order) {
   if (!ring_path.ends_with(kRing) || ring_path.find("!/") != std::string::npos) return;
   std::error_code error;
@@ -100,6 +108,8 @@ void TakeSaved(const std::string& ring_path, InOrder& in_order) {
   ForEachRecord(**stream, [&](const RingRecord& record) { in_order.Take(record); });
 }
 
+// Takes the records of the ring itself, sorted by number, since the ring overwrites its oldest places. A number
+// above `written` belongs to a record that was not finished when the process died.
 void TakeRing(ByteStream& stream, const RingHeader& header, InOrder& in_order) {
   std::vector<RingRecord> records;
   const uint32_t most = std::min(header.capacity, wire::kMaxRingRecords);  // what lies behind is no part of the ring
@@ -135,6 +145,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   return {};
 }
 
+// The agent's times are unix times, so the first one is the start.
 void Complete(Trace& trace) { trace.info.start_unix_ns = trace.info.origin_ns; }
 
 }  // namespace

@@ -21,6 +21,7 @@ using cupti::ClockMap;
 using cupti::Rows;
 
 constexpr std::string_view kExtensions[] = {".gcs"};
+// Smaller times are of a clock that does not count from 1970: they are no unix times.
 constexpr int64_t kUnixTimeFrom = 1'000'000'000'000'000'000;  // ns: later than 2001
 
 Sniff SniffHead(std::string_view head) {
@@ -28,6 +29,7 @@ Sniff SniffHead(std::string_view head) {
   return head.starts_with(magic) ? Sniff::kYes : Sniff::kNo;
 }
 
+// Returns the error for a stream whose header cannot be read: of another version, or ended too early.
 Result<void> CannotBegin(const BlockReader& blocks, const std::string& path) {
   if (blocks.end() == BlockReader::End::kDamaged)
     return Fail(ErrorCode::kInput,
@@ -37,6 +39,8 @@ Result<void> CannotBegin(const BlockReader& blocks, const std::string& path) {
               "the process had just begun to write it: record again");
 }
 
+// Reads the whole input once for the readings of both clocks in the heads of its blocks. They cannot be used while
+// they are read: a time is interpolated with the reading that follows it.
 Result<ClockMap> ReadClocks(Source& source, const ReadContext& context) {
   auto stream = source.Open();
   if (!stream) return Unexpected{stream.error()};
@@ -48,6 +52,8 @@ Result<ClockMap> ReadClocks(Source& source, const ReadContext& context) {
   return clocks;
 }
 
+// Reports how the stream ended, the worst cause first. A process that was killed leaves a whole last block but no
+// kFinish record, which costs at most what it had in memory.
 void DescribeEnd(const BlockReader& blocks, const Rows& rows, TraceBuilder& builder) {
   const auto at = static_cast<int64_t>(blocks.offset());
   if (blocks.damaged_blocks() > 0)
@@ -67,6 +73,7 @@ void DescribeEnd(const BlockReader& blocks, const Rows& rows, TraceBuilder& buil
                   "the process did not end in order: up to its last second may be missing");
 }
 
+// Takes host and rank from the header; negative ranks and sizes mean that the process knew none.
 void DescribeProcess(const wire::FileHeader& header, TraceBuilder& builder) {
   builder.info().host = Printable(header.host);
   if (header.rank >= 0) builder.info().rank = header.rank;

@@ -2,10 +2,13 @@
 // Reads samples of GPUs that people's own tools took: `nvidia-smi --query-gpu=… --format=csv`, `nvidia-smi dmon`,
 // `dcgmi dmon`.
 //
-// Every number becomes a row of `counter` under the name that our own telemetry gives it (docs/formats/telemetry.md),
-// so analyses read all of them alike. nvidia-smi prints local times: they are read in the time zone of this machine.
-// Without times a row of a device is a second after the one before, which is the default interval of these tools;
-// trace/run.cc then lets the samples begin with the recording.
+// Every number becomes a row of `counter` under the name that our own telemetry gives it
+// (docs/formats/telemetry.md), so analyses read all of them alike. nvidia-smi prints local times: they are read in
+// the time zone of this machine. Without times a row of a device is a second after the one before, which is the
+// default interval of these tools; trace/run.cc then lets the samples begin with the recording.
+//
+// A line is a head if it names columns that are known, so a table may follow other output, and dmon may repeat its
+// head. The file is read into memory, up to 256 MiB; what lies behind is not read.
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -28,12 +31,16 @@ using Kind = gpu_samples::Column::Kind;
 
 constexpr std::string_view kExtensions[] = {".gpu.csv", "nvidia-smi.csv", "nvidia_smi.csv", "gpu_usage.csv", ".dmon",
                                             "dmon.txt", "dmon.log",       "dcgm.txt",       "dcgm.log"};
+// Bytes of text that are read at most.
 constexpr size_t kMaxBytes = size_t{1} << 28;
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr double kMaxPlainSeconds = 4e9;  // beyond: milliseconds since 1970
 
+// kQuery: commas, from nvidia-smi --query-gpu. kDmon: columns of spaces, from nvidia-smi dmon. kDcgm: from dcgmi
+// dmon.
 enum class Form : uint8_t { kNone, kQuery, kDmon, kDcgm };
 
+// Returns the words of a line without the "#" that marks heads: "# gpu" and "#gpu" give the same.
 std::vector<std::string> WordsOf(std::string_view line) {
   std::vector<std::string> words;
   for (const std::string_view part : Split(line, ' ')) {
@@ -52,7 +59,8 @@ std::vector<std::string> CellsOf(std::string_view line) {
   return cells;
 }
 
-// The form of a table of which this is the head: two columns that are known at least.
+// Returns the form of the table whose head this line is; kNone if it is no head. A CSV head needs two known
+// columns, one of them a value, since commas are in other files, too.
 Form FormOf(std::string_view line) {
   if (const size_t hash = line.find('#'); hash != line.npos && hash < 4) {
     const std::vector<std::string> words = WordsOf(line);
@@ -98,7 +106,8 @@ std::optional<int64_t> TakeZone(std::string& text) {
   return is_behind ? -seconds : seconds;
 }
 
-// "2024/09/08 13:03:31.000", "20240908 13:03:31", RFC 3339 or seconds since 1970, in ns; kAbsent: none of these.
+// Returns a time in unix ns: "2024/09/08 13:03:31.000", "20240908 13:03:31", RFC 3339, or seconds or milliseconds
+// since 1970. Returns kAbsent for anything else. Times without a zone are local times of this machine.
 int64_t TimeOf(std::string_view given) {
   while (!given.empty() && given.front() == ' ') given.remove_prefix(1);
   double number = 0;
@@ -122,6 +131,8 @@ int64_t TimeOf(std::string_view given) {
   return kAbsent;
 }
 
+// A Samples object reads a file line by line and adds a counter for each number. The last head that was seen says
+// what the columns are.
 class Samples {
  public:
   explicit Samples(TraceBuilder& builder) : builder_(builder), shard_(builder.NewShard()) {}
@@ -176,6 +187,8 @@ class Samples {
     TakeCells(words);
   }
 
+  // Takes one row of values. The device and the time must be known first, wherever their columns stand. Rows
+  // without a device column are about device 0. A row whose time cannot be read is left out.
   void TakeCells(const std::vector<std::string>& cells) {
     if (cells.size() != columns_.size()) return void(++contradictory_);
     int32_t device = 0;
@@ -201,6 +214,8 @@ class Samples {
     AddRow(cells, device, ts_ns);
   }
 
+  // Adds the values of a row, and what it says about the device. A mask of throttle reasons becomes a flag per
+  // reason.
   void AddRow(const std::vector<std::string>& cells, int32_t device, int64_t ts_ns) {
     DeviceRow& described = devices_[device];
     described.device = device, described.vendor = Vendor::kNvidia;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the Python code of a process spent its time, as the agent summed it up: python-<pid>.host.json in a run folder
-// (docs/run_bundle.md). Functions and lines become rows of host_function.
+// Reads where the Python code of a process spent its time, as the agent summed it up: python-<pid>.host.json in a
+// run directory (docs/run_bundle.md). Functions and lines become rows of host_function.
+//
+// The document is held in memory and parsed as a whole, up to 1 GiB. An entry that is no object is counted and
+// left out; a field that is missing or of another type is absent. The reader only takes documents that begin
+// exactly as the agent writes them, so other JSON is left to the reader of Kineto.
 #include <simdjson.h>
 
 #include "base/strings.h"
@@ -31,6 +35,7 @@ Result<std::string> ReadAll(Source& source) {
               "this file was not written by gapless");
 }
 
+// Returns the whole number at `key`, or kAbsent.
 int64_t IntOf(const dom::object& object, std::string_view key) {
   int64_t value = 0;
   return object[key].get(value) == simdjson::SUCCESS ? value : kAbsent;
@@ -41,7 +46,8 @@ std::string_view TextOf(const dom::object& object, std::string_view key) {
   return object[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-// Rows of the array `key`; what is no row is counted.
+// Adds the rows of the array `key`; an entry that is no object is counted. `calls` names the field with the number
+// of calls: lines have "hits" instead.
 void AddRows(const dom::object& document, std::string_view key, std::string_view calls, TraceBuilder& builder) {
   dom::array rows;
   if (document[key].get(rows) != simdjson::SUCCESS) return;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kineto: the JSON that torch.profiler writes, and Chrome traces like it. docs/formats/kineto.md describes what is
-// read.
+// Reads Kineto's JSON, which torch.profiler writes, and Chrome traces like it. docs/formats/kineto.md describes
+// what is read.
 //
 // Threads take turns to fetch a chunk of whole events from the stream (kineto/chunks.h), parse it on their own
 // (kineto/parse.h) and append rows to their own shard. What surrounds the events is parsed at the end as one small
 // document.
+//
+// Fetching decompresses, so it is the part that only one thread does at a time. Memory is a chunk per thread
+// beside the rows. Chunks are numbered, and the builder orders rows by chunk, so the trace does not depend on
+// which thread took which chunk. If a chunk turns out to be cut within an event, all rows are dropped and the file
+// is read a second time with exact cutting.
 #include <algorithm>
 #include <mutex>
 
@@ -26,6 +31,7 @@ constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
 constexpr int64_t kUnixTimeFrom =
     1'000'000'000'000'000'000;  // ns: later than 2001, so a clock that starts at boot is below
 
+// Returns kMaybe for any other JSON: a trace may begin with more than 64 KiB of metadata.
 Sniff SniffHead(std::string_view head) {
   const size_t at = head.find_first_not_of(" \n\r\t\xEF\xBB\xBF");
   if (at == std::string_view::npos || (head[at] != '{' && head[at] != '[')) return Sniff::kNo;
@@ -34,7 +40,8 @@ Sniff SniffHead(std::string_view head) {
   return Sniff::kMaybe;
 }
 
-// One pass over the input. Rows are in the builder's shards only when it succeeded.
+// A Pass reads the input once with all threads of the pool. Rows are in the builder's shards only when it
+// succeeded.
 class Pass {
  public:
   Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact)
@@ -54,6 +61,8 @@ class Pass {
   const std::vector<std::unique_ptr<EventRows>>& rows() const { return rows_; }
 
  private:
+  // Parses chunks until the input ends, on one thread. Only the thread that gets the last chunk writes the results
+  // of the pass. Other threads stop soon after a chunk was cut wrongly.
   void Work(EventRows& rows) {
     EventParser parser(rows, exact_);
     Chunk chunk;
@@ -81,6 +90,8 @@ class Pass {
   uint64_t truncated_at_ = 0;
 };
 
+// Adds what is known once all events are read: metadata, names, notes, and how the input ended. A file that ends
+// in the middle lacks the metadata behind the events, so the text before them is closed instead.
 void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& builder) {
   int64_t base_time_ns = kAbsent;
   if (!chunks.bare_array() &&
@@ -92,6 +103,7 @@ void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& bu
   bool framework = false, python = false;
   for (const auto& rows : pass.rows()) python |= rows->saw_python();
   for (const auto& rows : pass.rows()) {
+    // Any thread may have seen the Python functions, so all threads are asked first.
     if (python) rows->ForgetStackLines();
     rows->Finish(builder);
     builder.info().event_count += rows->events();
@@ -110,6 +122,7 @@ void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& bu
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
+  // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
     auto stream = source.Open();
     if (!stream) return Unexpected{stream.error()};
@@ -134,6 +147,8 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   return {};
 }
 
+// Times are unix times, or since a base time that newer recorders write; a sum that overflows is absent. Steps and
+// classes need the launches linked, so the order counts.
 void Complete(Trace& trace) {
   const int64_t base = trace.info.start_unix_ns;
   const int64_t origin = trace.info.origin_ns;

@@ -36,6 +36,8 @@ Error NoTable(const std::string& text, const std::string& path) {
               : "ncu --import REPORT.ncu-rep --csv --page raw"};
 }
 
+// Reads the whole file into memory, up to 1 GiB, since the style of numbers is only known once all values were
+// seen. Damage does not discard the rows before it.
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   auto stream = source.Open();
   if (!stream) return Unexpected{stream.error()};

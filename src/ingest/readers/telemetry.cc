@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// telemetry.gts: values over time of one host, as the launcher samples them (wire/telemetry_stream.h).
+// Reads telemetry.gts: values over time of one host, as the launcher samples them (wire/telemetry_stream.h).
 //
-// Every sample becomes a row of `counter`, every text a row of `environment`. The trace has no rank and no process: it
-// is about the host. Records are checked one by one; reading stops at the first whose length cannot be.
+// Every sample becomes a row of `counter`, every text a row of `environment`. The trace has no rank and no
+// process: it is about the host. Records are checked one by one; reading stops at the first whose length cannot
+// be.
+//
+// A series is defined by a record before its first sample, and may be defined again. Kinds of records that this
+// version does not know are skipped by their length.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -25,6 +29,7 @@ Sniff SniffHead(std::string_view head) {
   return head.starts_with(std::string_view(telemetry::kMagic, sizeof telemetry::kMagic)) ? Sniff::kYes : Sniff::kNo;
 }
 
+// Returns the value at `offset`, which need not be aligned; the caller has checked that it is there.
 template <class T>
 T At(std::string_view bytes, size_t offset) {
   T value;
@@ -121,6 +126,7 @@ class Rows {
     return true;
   }
 
+  // Adds the samples of one instant: first all values, then the numbers of their series.
   bool Samples(uint16_t count, std::string_view body) {
     if (body.size() < sizeof(telemetry::SamplesBody) + size_t{count} * 12) return false;
     const auto ts_ns = At<telemetry::SamplesBody>(body, 0).unix_ns;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `accumulate`: gradients of K batches are added before the optimizer applies them. It is another
+// training.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `affinity`: binds each rank to processors of its own. It needs at least two ranks, and two processors
+// for each.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

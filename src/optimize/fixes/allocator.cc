@@ -12,6 +12,7 @@ FixValues Values(const FixContext& context) {
   return {.values = {""}};
 }
 
+// Returns the variable in the name that this version of PyTorch wants.
 std::vector<std::string> Environment(const FixContext& context, std::string_view /*value*/) {
   // Every version reads the old name; the newer ones complain.
   const bool newer = TorchIsAtLeast(context, 2, 9);

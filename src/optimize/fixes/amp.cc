@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fix `amp`: automatic mixed precision with bf16, or with fp16 and a gradient scaler.
+//
+// bf16 only rounds; fp16 may leave out steps whose gradients overflow, which is another training. So the safety
+// class depends on the value, and fp16 is proposed where the GPU has no bf16 (Volta), or the whole grid was asked
+// for.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

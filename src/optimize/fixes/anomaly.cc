@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `anomaly`: switches autograd's anomaly detection off. It is tried even without a finding, because a run
+// costs little and what it saves has no sign of its own in a recording.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

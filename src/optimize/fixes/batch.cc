@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `batch`: K times as many samples per batch. The what-if of the same name takes samples, not a factor, so
+// there is no preview; speed is compared per sample.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `checkpoint`: computes activations again instead of keeping them. Alone it costs time, so its prior is
+// below 1; it pays through a larger batch (checkpoint_batch).
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `checkpoint_batch`: activation checkpointing together with a larger batch, tried as one because neither
+// brings anything alone where memory limits the batch.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

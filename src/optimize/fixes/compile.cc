@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fix `compile`: torch.compile of the model in place.
+// The fix `compile`: torch.compile of the model in place. Modes with CUDA graphs are proposed only on a GPU, and
+// the search for kernels, which takes longest, only with the whole grid.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `cudagraph`: compiles the model with CUDA graphs. It is tried last, since a run with it starts slowly.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `cudnn_benchmark`: lets cuDNN measure its algorithms for each shape. It needs convolutions in the
+// recording.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

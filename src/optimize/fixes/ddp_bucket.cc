@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `ddp_bucket`: another bucket size for the gradient all-reduce. Both directions are tried: smaller
+// buckets start earlier, larger ones need fewer exchanges.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

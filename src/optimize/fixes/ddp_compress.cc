@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `ddp_compress`: exchanges gradients in bf16. Only for GPUs; gradients are rounded, so the loss check
+// holds it to the precision of bf16.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

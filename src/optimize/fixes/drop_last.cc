@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `drop_last`: leaves out the last, smaller batch of each epoch, so that shapes stay the same.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

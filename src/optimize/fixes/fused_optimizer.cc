@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `fused_optimizer`: one kernel, or one operator, for all parameters. "fused" is tried first; where the
+// version of PyTorch has none for processors, only "foreach" is left.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `nosync`: exchanges gradients once per step instead of in every backward pass. The value 0, which is not
+// proposed, leaves the exchange out altogether: exchange_cost.h measures with it.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

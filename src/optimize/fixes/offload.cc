@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `offload`: keeps saved activations in pinned memory of the host. It usually costs more time than
+// `checkpoint`, which is tried first.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

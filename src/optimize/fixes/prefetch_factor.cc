@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `prefetch_factor`: more batches that wait in memory for their turn. Its blocks settle as long as those
+// of `workers`, because the workers are started again.
 #include "optimize/fix.h"
 #include "optimize/fixes/common/values.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `tf32`: matrix products of fp32 on tensor cores. Proposed for compute capability 8.0 or higher, or
+// unknown.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fix `threads`: the number of threads within operators.
+// The fix `threads`: the number of threads within operators. More and fewer threads are proposed apart from each
+// other, because they help different programs; machine_hints.h estimates each value.
 #include <algorithm>
 
 #include "base/strings.h"

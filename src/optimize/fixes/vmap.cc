@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The fix `vmap`: runs a function over all rows of a tensor at once instead of in a Python loop. The agent
+// compares both ways the first time, and keeps the loop where they differ.
 #include "optimize/fix.h"
 
 namespace gapless::internal {

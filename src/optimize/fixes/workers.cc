@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fix `workers`: the number of worker processes of each DataLoader.
+// The fix `workers`: the number of worker processes of each DataLoader. Values never exceed the processors of a
+// rank. Each value has its own expected gain, from machine_hints.h.
 #include <algorithm>
 #include <charconv>
 
@@ -33,6 +34,7 @@ FixValues Values(const FixContext& context) {
   return values;
 }
 
+// Both sides of a pair settle like the side with more workers.
 BlockShape LoaderBlocks(std::string_view value, size_t loader_workers, double step_ms) {
   size_t workers = 0;
   std::from_chars(value.data(), value.data() + value.size(), workers);

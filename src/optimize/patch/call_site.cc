@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds a call in a Python statement and splits its arguments.
+//
+// A call is a name followed by an opening bracket, in code and not in strings or comments; "def name(" and "class
+// name(" do not count. Arguments are split at commas outside of inner brackets. Example: `DataLoader(set, *more,
+// pin_memory=f(a, b))` has three arguments, the last with the name pin_memory. No expression is evaluated.
 #include "optimize/patch/call_site.h"
 
 #include <algorithm>
@@ -42,6 +46,8 @@ std::string_view WordBefore(const PythonSource& source, size_t at, size_t begin)
   return source.text().substr(at, end - at);
 }
 
+// Describes the argument in [begin, end): its stars, its name, where its value begins, and whether it is a
+// generator expression, which needs brackets when another argument joins it.
 Argument MakeArgument(const PythonSource& source, size_t begin, size_t end) {
   Argument argument{.begin = begin, .end = end, .value_begin = begin};
   const std::string_view text = source.text();
@@ -109,6 +115,7 @@ std::vector<CallSite> CallsOf(const PythonSource& source, const LogicalLine& lin
 }
 
 // Returns the calls of a statement that this line of the file belongs to, preferably those that begin on it.
+// Python reports different lines for a call by version: that of the name, or any line that the call spans.
 std::vector<CallSite> At(const PythonSource& source, int line, const std::vector<CallSite>& calls) {
   std::vector<CallSite> on, within;
   for (const CallSite& call : calls) {
@@ -135,6 +142,7 @@ Result<CallSite> FindCall(const PythonSource& source, std::string_view name, int
   return std::move(calls.front());
 }
 
+// The order is that of the signatures in PyTorch.
 std::vector<std::string_view> PositionalNames(std::string_view call) {
   if (call == "DataLoader")
     return {"dataset",    "batch_size", "shuffle",   "sampler", "batch_sampler",  "num_workers",

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges edits of one Python file: calls, settings, statements before, after and around others. Overlapping edits are
-// refused.
+// Merges edits of one Python file: calls, settings, statements before, after and around others. Overlapping edits
+// are refused.
+//
+// Each accepted edit is kept as what it means, not as text, so that a later one can join it: keywords of one call
+// become one edit, blocks around one statement nest. Splices() turns all of them into replacements of byte ranges,
+// in an order that keeps nested insertions in their places. An edit that is refused leaves the editor as it was.
+// The cost is linear in the file for each edit.
 #include "optimize/patch/file_editor.h"
 
 #include <algorithm>
@@ -15,6 +20,7 @@ namespace {
 
 constexpr size_t kPythonIndent = 4;  // indent of lines that the agent gives
 
+// Returns true if the text cannot break out of its line: no control characters but tabs.
 bool IsOneLine(std::string_view text) {
   return std::ranges::none_of(text, [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; });
 }
@@ -46,6 +52,7 @@ bool Precedes(const Splice& a, const Splice& b) {
   return a.end < b.end;
 }
 
+// Returns true if two splices replace the same bytes.
 bool Overlap(std::vector<Splice> splices) {
   std::ranges::stable_sort(splices, Precedes);
   size_t at = 0;
@@ -79,6 +86,7 @@ std::string_view Telling(std::string_view target, char sign) {
   return before == std::string_view::npos || last == 0 ? target : target.substr(before + 1);
 }
 
+// Returns true if two statements call or assign the same thing, whatever value they give it.
 bool SetsTheSame(std::string_view code, std::string_view line) {
   char sign = 0, other = 0;
   const std::string_view a = Target(code, sign), b = Target(line, other);
@@ -92,6 +100,8 @@ bool Leaves(std::string_view keyword) {
 
 }  // namespace
 
+// Edits come from the process that trained, so their texts are checked before anything else: single lines, proper
+// names, imports that are imports.
 Result<void> FileEditor::Add(const Edit& edit) {
   const bool plain = std::ranges::all_of(edit.lines, IsOneLine) && std::ranges::all_of(edit.imports, IsOneLine) &&
                      std::ranges::all_of(edit.set, [](const auto& pair) {
@@ -111,6 +121,8 @@ Result<void> FileEditor::Add(const Edit& edit) {
   }
 }
 
+// Joins the keywords with those that the call has got before; a later value wins. Taken back if the call's new
+// text overlaps another change.
 Result<void> FileEditor::AddKeywords(const Edit& edit) {
   if (edit.set.empty()) return Misfit("the edit says nothing");
   auto site = FindCall(source_, edit.call, edit.line);
@@ -143,6 +155,8 @@ Result<void> FileEditor::AddKeywords(const Edit& edit) {
   return {};
 }
 
+// Puts lines before, behind or around a statement. Nothing can be put between the clauses of a statement, or
+// before `from __future__ import`, which must be first.
 Result<void> FileEditor::AddStatement(const Edit& edit) {
   if (edit.lines.empty()) return Misfit("the edit says nothing");
   const auto& lines = source_.lines();
@@ -188,6 +202,7 @@ bool FileEditor::IsReplaced(const StatementEdit& edit) const {
   });
 }
 
+// Replaces whole statements. The same replacement twice is one.
 Result<void> FileEditor::AddReplacement(const Edit& edit) {
   if (edit.lines.empty()) return Misfit("the edit says nothing");
   const auto found = source_.StatementsAt(edit.line, edit.last);
@@ -215,6 +230,7 @@ Result<void> FileEditor::AddReplacement(const Edit& edit) {
   return {};
 }
 
+// Returns the offset behind the last `from __future__ import`; 0 without one.
 size_t FileEditor::BehindFuture() const {
   size_t behind = 0;
   for (const LogicalLine& line : source_.lines()) {

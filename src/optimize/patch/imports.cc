@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the imports of a Python file, the names they bind, and the place for a further import.
+//
+// "At the top" is a matter of habit in Python, so the rule is generous: after the docstring, imports may have up
+// to four plain statements between them, and stand in short `try` and `if` blocks. The first definition ends the
+// top. `if __name__ == …` is no place for imports.
 #include "optimize/patch/imports.h"
 
 #include <algorithm>

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets keyword arguments of a call, in the call's own style of lines and commas.
+//
+// A keyword may be given already: by name, by position, or hidden in `*args` or `**options`. Hidden ones are
+// handled where that is possible (`**{**options, "key": value}`), else refused. An added argument goes on a line
+// of its own where the others do, and behind the last one elsewhere, with a line break if the line would exceed
+// 100 columns.
 #include "optimize/patch/keyword_edit.h"
 
 #include <algorithm>
@@ -98,6 +103,7 @@ class Editing {
     return std::string(line.substr(0, line.find_first_not_of(" \t")));
   }
 
+  // Adds each keyword on a line of its own, with a comma behind it.
   void AddLines(const Keywords& added) {
     const Argument& last = call_.arguments.back();
     if (!call_.last_comma) after_last_ += ",";
@@ -113,6 +119,7 @@ class Editing {
     splices_.push_back({.begin = place, .end = place, .text = text, .place = SplicePlace::kArgumentLine});
   }
 
+  // Adds the keywords behind the last argument, and keeps a trailing comma if the call has one.
   void AddBehind(const Keywords& added) {
     const size_t last = call_.arguments.back().end;
     const std::string text = Joined(added, ", ");

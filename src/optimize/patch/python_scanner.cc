@@ -51,6 +51,7 @@ class PythonScanner {
 
  private:
   char At(size_t at) const { return at < text_.size() ? text_[at] : '\0'; }
+  // Keeps the first error and returns the end of the text, which ends every loop.
   size_t Error(std::string_view what, size_t at) {
     if (error_.empty()) error_ = what, error_at_ = std::min(at, text_.size() - 1);
     return text_.size();
@@ -149,6 +150,8 @@ class PythonScanner {
     return end > at ? end : at + 1;
   }
 
+  // Returns the offset behind the string whose quote is at `at`. Depth is limited, since fields and strings call
+  // each other.
   size_t String(size_t at, bool fields, int depth) {
     if (depth > kDeepest) return Error("fields of strings too deep", at);
     const size_t begin = at;
@@ -170,6 +173,8 @@ class PythonScanner {
     return Error("a string that does not end", begin);
   }
 
+  // Returns the offset behind a backslash and what it escapes. In strings with fields, a brace behind it still
+  // opens one.
   size_t Escape(size_t at, bool fields) const {
     const char next = At(at + 1);
     if (next == '\r' && At(at + 2) == '\n') return at + 3;
@@ -229,6 +234,8 @@ class PythonScanner {
     semicolons_.clear();
   }
 
+  // Checks that blocks are indented where they must be and nowhere else, and learns the file's unit of
+  // indentation.
   void CheckIndentation() {
     std::vector<int> levels{0};
     const LogicalLine* above = nullptr;

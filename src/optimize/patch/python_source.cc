@@ -16,6 +16,7 @@ int PythonSource::LineOf(size_t offset) const {
   return static_cast<int>(std::ranges::upper_bound(starts_, offset) - starts_.begin());
 }
 
+// Linear in the logical lines.
 size_t PythonSource::IndexAt(int line) const {
   const auto found =
       std::ranges::find_if(lines_, [&](const LogicalLine& logical_line) { return logical_line.last >= line; });
@@ -23,6 +24,7 @@ size_t PythonSource::IndexAt(int line) const {
   return static_cast<size_t>(found - lines_.begin());
 }
 
+// "case" and "else" are clauses only if they open a block: `case` may be a variable.
 bool PythonSource::IsClause(size_t index) const {
   const LogicalLine& line = lines_[index];
   if (!line.opens_block && !line.shared) return false;

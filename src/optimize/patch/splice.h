@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A piece of a file that is replaced.
+// A Splice is a piece of a file that is replaced; offsets are bytes of the original text.
 #pragma once
 
 #include <cstddef>

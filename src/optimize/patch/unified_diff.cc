@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes splices of a file as a unified diff with three lines of context.
+//
+// The splices say what changes, so no longest common subsequence is needed: splices on the same or adjacent lines
+// form a group of old lines with their new text, and groups within six lines of each other form a hunk. Linear in
+// the file.
 #include "optimize/patch/unified_diff.h"
 
 #include <algorithm>
@@ -58,6 +62,8 @@ class Differ {
     return static_cast<size_t>(std::ranges::upper_bound(starts_, offset) - starts_.begin()) - 1;
   }
 
+  // Adds a splice to the open group, or begins another one. Whole lines that are inserted at the start of a line
+  // take no old line into the group.
   void Take(const Splice& splice) {
     const bool at_start = splice.begin == splice.end && splice.begin == starts_[LineAt(splice.begin)] &&
                           (splice.text.empty() || splice.text.back() == '\n');
@@ -129,6 +135,7 @@ class Differ {
   std::vector<Group> groups_;
 };
 
+// Returns the name for a header line, quoted as git does where it has control characters, quotes or backslashes.
 std::string FileName(std::string_view side, std::string_view path) {
   std::string quoted;
   bool unusual = false;

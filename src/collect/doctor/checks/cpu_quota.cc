@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks whether a control group leaves fewer processors than the machine has. Programs that count the machine's
+// processors then start too many threads.
 #include "collect/cpu_quota.h"
 
 #include <algorithm>

@@ -19,6 +19,7 @@ bool HasNvidiaHardware(const std::string& sys) {
   return false;
 }
 
+// A machine without NVIDIA's hardware is unknown, not a problem; hardware without a usable driver is a problem.
 std::vector<HealthFinding> Look(const Surroundings& around) {
   constexpr std::string_view kSubject = "NVIDIA driver";
   if (around.nvml != nullptr) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the frequency governors of the processors. The three that lower the clock when a processor is idle are
+// warned about, since training wakes processors in short bursts. Virtual machines show no governor.
 #include <map>
 
 #include "base/strings.h"

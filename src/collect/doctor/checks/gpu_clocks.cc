@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks why clocks are below their maximum. Idle (bit 0x1) and a power cap are normal; heat, power supply and
+// brakes are warned about, and so is a lower clock set by somebody (bit 0x2).
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 

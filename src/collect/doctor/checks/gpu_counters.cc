@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks whether the driver lets users read the performance counters, which ncu needs.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks for memory errors since the driver was loaded. Corrected errors are shown but no problem.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 

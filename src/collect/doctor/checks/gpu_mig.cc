@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks whether a GPU is divided into instances (MIG): figures of the whole GPU do not fit an instance.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 

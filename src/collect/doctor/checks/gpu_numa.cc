@@ -22,6 +22,7 @@ std::set<int64_t> Numbers(std::string_view list) {
   return numbers;
 }
 
+// Returns the processors that this process may run on; empty if /proc does not say.
 std::set<int64_t> AllowedProcessors(const std::string& proc) {
   const auto status = ReadSmallFile(proc + "/self/status");
   if (!status) return {};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the width of each GPU's PCIe link against what GPU and slot can do.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 

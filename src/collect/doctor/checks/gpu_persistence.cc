@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks whether the driver stays loaded between jobs.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 

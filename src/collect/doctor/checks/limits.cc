@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the soft limits of open files and locked memory, with which large jobs fail late and with unclear
+// messages.
 #include <sys/resource.h>
 
 #include "base/strings.h"

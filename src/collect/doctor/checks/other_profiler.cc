@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks for variables by which other profilers are switched on. Only one of them can use CUPTI.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks whether users may sample the processors: level 2 or below of the kernel's setting allows a user's own
+// processes.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"

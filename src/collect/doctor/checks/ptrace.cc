@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks whether a process may attach to another of the same user. Level 3 forbids it even to root.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that Python has PyTorch, without importing it, which takes seconds.
+// Checks that the python3 on PATH has PyTorch, and one that the agent supports.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"

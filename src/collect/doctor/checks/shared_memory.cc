@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks the size of /dev/shm: containers have 64 MiB by default, and less than 1 GiB is warned about.
 #include <sys/statvfs.h>
 
 #include "base/strings.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks which external tools (such as nsys and ncu) are installed, and their versions.
+// Checks which external tools (such as nsys and ncu) are installed, and their versions. A tool that is missing is
+// no fault: it is reported as unknown, with what it would be good for.
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 #include "collect/nsight/programs.h"

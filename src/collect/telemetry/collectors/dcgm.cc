@@ -65,6 +65,7 @@ void TakeExporterLine(std::string_view line, SampleSink& sink) {
     if (field.exporter == name) sink.Value(field.series, field.unit, *value, static_cast<int32_t>(*device));
 }
 
+// A DmonSession reads a `dcgmi dmon` that prints every 100 ms, for as long as the session lives.
 class DmonSession : public CollectorSession {
  public:
   explicit DmonSession(const std::string& program) {
@@ -80,6 +81,7 @@ class DmonSession : public CollectorSession {
   ChildLines child_;
 };
 
+// An ExporterSession takes the newest answer of a DCGM exporter; between two answers it writes nothing.
 class ExporterSession : public CollectorSession {
  public:
   explicit ExporterSession(std::unique_ptr<Fetcher> fetcher) : fetcher_(std::move(fetcher)) {}

@@ -59,6 +59,7 @@ class NvmlSession : public CollectorSession {
   size_t next_pcie_ = 0;
 };
 
+// Writes what is cheap to ask for; a function that this driver lacks, or refuses, gives no value.
 void NvmlSession::Fast(const Gpu& gpu, SampleSink& sink) const {
   const auto& call = library_->call();
   const auto value = [&](std::string_view name, std::string_view unit, auto asked, double factor) {
@@ -79,6 +80,7 @@ void NvmlSession::Fast(const Gpu& gpu, SampleSink& sink) const {
       sink.Value(StrCat("gpu.throttle.", reason.name), "flag", (*reasons & reason.bit) != 0 ? 1 : 0, gpu.number);
 }
 
+// Asks for the sum over all NVLinks in both directions; GPUs without links refuse.
 void NvmlSession::Links(Gpu& gpu, int64_t mono_ns, SampleSink& sink) const {
   const auto& call = library_->call();
   if (call.DeviceGetFieldValues == nullptr) return;
@@ -154,6 +156,7 @@ void NvmlSession::Pcie(SampleSink& sink) {
     sink.Value(sending ? "gpu.pcie.send" : "gpu.pcie.receive", "bytes/s", *kb * kKilobyte, gpu.number);
 }
 
+// Writes the facts of each GPU that do not change during a run.
 void Describe(const nvml::Library& library, SampleSink& sink) {
   if (const std::string version = library.driver_version(); !version.empty()) sink.Text("gpu.driver", version);
   for (size_t i = 0; i < library.devices().size(); ++i) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the arguments of collectives with the keys of PyTorch's recorder, so that the file reads back.
+//
+// The table of collectives has no reference to the GPU operation or slice that it came from, so rows are matched
+// by time, place and name. Both sides are ordered by time, which makes it one pass. Of rows that look alike each
+// is used once, in their order.
 #include "convert/writers/chrome/collectives.h"
 
 namespace gapless::internal::chrome {
@@ -50,6 +54,7 @@ void Collectives::AddArgs(SliceId slice, Events& out) {
   AddFirst(slices.ts_ns[i], fits, out);
 }
 
+// Writes the fields that the reader of Kineto knows; absent ones are left out.
 void Collectives::Write(size_t row, Events& out) const {
   const CollectiveTable& rows = trace_.collectives;
   out.Arg("Collective name", NameOfKind(trace_.Text(rows.kind[row]))).Arg("dtype", rows.dtype[row]);

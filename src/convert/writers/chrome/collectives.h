@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row of table collective that belongs to a GPU operation or a host slice. Both come ordered by time.
+// A Collectives object finds the row of table collective that belongs to a GPU operation or a host slice. Both
+// come ordered by time; one object serves one of the two kinds.
 #pragma once
 
 #include <vector>

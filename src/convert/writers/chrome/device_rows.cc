@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the device: operations, annotations, synchronisations.
+// Writes the rows of the device: operations, annotations, synchronisations, with the categories and argument names
+// of Kineto.
 #include <algorithm>
 #include <array>
 
@@ -9,7 +10,7 @@
 namespace gapless::internal::chrome {
 namespace {
 
-// The place of a stream; the last one is remembered, because neighbours share it.
+// A StreamPlaces returns the place of a stream; the last one is remembered, because neighbouring rows share it.
 class StreamPlaces {
  public:
   explicit StreamPlaces(const Places& places) : places_(places) {}
@@ -110,6 +111,7 @@ class EventRecords {
 
 }  // namespace
 
+// Writes kernels, copies and memsets on the track of their stream. Absent values have no argument.
 bool WriteGpuOps(const Job& job) {
   const GpuOpTable& ops = job.trace().gpu_ops;
   StreamPlaces streams(job.places);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends events as JSON text to a block that goes to the sink when it is full.
+// Appends events as JSON text to a block that goes to the sink when it is full. After the sink has refused a
+// block, events are still built and thrown away; writers look at good() between batches of rows.
 #include "convert/writers/chrome/events.h"
 
 #include <charconv>
@@ -18,6 +19,7 @@ void AppendNumber(std::string& out, Number number) {
 
 }  // namespace
 
+// Works on the magnitude as an unsigned number, so that the smallest int64_t has one, too.
 void AppendUs(std::string& out, int64_t ns) {
   auto magnitude = static_cast<uint64_t>(ns);
   if (ns < 0) {
@@ -91,6 +93,7 @@ void Events::Key(std::string_view key) {
   block_ += "\":";
 }
 
+// Opens the object of arguments with the first one; an event without arguments has none.
 void Events::ArgKey(std::string_view key) {
   block_ += in_args_ ? "," : ",\"args\":{";
   in_args_ = true;

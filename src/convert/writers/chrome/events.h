@@ -42,6 +42,8 @@ struct Place {
 // Nanoseconds as decimal microseconds with three digits, exactly: -1234 → "-1.234".
 void AppendUs(std::string& out, int64_t ns);
 
+// An Events object writes the list of events of one file. An event is Begin(), its name, place, time and fields,
+// its arguments, End(), in this order; nothing checks the order. For one thread.
 class Events {
  public:
   explicit Events(Sink& sink) : sink_(sink) { block_.reserve(kBlockBytes + kBlockBytes / 4); }

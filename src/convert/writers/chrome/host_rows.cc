@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the host: slices, allocator events, counters, arrows.
+// Writes the rows of the host: slices, allocator events, counters, arrows.
 #include <algorithm>
 
 #include "convert/writers/chrome/collectives.h"
@@ -30,7 +30,8 @@ FlowNames NamesOf(FlowKind kind) {
   return kind == FlowKind::kForwardBackward ? FlowNames{"fwdbwd", "fwdbwd"} : FlowNames{"other", "other"};
 }
 
-// Where the end of an arrow is: table flow has the thread or stream, not the process.
+// A FlowPlaces returns where the end of an arrow is: table flow has the thread or stream, not the process. A
+// stream of several devices is decided by the operation that starts at the arrow's end.
 class FlowPlaces {
  public:
   explicit FlowPlaces(const Job& job) : places_(job.places), ops_(job.trace().gpu_ops) {
@@ -75,6 +76,7 @@ class FlowPlaces {
 
 }  // namespace
 
+// O(log n) of the windows.
 bool Job::Within(int64_t ts_ns) const {
   if (windows == nullptr) return true;
   const auto after = std::ranges::upper_bound(*windows, ts_ns, {}, [](Interval window) { return window.start; });
@@ -93,6 +95,7 @@ int64_t RowsOf(const Trace& trace) {
   return static_cast<int64_t>(rows);
 }
 
+// Writes slices of all threads. Shapes and types are JSON already and are written as such if they are valid.
 bool WriteSlices(const Job& job) {
   const SliceTable& slices = job.trace().slices;
   Collectives collectives(job.trace());
@@ -124,6 +127,7 @@ bool WriteMemoryEvents(const Job& job) {
   });
 }
 
+// Writes recorded counters under their device's process, or under the first host process.
 bool WriteCounters(const Job& job) {
   const CounterTable& counters = job.trace().counters;
   const Place host{job.places.threads.empty() ? 0 : job.places.threads[0].pid, 0};
@@ -135,6 +139,8 @@ bool WriteCounters(const Job& job) {
   });
 }
 
+// Writes both ends of each arrow, if both lie within the windows: an arrow with one end would be drawn to nowhere.
+// Ids are given anew, unique within the file.
 bool WriteFlows(const Job& job, int64_t& next_id) {
   const FlowTable& flows = job.trace().flows;
   const FlowPlaces places(job);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assigns process and thread numbers without collisions, and chooses the base of the times.
+// Assigns process and thread numbers without collisions, and chooses the base of the times. Host processes are
+// numbered first for all traces, then devices, whose numbers (0, 1 …) few processes have; what collides gets a
+// number from 2,000,000,000 on.
 #include "convert/writers/chrome/layout.h"
 
 #include <algorithm>
@@ -12,6 +14,7 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kUnixTimeFrom = kSecondNs * kSecondNs;  // ns: later than 2001
 constexpr int64_t kFirstFree = 2'000'000'000;             // numbers of ours: above any real process, within 32 bits
 
+// A Numbers object gives out numbers that nothing else has.
 class Numbers {
  public:
   void Reserve(int64_t number) { used_.insert(number); }
@@ -28,6 +31,7 @@ class Numbers {
   int64_t next_ = kFirstFree;
 };
 
+// Gives each recorded process a number in the file, the recorder's own process first.
 void PlaceThreads(const Trace& trace, Numbers& pids, Places& places) {
   std::map<int64_t, int64_t> pid_of;  // recorded → in the file
   if (trace.info.pid != kAbsent) pid_of[trace.info.pid] = pids.Take(trace.info.pid);
@@ -59,6 +63,8 @@ void FindStreams(const Trace& trace, Places& places) {
   take(trace.syncs, &StreamTids::has_waits);
 }
 
+// Gives each device a process, and each stream three threads: its work under the stream's number, its annotations
+// and its waits under free numbers.
 void PlaceDevices(const Trace& trace, Numbers& pids, Places& places) {
   FindStreams(trace, places);
   for (auto& [device, of] : places.devices) {
@@ -112,6 +118,7 @@ void SetClock(std::span<const RunTrace* const> traces, Layout& layout) {
 
 }  // namespace
 
+// Places all host threads before the first device, so that host processes keep their recorded numbers.
 Layout MakeLayout(std::span<const RunTrace* const> traces) {
   Layout layout;
   layout.traces.resize(traces.size());

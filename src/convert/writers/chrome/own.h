@@ -9,7 +9,8 @@
 
 namespace gapless::internal::chrome {
 
-// Needs job.input.tables and job.input.advice.
+// Each function writes one kind of track, and returns false if it was stopped. They need job.input.tables and
+// job.input.advice.
 bool WriteSteps(const Job& job);
 bool WriteCriticalPath(const Job& job);
 bool WriteIdle(const Job& job);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each bottleneck is a thread, in the order of the ranked list: one slice over all of it that says what it is and what
-// to do, and below it the rows that its evidence names. Where those overlap, the thread has more lanes.
+// Writes bottlenecks as tracks. Each bottleneck is a thread, in the order of the ranked list: one slice over all
+// of it that says what it is and what to do, and below it the rows that its evidence names. Where those overlap,
+// the thread has more lanes.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -10,6 +11,7 @@
 namespace gapless::internal::chrome {
 namespace {
 
+// A Shown is one row of the evidence: its time in the trace, and the lane that it is drawn in.
 struct Shown {
   int64_t ts_ns = 0, dur_ns = 0;
   const Evidence* evidence = nullptr;
@@ -55,6 +57,8 @@ class RowTimes {
   const Table& idle_;
 };
 
+// Returns the evidence's rows that lie in this trace and in the windows, ordered so that outer rows come before
+// the inner ones that start with them.
 std::vector<Shown> RowsOf(const Bottleneck& bottleneck, const RowTimes& times, const Job& job) {
   std::vector<Shown> shown;
   for (const Evidence& evidence : bottleneck.evidence)
@@ -114,6 +118,7 @@ void WriteWhole(const Job& job, const Bottleneck& bottleneck, Place place, Inter
   out.End();
 }
 
+// Writes the lanes of one bottleneck. One whose rows all belong to other ranks is left out of this rank's tracks.
 void WriteOne(const Job& job, const RowTimes& times, const Bottleneck& bottleneck, size_t number, int64_t& next_tid) {
   std::vector<Shown> shown = RowsOf(bottleneck, times, job);
   const bool points =

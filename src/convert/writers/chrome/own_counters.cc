@@ -36,6 +36,8 @@ class Steps {
   double last_ = -1;
 };
 
+// A BusyShare turns busy stretches into the share of each millisecond, 0–1, in one pass. A stretch of many full
+// bins costs two values, not one per bin.
 class BusyShare {
  public:
   explicit BusyShare(Steps steps) : steps_(std::move(steps)) {}
@@ -72,6 +74,7 @@ class BusyShare {
   int64_t bin_ = 0, busy_ns_ = 0;
 };
 
+// A device is busy where it has no idle gap; the gaps come ordered from the timeline.
 void WriteBusy(const Job& job, const TraceTimeline& timeline) {
   const Interval window = timeline.window.span;
   for (const DeviceTimeline& device : timeline.devices) {
@@ -135,6 +138,7 @@ void WriteQueue(const Job& job) {
   if (ops.size() > 0) queue.Finish();
 }
 
+// Writes the allocator's totals at each event that has them.
 bool WriteMemory(const Job& job) {
   const MemoryEventTable& events = job.trace().memory_events;
   return ForRows(job, events.ts_ns, [&](size_t row) {

@@ -21,6 +21,8 @@ std::string_view ColourOf(Bound bound) {
   return "thread_state_running";
 }
 
+// Returns the graph of this rank; null if the recording was not accepted for predictions, as then its path is not
+// trusted.
 const RankGraph* RankOf(const Job& job) {
   const auto& predictor = job.input.advice->predictor();
   if (!predictor || !predictor->check().accepted()) return nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps and idle gaps.
+// Writes the tracks of steps and of idle gaps, from the tables of the analyses, which are ordered by trace.
 #include "base/strings.h"
 #include "convert/writers/chrome/own.h"
 #include "convert/writers/chrome/surroundings.h"
@@ -22,6 +22,7 @@ struct StepLedger {
   size_t next = 0;  // row of the step to come
 };
 
+// The row of a device's total has no step; the rows of its steps follow it, in the order of the steps table.
 std::vector<StepLedger> LedgersOf(const Table& ledger, const RunTrace& of) {
   const RowRange rows = RowsOfTrace(ledger, of);
   const int step = ledger.Find("step"), device = ledger.Find("device");
@@ -90,6 +91,7 @@ bool WriteSteps(const Job& job) {
   return job.GoOn(0);
 }
 
+// Writes one track per device; the rows of the analysis are ordered by device, then by time.
 bool WriteIdle(const Job& job) {
   const Table& idle = job.input.tables->Get("idle");
   const RowRange rows = RowsOfTrace(idle, job.of);

@@ -11,7 +11,7 @@
 
 namespace gapless::internal::chrome {
 
-// The trace that is written, and its destination. Made anew for each trace of a file.
+// A Job is the trace that is written, and its destination. Made anew for each trace of a file.
 struct Job {
   const WriteInput& input;
   const RunTrace& of;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the head of the document, with devices, distributed information and origin, and the names and order of
 // processes and threads.
+//
+// The recorder's facts keep their keys; the keys that describe the file itself are written anew. Values are texts in
+// our tables; those that are JSON numbers, lists or objects are written as such again.
 #include "convert/writers/chrome/surroundings.h"
 
 #include <algorithm>
@@ -48,6 +51,7 @@ class Members {
     if (may_be_json && check_.IsValue(value)) return Raw(key, value);
     Text(key, value);
   }
+  // Opens a list or an object; the next member in it has no comma before it.
   void Begin(std::string_view key, char bracket) {
     Raw(key, std::string_view(&bracket, 1));
     first_ = true;
@@ -88,6 +92,8 @@ void WriteDevices(const Trace& trace, Members& members) {
   members.End(']');
 }
 
+// Writes rank and size, and what else the recorder said about them. The rank is left out of a file of several
+// ranks.
 void WriteDistributed(const Trace& trace, bool with_rank, Members& members) {
   members.Begin("distributedInfo", '{');
   if (with_rank) members.Number("rank", trace.info.rank);
@@ -158,6 +164,8 @@ void NameProcesses(const RunTrace& of, const Places& places, bool of_several, Ev
   }
 }
 
+// Names a device's process and the threads that have rows. Threads are ordered stream by stream: annotations,
+// work, waits.
 void NameDevice(const RunTrace& of, int32_t device, const DevicePlaces& its, Events& out) {
   const std::string name = device == kAbsent32 || device < 0 ? "GPU" : StrCat("GPU ", device);
   WriteName(out, "process_name", {its.pid, 0}, name + OfRank(of));

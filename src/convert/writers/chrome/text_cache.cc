@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Implements the cache: two bits per text for "plain or to be escaped", two for "JSON or not", found out at first
+// use.
 #include "convert/writers/chrome/text_cache.h"
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 
 namespace gapless::internal::chrome {
 
+// Returns true if the text can be written between quotes as it is.
 bool IsPlain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
 }

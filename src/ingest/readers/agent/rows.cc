@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps each kind of agent record to slices, steps, counters and messages of a trace.
+//
+// A record has fixed fields (a, b, x, y, value) whose meaning depends on its kind, see wire/ and
+// docs/agent_protocol.md. Texts come as records of their own before the records that refer to them. A record whose
+// time or step cannot be is counted and dropped, and so is a counter that is not finite. Kinds that this version
+// does not know are ignored: later agents add kinds.
 #include "ingest/readers/agent/rows.h"
 
 #include <algorithm>
@@ -15,14 +20,17 @@ namespace {
 using wire::RecordKind;
 using wire::RingRecord;
 
+// Values of the record kRecorder: the profiler has begun to keep events, or has been switched off.
 constexpr int kRecorderKeeps = 2, kRecorderOff = 3;
 constexpr int kCompiledAgain = 1, kGraphBreak = 2;
 
+// Returns the text in a fixed array, which need not end with a zero.
 template <size_t N>
 std::string TextOf(const char (&bytes)[N]) {
   return std::string(bytes, ::strnlen(bytes, N));
 }
 
+// Returns kAbsent for the agent's negative "not known".
 int64_t Known(int64_t value) { return value < 0 ? kAbsent : value; }
 
 }  // namespace
@@ -41,6 +49,8 @@ Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
     builder.Count("agent_off", Severity::kLoss, 1, kAbsent, "the agent switched itself off");
 }
 
+// Keeps the step until Finish(), where its end and its loss are known. A skipped step (GradScaler found infinite
+// gradients) also becomes a counter.
 void Rows::AddStep(const RingRecord& record) {
   steps_.push_back({.number = record.a,
                     .name = StringId::kNone,
@@ -86,6 +96,7 @@ void Rows::AddCounter(const RingRecord& record, std::string_view name, std::stri
                         .value = value});
 }
 
+// Adds the mean and the longest time in ns of the samples that a loader's process read since its last report.
 void Rows::AddLoaded(const RingRecord& record) {
   const double samples = static_cast<double>(record.a), spent_ns = static_cast<double>(record.b);
   AddCounter(record, "samples timed", "", samples);
@@ -97,6 +108,8 @@ void Rows::AddMessage(const RingRecord& record) {
   builder_.Count("agent_message", record.value > 0 ? Severity::kLoss : Severity::kInfo, 1, kAbsent, Text(record.a));
 }
 
+// Joins the two records that switch the profiler on and off into one slice, so that analyses see which steps were
+// slowed down by it. A switch-off without its switch-on was overwritten, and is ignored.
 void Rows::AddRecorder(const RingRecord& record) {
   if (record.value == kRecorderKeeps) recording_since_ns_ = record.ts_ns;
   if (record.value == kRecorderOff && recording_since_ns_ != kAbsent && record.ts_ns >= recording_since_ns_) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the agent's records into rows of a trace.
+// A Rows object turns the agent's records into rows of a trace. For one thread; header and builder must outlive
+// it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a CUPTI stream block by block, and checks each header and size first.
+//
+// A block is a header with magic, length, checksum and clock readings, and a payload that is padded to whole
+// words. A block with a wrong checksum is skipped, and reading goes on behind it. A wrong magic or an impossible
+// length ends the reading, since the start of the next block is then unknown. One block is in memory at a time.
 #include "ingest/readers/cupti/blocks.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks of a CUPTI stream, one after the other, each checked before it is handed out.
+// A Block is one piece of a CUPTI stream; a BlockReader hands them out one after the other, each checked before.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,24 @@ struct Block {
 
 class BlockReader {
  public:
+  // kWhole: the input ended behind a block. kTruncated: within one. kDamaged: a header is wrong, or its version
+  // unknown.
   enum class End : uint8_t { kNotYet, kWhole, kTruncated, kDamaged };
 
   explicit BlockReader(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
 
-  // False: this is no such stream, or of a version not known; error() says which, if the input did not just end.
+  // Reads the header of the file. Returns false if this is no such stream, or of a version not known; end() says
+  // which, and stream_error() has the error of the input if it did not just end.
   bool ReadHeader();
-  // The next block whose checksum is right. Others are counted and skipped.
+  // Fills `block` with the next one whose checksum is right; others are counted and skipped. Returns false at the
+  // end; `block` keeps its memory, so use one object for all.
   bool Next(Block& block);
 
   const wire::FileHeader& header() const { return header_; }
   End end() const { return end_; }
   uint64_t offset() const { return offset_; }
   int64_t damaged_blocks() const { return damaged_blocks_; }
+  // Offset in bytes of the first damaged payload; 0 if none is damaged.
   int64_t first_damaged() const { return first_damaged_; }
   const std::optional<Error>& stream_error() const { return error_; }
 

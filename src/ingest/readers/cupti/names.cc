@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps CUPTI's enumerations of copies, overheads, calls and waits to the names of PyTorch's recorder.
+// Maps CUPTI's enumerations of copies, overheads, calls and waits to the names of PyTorch's recorder. Numbers
+// beyond the tables are "Unknown": newer CUPTI versions add values.
 #include "ingest/readers/cupti/names.h"
 
 #include <array>
@@ -39,6 +40,8 @@ std::string_view OverheadName(uint64_t kind) {
   return (kind & 0xFFFF) == 0 ? Of(kOverheads, kind >> 16) : kOverheads[0];
 }
 
+// Cuts off the version if it has four digits or more: "_v7000" is CUPTI's, while "_v2" is part of the driver's
+// name. "_ptsz" and "_ptds" name the variants that use the default stream of each thread.
 std::string_view CallName(std::string_view name) {
   const size_t mark = name.rfind("_v");
   if (mark != std::string_view::npos && name.size() - mark >= 6 &&

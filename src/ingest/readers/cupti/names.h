@@ -26,6 +26,8 @@ SyncKind SyncKindOf(uint64_t type);
 std::string UuidText(uint64_t high, uint64_t low);
 
 enum class MemoryPlace : uint8_t { kHost, kDevice, kOther };
+// Returns where memory of CUPTI's kind lies: pageable and pinned memory on the host, device, array, managed and
+// static memory on the device.
 MemoryPlace PlaceOf(uint64_t memory_kind);
 
 }  // namespace gapless::internal::cupti

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges, memory, and what describes the process.
+// Adds the rows of a CUPTI stream that are not GPU operations or calls: ranges (NVTX), memory, and what describes
+// the process, its devices and threads.
+//
+// Memory records carry the change only, so the totals are summed up here. Releases of memory that was allocated
+// before the recording began are ignored, and the totals never go below 0: they are lower bounds of the real ones.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -14,6 +18,7 @@ using wire::RecordType;
 
 constexpr uint64_t kMarkerInstant = 1, kMarkerStart = 2, kMarkerEnd = 4;  // CUPTI's flags
 constexpr uint64_t kObjectThread = 2;                                     // CUPTI's object kinds
+// Limits the memory that a damaged or endless stream of range starts can take.
 constexpr size_t kMaxOpenRanges = 1 << 20;
 constexpr uint64_t kAllocation = 1, kRelease = 2;  // CUPTI's memory operations
 
@@ -52,6 +57,7 @@ void Rows::AddMarker(FieldReader& fields) {
   open_ranges_.erase(other);
 }
 
+// Adds a counter of bytes.
 void Rows::Count(std::string_view name, int32_t device, int64_t ts_ns, int64_t bytes) {
   ++events_;
   shard_.Add(CounterRow{.name = shard_.Text(name),
@@ -61,6 +67,8 @@ void Rows::Count(std::string_view name, int32_t device, int64_t ts_ns, int64_t b
                         .value = static_cast<double>(bytes)});
 }
 
+// Adds the total of allocated bytes after an allocation or a release. The device stands in the record only for
+// memory on a device, so its field must not be read otherwise.
 void Rows::AddMemory(FieldReader& fields) {
   const int64_t ts_ns = ReadTime(RecordType::kMemory, fields);
   const uint64_t operation = fields.Next(), kind = fields.Next(), address = fields.Next();
@@ -100,6 +108,7 @@ void Rows::AddMemoryPool(FieldReader& fields) {
     Count("CUDA memory pool in use", device, ts_ns, static_cast<int64_t>(used_1 - 1));
 }
 
+// Adds a device. 32 threads a warp, as on all of NVIDIA's GPUs; a number of warps that cannot be is left absent.
 void Rows::AddDevice(FieldReader& fields) {
   DeviceRow row{.device = Narrow(fields.Next()), .vendor = Vendor::kNvidia};
   row.name = TextOf(fields.Next());

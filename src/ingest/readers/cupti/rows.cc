@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the records of each CUPTI block to GPU operations and slices. Damaged or unknown records are counted and
-// skipped.
+// Converts the records of each CUPTI block to GPU operations and slices. Damaged or unknown records are counted
+// and skipped.
+//
+// A record is a type, a length and a sequence of varints. A length of 255 means that the real one follows in four
+// bytes. Fields are read in the order in which the collector wrote them, so a field without a column is read and
+// dropped. Start times and correlations are differences to the record of the same type before, from 0 in each
+// block: a damaged block does not spoil the next one.
+//
+// Names are numbered; a name's class is found when it is first used, once per distinct name. Memory grows with the
+// names, the open ranges and the launches of the driver, which wait for the end of the file.
 #include "ingest/readers/cupti/rows.h"
 
 #include <algorithm>
@@ -37,14 +45,17 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"unwritten_records", Severity::kError, "records could not be written to the file: the disk was full or gone"},
 }};
 
+// Returns the value, or absent if it does not fit: a value that large comes from damage.
 int32_t Narrow(uint64_t value) { return value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value); }
 int64_t Wide(uint64_t value) { return value > INT64_MAX ? kAbsent : static_cast<int64_t>(value); }
-// Fields that carry the value plus one.
+// Returns the value of a field that carries the value plus one, where 0 is absent.
 int64_t WideOrNone(uint64_t value) { return value == 0 ? kAbsent : Wide(value - 1); }
+// Returns the value of a field in which 0 is absent.
 int64_t OrNone(uint64_t value) { return value == 0 ? kAbsent : Wide(value); }
 
 }  // namespace
 
+// Counts a note; the offset of the current record is kept if it is the first. The count saturates: files give it.
 void Rows::Tell(Note note, int64_t count) {
   Tally& tally = tallies_[static_cast<size_t>(note)];
   tally.count = count > INT64_MAX - tally.count ? INT64_MAX : tally.count + count;
@@ -103,6 +114,8 @@ void Rows::Add(RecordType type, FieldReader fields) {
   Tell(Note::kUnknownRecord);
 }
 
+// Defines the name of a number. Numbers too far beyond the known ones are rejected, so that a damaged number
+// cannot make the table of names large.
 void Rows::AddText(FieldReader& fields) {
   const uint64_t number = fields.Next();
   if (number == 0 || number > names_.size() + kMaxNamesAhead || number >= kMaxNames) return Tell(Note::kBadRecord);
@@ -112,6 +125,8 @@ void Rows::AddText(FieldReader& fields) {
   names_[number] = {.text = shard_.Text(Printable({bytes, size})), .defined = true};
 }
 
+// Returns the name of a number, or an empty one whose traits are not kept. Only a number other than 0 without a
+// name is counted: 0 means "no name".
 Rows::Name& Rows::NameOf(uint64_t number) {
   if (number < names_.size() && names_[number].defined) return names_[number];
   if (number != 0) Tell(Note::kUnnamed);
@@ -143,6 +158,8 @@ int64_t Rows::ReadTime(RecordType type, FieldReader& fields) {
   return clocks_.ToUnix(last);
 }
 
+// Reads start and duration. The duration is stored plus one; 0 means that CUPTI knew no start or no end. Start and
+// end are converted to unix time each, so the duration is that of the wall clock, and never below 0.
 Rows::Span Rows::ReadSpan(RecordType type, FieldReader& fields) {
   Span span{.ts_ns = ReadTime(type, fields)};
   const uint64_t start = last_start_[static_cast<size_t>(type)], duration = fields.Next();
@@ -164,6 +181,7 @@ int64_t Rows::ReadCorrelation(RecordType type, FieldReader& fields) {
   return OrNone(last);
 }
 
+// Returns false if the operation has no usable time or its record is too short; both are counted.
 bool Rows::ReadWork(RecordType type, FieldReader& fields, GpuOpRow& row) {
   const Span span = ReadSpan(type, fields);
   row.ts_ns = span.ts_ns, row.dur_ns = span.dur_ns;
@@ -177,6 +195,7 @@ bool Rows::ReadWork(RecordType type, FieldReader& fields, GpuOpRow& row) {
   return true;
 }
 
+// Adds an operation whose fields have all been read; a record that ended before is counted instead.
 void Rows::AddWork(const GpuOpRow& row, const FieldReader& fields) {
   if (fields.missing()) return Tell(Note::kBadRecord);
   ++events_;
@@ -252,6 +271,8 @@ void Rows::AddGraph(FieldReader& fields) {
   AddWork(row, fields);
 }
 
+// Adds a call of the runtime or the driver. All fields are read before the first return, since a later record's
+// correlation counts from this one's. Launches by the driver are kept until Finish().
 void Rows::AddCall(FieldReader& fields) {
   const Span span = ReadSpan(RecordType::kApi, fields);
   SliceRow row{.pid = pid_, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
@@ -300,6 +321,7 @@ void Rows::AddOverhead(FieldReader& fields) {
   shard_.Add(row);
 }
 
+// Runs in O(n log n) of the launches.
 void Rows::Finish() {
   std::sort(runtime_launches_.begin(), runtime_launches_.end());
   for (SliceRow& row : driver_launches_) {

@@ -15,7 +15,8 @@
 
 namespace gapless::internal::cupti {
 
-// Things worth telling, with the byte offset of the first.
+// A Note is something that reading reports besides rows, each with a count and the byte offset of the first. The order
+// is that of kNoteTexts.
 enum class Note : uint8_t {
   kBadRecord,
   kBadTime,
@@ -31,11 +32,15 @@ enum class Note : uint8_t {
   kCount
 };
 
+// A Rows object turns the records of one stream into rows of one shard. For one thread; builder and clocks must
+// outlive it.
 class Rows {
  public:
   Rows(TraceBuilder& builder, const wire::FileHeader& header, const ClockMap& clocks)
       : builder_(builder), shard_(builder.NewShard()), clocks_(clocks), pid_(header.pid) {}
 
+  // Adds the records of a block. Records are self-delimiting, so an unknown type is skipped; a length beyond the
+  // block drops the rest of the block.
   void AddBlock(const Block& block);
   // Adds the rows that wait for the end: calls of the driver made by the runtime, ranges still open, notes, names.
   void Finish();
@@ -44,7 +49,7 @@ class Rows {
   bool finished() const { return finished_; }  // the process ended in order
 
  private:
-  // A name of the stream and what it means, found out when it is first used as that.
+  // A name of the stream and what it means. It is judged when it is first used as a kernel or as a call.
   struct Name {
     StringId text = StringId::kNone;
     bool defined = false, kernel_known = false, api_known = false;
@@ -53,6 +58,7 @@ class Rows {
     ApiKind api = ApiKind::kNone;
     StringId call = StringId::kNone;
   };
+  // The half of a range that came first: its start, or its end, then without a name.
   struct OpenRange {
     StringId name;
     int64_t ts_ns, tid;

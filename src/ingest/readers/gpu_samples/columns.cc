@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps the columns of nvidia-smi and DCGM, in their spellings by version, to series of telemetry with units.
+//
+// Values are converted to base units: percent to shares of 0–1, MHz to Hz, MiB to bytes, MB/s to bytes/s. A column
+// that is in no table is ignored. DCGM's profiling columns are shares already.
 #include "ingest/readers/gpu_samples/columns.h"
 
 #include <algorithm>
@@ -18,6 +21,7 @@ std::string_view Trimmed(std::string_view text) {
   return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+// A Known is a column: its printed name, the series and unit it becomes, and the factor from the printed unit.
 struct Known {
   std::string_view printed, series, unit;
   double factor = 1;
@@ -78,6 +82,7 @@ constexpr Known kDcgm[] = {
     {"FBUSD", "gpu.memory.used", "bytes", kMebi},
 };
 
+// Returns the column of a printed name; kIgnored if the table does not have it.
 template <size_t N>
 Column Find(const Known (&known)[N], std::string_view printed) {
   const auto* const found = std::ranges::find(known, printed, &Known::printed);
@@ -88,7 +93,8 @@ Column Find(const Known (&known)[N], std::string_view printed) {
           .factor = found->factor};
 }
 
-// "clocks_throttle_reasons.hw_thermal_slowdown" and the names of later drivers: "clocks_event_reasons.…".
+// Returns the column of a throttle reason, "clocks_throttle_reasons.hw_thermal_slowdown", also as later drivers
+// call it, "clocks_event_reasons.…". "…_reasons.active" is the mask of all reasons.
 Column ThrottleColumn(std::string_view printed) {
   const size_t dot = printed.find("_reasons.");
   if (dot == printed.npos || !printed.starts_with("clocks_")) return {};
@@ -122,6 +128,7 @@ Column DmonColumn(std::string_view printed, std::string_view unit) {
   if (printed == "gpu") return {.kind = Column::Kind::kDevice};
   if (printed == "Date") return {.kind = Column::Kind::kDate};
   if (printed == "Time") return {.kind = Column::Kind::kTime};
+  // dmon prints the rates of PCIe in MB/s, and newer versions in GB/s: the line of units says which.
   Column column = Find(kDmon, printed);
   if (unit == "GB/s" && column.kind == Column::Kind::kValue) column.factor = 1e9;
   return column;

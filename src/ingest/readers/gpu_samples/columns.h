@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of tools that sample GPUs, and the series of telemetry (docs/formats/telemetry.md) that each is.
+// A Column is a column of a tool that samples GPUs, and the series of telemetry (docs/formats/telemetry.md) that
+// it is. Series and unit are set for kValue only.
 #pragma once
 
 #include <optional>
@@ -34,9 +35,11 @@ Column DcgmColumn(std::string_view printed);
 // A cell as a number in the series' own unit; absent: "[N/A]", "-", "N/A" and the like. Units that the cell prints
 // ("612 MiB", "98 %", "1410 MHz") count before those of the column. "Active" is 1, "Not Active" 0.
 std::optional<double> ValueOf(std::string_view cell, const Column& column);
-// A throttle mask as ncu's driver prints it, "0x0000000000000004" or a number.
+// Returns a mask or number as nvidia-smi prints it: "0x0000000000000004", or decimal. Returns nullopt if the cell
+// has anything else.
 std::optional<uint64_t> MaskOf(std::string_view cell);
 
+// A ThrottleReason is one bit of NVML's mask of reasons why the clocks are lowered.
 struct ThrottleReason {
   std::string_view name;  // "hw_thermal", of the series gpu.throttle.hw_thermal
   uint64_t bit;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a buffer from the stream, finds the traceEvents array, and cuts it at commas between events.
+//
+// The bytes behind a cut are kept and begin the next chunk. A chunk grows beyond 1 MiB, doubling, only if no cut
+// is found in it. An "event" of 256 MiB is cut wherever one seems to end; without such a place, reading stops at
+// 512 MiB.
 #include "ingest/readers/kineto/chunks.h"
 
 #include <algorithm>
@@ -15,7 +19,8 @@ constexpr size_t kMaxEventBytes = size_t{1} << 28;     // a longer "event" is cu
 constexpr size_t kMaxChunkBytes = 2 * kMaxEventBytes;  // text without an end of an event: the rest is not read
 constexpr size_t kMaxHeadBytes = size_t{64} << 20;
 
-// Finds the value of the key "traceEvents" at the top level of a JSON object.
+// A HeadScanner finds the value of the key "traceEvents" at the top level of a JSON object, or the bracket of a
+// bare array. Scans byte by byte, since the text before the events is short.
 class HeadScanner {
  public:
   enum class State : uint8_t { kMore, kFound, kNone };
@@ -66,6 +71,7 @@ class HeadScanner {
 
 }  // namespace
 
+// Returns the number of bytes that were read; fewer than `size` only at the end, or after an error, which is kept.
 size_t ChunkReader::Fill(char* out, size_t size) {
   size_t done = 0;
   while (done < size && !ended_) {
@@ -121,6 +127,8 @@ size_t ChunkReader::Cut(std::string_view text) {
   return scanner.last_comma();
 }
 
+// The lock is held while reading and decompressing; parsing happens outside. An input without any event still
+// gives one empty chunk, so that one thread handles the end of the array.
 bool ChunkReader::Next(Chunk& chunk) {
   const std::lock_guard lock(mutex_);
   if (ended_ && carry_.empty()) return false;

@@ -18,8 +18,8 @@
 
 namespace gapless::internal::kineto {
 
-// A buffer one thread fills again and again. Text is data[1, 1 + size): one byte before it and kPadding behind it are
-// free.
+// A Chunk is a buffer that one thread fills again and again. Text is data[1, 1 + size): one byte before it and
+// kPadding behind it are free, for the brackets of the parser and the reads of simdjson beyond the end.
 struct Chunk {
   std::vector<char> data;
   size_t size = 0;
@@ -32,6 +32,8 @@ struct Chunk {
 
 inline constexpr size_t kPadding = 64;
 
+// A ChunkReader hands out the chunks of one stream, to several threads. Only Next() may be called by several
+// threads at once; the accessors are for before and after.
 class ChunkReader {
  public:
   ChunkReader(std::unique_ptr<ByteStream> stream, bool exact) : stream_(std::move(stream)), exact_(exact) {}

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides the kind of each event from its category and name, and adds the rows of that kind to the thread's shard.
-// Names are judged once per distinct text.
+//
+// Names are judged once per distinct text and category, and found again by their interned id, so an event costs a
+// few hash look-ups. Categories differ by recorder and version, and recorders of other vendors have their own: the
+// table maps them to a few kinds. Slices of unknown categories are kept, since they may be a user's own marks.
+// Events without a table (instants, begin and end events) are counted.
 #include "ingest/readers/kineto/event_rows.h"
 
 #include <algorithm>
@@ -31,6 +35,7 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
 
 constexpr int64_t kMaxDurationNs = int64_t{86'400} * 1'000'000'000;  // a day: longer than any recording
 
+// Returns the value, or kAbsent32 if it does not fit.
 int32_t Narrow(int64_t value) {
   return value == kAbsent || value < INT32_MIN + 1 || value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value);
 }
@@ -66,6 +71,8 @@ void EventRows::Finish(TraceBuilder& builder) const {
   for (const auto& [pid, name] : process_names_) builder.NameProcess(pid, name);
 }
 
+// Returns the category of a token, which still has its quotes: that saves taking them off for each event. The most
+// frequent categories stand first.
 EventRows::Category EventRows::CategoryOf(std::string_view token) {
   struct Named {
     std::string_view token;
@@ -157,6 +164,7 @@ void EventRows::Add(const EventFields& event, uint64_t offset) {
   }
 }
 
+// Adds a complete event ("X"). Spans of the recorder itself are dropped first, since they may lack usable times.
 void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
   const Category category = event.cat.empty() ? LegacyCategoryOf(event) : CategoryOf(event.cat);
   if (category == Category::kTrace) {
@@ -184,6 +192,7 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
   }
 }
 
+// Returns what the name means in this category. The reference is good until the next call.
 const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category category) {
   const auto at = static_cast<uint32_t>(name);
   if (at >= traits_.size()) traits_.resize(std::max<size_t>(at + 1, traits_.size() * 2));
@@ -207,6 +216,7 @@ const EventRows::NameTraits& EventRows::TraitsOf(StringId name, Category categor
   return traits_[at] = found;
 }
 
+// Adds a slice of the host. Collectives that run on the host (gloo, MPI, UCC) also become rows of their own.
 void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts, int64_t dur) {
   SliceRow row;
   row.name = Text(event.name);
@@ -246,6 +256,8 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
     AddHostCollective(event, row);
 }
 
+// Returns the device of a GPU operation: its argument, else the process, under which recorders list a device's
+// work. Returns -1 if neither is a number.
 int32_t EventRows::DeviceOf(const EventFields& event) {
   if (event.device == kAbsent && event.cat.empty()) {
     // Without categories (LegacyCategoryOf): the thread is the device's number, or there is one device.
@@ -288,7 +300,8 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
 
 namespace {
 
-// The size that the bus-bandwidth formula takes: what one rank ends up with (gathers) or puts in (everything else).
+// Returns the message size in bytes that the bus-bandwidth formula takes: what one rank ends up with (gathers) or
+// puts in (everything else). Returns kAbsent if the recorder wrote no size, or the size is implausibly large.
 int64_t MessageBytes(std::string_view kind, int64_t in_elements, int64_t out_elements, int64_t element_bytes) {
   const int64_t elements = kind == "all_gather" ? out_elements : in_elements;
   if (elements == kAbsent || elements < 0 || element_bytes == 0 || elements > INT64_MAX / 16) return kAbsent;
@@ -304,6 +317,8 @@ void EventRows::TakeGroup(const EventFields& event, CollectiveRow& row) {
   row.group_ranks = Text(event.group_ranks);
 }
 
+// Adds the collective of a kernel. Its kind comes from the recorder's arguments if they name one: NCCL's kernel of
+// a send or a receive has one name for both.
 void EventRows::AddCollective(const EventFields& event, const NameTraits& traits, const GpuOpRow& op) {
   CollectiveRow row;
   row.name = op.name;
@@ -345,6 +360,8 @@ void EventRows::AddGpuAnnotation(const EventFields& event, int64_t ts, int64_t d
   shard_.Add(row);
 }
 
+// Adds a wait of the host. Old recorders give the kind as the event's name; unknown kinds count as waits for the
+// device.
 void EventRows::AddSync(const EventFields& event, int64_t ts, int64_t dur) {
   SyncRow row{.ts_ns = ts, .dur_ns = dur};
   const std::string_view kind = TokenText(event.sync_kind.empty() ? event.name : event.sync_kind);
@@ -361,6 +378,7 @@ void EventRows::AddSync(const EventFields& event, int64_t ts, int64_t dur) {
   shard_.Add(row);
 }
 
+// Adds one end of an arrow. Ids that are texts get a stand-in number, so that both ends still meet.
 void EventRows::AddFlow(const EventFields& event, bool start) {
   FlowEndRow row{.start = start};
   const std::string_view category = TokenText(event.cat);
@@ -400,6 +418,7 @@ int32_t EventRows::CounterDevice(const EventFields& event) {
   return Narrow(TokenInt(text.substr(0, text.find(' '))));
 }
 
+// Adds a counter for each numeric argument of the event, named "event.argument".
 void EventRows::AddCounter(const EventFields& event, uint64_t offset) {
   const int64_t ts = TokenNs(event.ts);
   if (ts == kAbsent) return Tell(Note::kBadTime, offset);
@@ -422,6 +441,7 @@ void EventRows::AddMetadata(const EventFields& event) {
   if (what == "process_name") process_names_[ProcessOf(event.pid)] = name;
 }
 
+// Escapes are rare, so only texts with a backslash are copied.
 StringId EventRows::Text(std::string_view token) {
   const std::string_view text = TokenText(token);
   if (text.find('\\') == std::string_view::npos) return shard_.Text(text);
@@ -437,6 +457,7 @@ StringId EventRows::Shapes(std::string_view json) {
   return shard_.Text(compact);
 }
 
+// Finds the user's line once per distinct stack: the same stack repeats for every operator of a step.
 StringId EventRows::StackLine(std::string_view token) {
   const std::string_view stack = TokenText(token);
   if (stack.empty()) return StringId::kNone;
@@ -450,6 +471,7 @@ void EventRows::ForgetStackLines() {
   if (!stack_lines_.empty()) shard_.ForgetSourceLines(SliceCategory::kPython, stack_lines_);
 }
 
+// A process named by a text gets a stand-in number, and the text as its name.
 int64_t EventRows::ProcessOf(std::string_view token) {
   const int64_t number = TokenInt(token);
   if (number != kAbsent || token.empty()) return number == kAbsent ? 0 : number;

@@ -11,7 +11,8 @@
 
 namespace gapless::internal::kineto {
 
-// Things worth telling, with the byte offset of the first.
+// A Note is something that reading reports besides rows, each with a count and the byte offset of the first. The order
+// is that of kNoteTexts.
 enum class Note : uint8_t {
   kBadEvent,
   kDeepEvent,
@@ -29,6 +30,7 @@ enum class Note : uint8_t {
   kOwnAnnotation,
   kCount
 };
+// A NoteText is how a note is reported: its kind, how serious it is, and the sentence for the user.
 struct NoteText {
   std::string_view kind;
   Severity severity;
@@ -36,6 +38,7 @@ struct NoteText {
 };
 const NoteText& TextOf(Note note);
 
+// An EventRows turns the fields of events into rows of one thread's shard.
 class EventRows {
  public:
   explicit EventRows(TraceBuilder::Shard& shard) : shard_(shard) {}

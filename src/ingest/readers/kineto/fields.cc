@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses the numbers of an event's fields, without allocation.
+//
+// Times are parsed digit by digit into integers: a unix time in microseconds with three decimals needs more digits
+// than a double has. Texts that are no number, and numbers that do not fit, are absent.
 #include "ingest/readers/kineto/fields.h"
 
 #include <charconv>
@@ -29,6 +32,7 @@ std::string_view TokenText(std::string_view token) {
   return token;
 }
 
+// Also takes "0x…", "stream 7", and whole numbers written as reals ("7.0"), which recorders have written.
 int64_t TokenInt(std::string_view token) {
   std::string_view text = TokenText(token);
   int base = 10;
@@ -62,6 +66,7 @@ double TokenReal(std::string_view token) {
   return error == std::errc() && end != text.data() && std::isfinite(value) ? value : kNan;
 }
 
+// Reads at most 18 digits before the point, which fit int64_t, and three behind it.
 int64_t TokenNs(std::string_view token) {
   const std::string_view text = TokenText(token);
   size_t at = 0;

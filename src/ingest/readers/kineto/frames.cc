@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits Python frames into path, line and function, separates user code from libraries, and decodes JSON escapes.
+//
+// Recorders do not say if a frame is the user's, so its path has to show it. A file is a library's if its
+// path has the parts that installations have, or begins like a file of Python's standard library. A user's file of
+// such a name is taken for a library's, and its lines are not reported; the lists leave out names that programs
+// often use.
 #include "ingest/readers/kineto/frames.h"
 
 #define XXH_INLINE_ALL
@@ -119,6 +124,8 @@ bool IsLibrary(std::string_view frame) {
   return false;
 }
 
+// A Frame is a place in Python code. All parts are empty for library code; the function is empty for a plain
+// place.
 struct Frame {
   std::string_view file, line, function;
 };
@@ -160,6 +167,7 @@ void AppendUtf8(std::string& out, uint32_t code) {
   }
 }
 
+// Reads four hexadecimal digits at `at`; returns false if there are fewer.
 bool HexAt(std::string_view text, size_t at, uint32_t& code) {
   if (at + 4 > text.size()) return false;
   const auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 4, code, 16);
@@ -220,6 +228,7 @@ std::string Unescape(std::string_view text) {
   return out;
 }
 
+// Starts at -2, since -1 stands for other things (ranges of no thread, device unknown).
 int64_t StandIn(std::string_view text) {
   return -2 - static_cast<int64_t>(XXH3_64bits(text.data(), text.size()) >> 33);
 }

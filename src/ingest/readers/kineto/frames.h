@@ -17,7 +17,8 @@ std::string UserLine(std::string_view frames);
 std::string UserFunction(std::string_view frame);
 // Resolves JSON escapes. Invalid ones are kept as they are.
 std::string Unescape(std::string_view text);
-// A negative number that stands for a process or thread named by text.
+// Returns a negative number, at most -2, that stands for a process or thread named by text. Equal texts give equal
+// numbers; different texts may share one by chance of 1 in 2^31.
 int64_t StandIn(std::string_view text);
 
 }  // namespace gapless::internal::kineto

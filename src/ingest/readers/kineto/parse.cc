@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chunk is first taken as a whole, "[" + events + "]", which simdjson walks at about a gigabyte a second. If anything
-// in it is not as it should be, its rows are forgotten and it is taken event by event: each one is found by bracket
-// counting, cleaned if need be, parsed alone, and reported if it cannot be parsed. After an event that does not end,
-// reading goes on where the next one seems to start. So one bad byte costs one event, and a clean file never pays for
-// the care.
+// Parses a chunk fast if it is clean, and event by event if it is not.
+//
+// A chunk is first taken as a whole, "[" + events + "]", which simdjson walks at about a gigabyte a second. If
+// anything in it is not as it should be, its rows are forgotten and it is taken event by event: each one is found
+// by bracket counting, cleaned if need be, parsed alone, and reported if it cannot be parsed. After an event that
+// does not end, reading goes on where the next one seems to start. So one bad byte costs one event, and a clean
+// file never pays for the care.
 #include "ingest/readers/kineto/parse.h"
 
 #include <simdjson.h>
@@ -18,6 +20,7 @@ namespace {
 
 namespace od = simdjson::ondemand;
 
+// Cuts off white space and the comma that simdjson's raw tokens may carry.
 std::string_view Trim(std::string_view token) {
   while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' ||
                             token.back() == '\t' || token.back() == ','))
@@ -34,7 +37,8 @@ std::string_view RawKey(od::raw_json_string key) {
   return {begin, static_cast<size_t>(static_cast<const char*>(quote) - begin)};
 }
 
-// A value that throws nothing: every access of simdjson returns an error code, the first of which ends the event.
+// A Cursor returns the raw text of values. Every access of simdjson returns an error code; the first one ends the
+// event.
 struct Cursor {
   simdjson::error_code error = simdjson::SUCCESS;
 
@@ -60,12 +64,14 @@ struct Cursor {
   }
 };
 
-// Was everything consumed?
+// Returns true if the document was consumed to its end. simdjson's on-demand parser does not look at what nobody
+// asked for, so text behind the array would go unnoticed.
 bool AtEnd(od::document& document) {
   const char* where = nullptr;
   return document.current_location().get(where) == simdjson::OUT_OF_BOUNDS;
 }
 
+// Reads "[x, y, z]"; numbers that are missing or do not fit stay absent.
 void Triple(std::string_view json, std::array<int32_t, 3>& out) {
   if (json.empty() || json.front() != '[') return;
   json.remove_prefix(1);
@@ -151,7 +157,8 @@ constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::external_i
                                      Triple("grid", &EventFields::grid),
                                      Triple("block", &EventFields::block)};
 
-// The targets by a small hash of the key's length and three of its characters, with no collisions.
+// An ArgIndex finds the target of a key by a small hash of its length and three of its characters. It is built at
+// compile time; keys with the same hash take the next free slots.
 class ArgIndex {
  public:
   constexpr ArgIndex() {
@@ -178,6 +185,8 @@ class ArgIndex {
 };
 constexpr ArgIndex kArgIndex;
 
+// Stores an argument if a column wants it. Numeric arguments of counters have names of their own, so all of them
+// are kept, up to eight.
 void TakeArg(std::string_view key, od::value value, Cursor& cursor, EventFields& event) {
   const ArgTarget* target = kArgIndex.Find(key);
   if (target == nullptr) {
@@ -263,6 +272,8 @@ EventParser::Outcome EventParser::Parse(Chunk& chunk, std::string& rest) {
 }
 
 // Takes the whole chunk, if there is nothing odd about it.
+// The brackets overwrite the bytes around the text; the byte behind is put back, since ParseSlowly reads it again.
+// Returns false for anything odd; rows that were added until then must be dropped.
 bool EventParser::ParseFast(Chunk& chunk, std::string& rest) {
   size_t size = chunk.size;
   if (chunk.last) {
@@ -297,6 +308,8 @@ bool EventParser::ParseFast(Chunk& chunk, std::string& rest) {
   return good;
 }
 
+// Takes the chunk event by event. A chunk that is unbalanced was cut at a wrong place; then, unless cutting is
+// exact, nothing can be said about its events.
 EventParser::Outcome EventParser::ParseSlowly(const Chunk& chunk, std::string& rest) {
   std::string_view text = chunk.view();
   ArrayScanner scanner;
@@ -337,6 +350,7 @@ EventParser::Outcome EventParser::ParseSlowly(const Chunk& chunk, std::string& r
   return whole ? Outcome::kDone : Outcome::kTruncated;
 }
 
+// Tries the event as it is, then with bad characters replaced. Returns false if it is no JSON even then.
 bool EventParser::ParseOne(std::string_view event, uint64_t offset) {
   if (ParseClean(event, offset)) return true;
   const Cleaned cleaned = Clean(event);
@@ -347,6 +361,8 @@ bool EventParser::ParseOne(std::string_view event, uint64_t offset) {
   return true;
 }
 
+// Parses a copy, since simdjson needs padding behind the text. The second attempt is for counters whose phase
+// stands behind their arguments: it starts with the phase known.
 bool EventParser::ParseClean(std::string_view event, uint64_t offset) {
   std::string& copy = impl_->event;
   copy.assign(event);

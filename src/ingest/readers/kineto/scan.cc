@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans JSON text for the ends of strings and for commas between events.
+// Scans JSON text for the ends of strings and for commas between events. All functions are linear in the bytes
+// they look at, and use memchr to find a single character.
 #include "ingest/readers/kineto/scan.h"
 
 #include <cstring>
@@ -55,6 +56,7 @@ ScannedValue ScanValue(std::string_view text, size_t begin) {
   return {.seen = text.size() - begin};
 }
 
+// Searches braces backwards, which are rarer than commas.
 size_t LastEventComma(std::string_view text) {
   for (size_t end = text.size(); end > 0;) {
     const void* brace = memrchr(text.data(), '{', end);

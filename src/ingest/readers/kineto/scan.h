@@ -21,8 +21,9 @@ struct ScannedValue {
 // The object or array that opens at text[at].
 ScannedValue ScanValue(std::string_view text, size_t at);
 
-// A guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white space
-// between, at or after `from`. It is right unless an argument holds such text; whoever uses it checks what comes out.
+// Returns a guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white
+// space between, at or after `from`; else kNotFound. It is right unless an argument holds such text;
+// callers check the result.
 size_t LastEventComma(std::string_view text);
 size_t FirstEventComma(std::string_view text, size_t from);
 
@@ -35,7 +36,7 @@ class ArrayScanner {
   bool ended() const { return ended_; }
   // Position in the last scanned text of the last comma between values of the array; kNotFound: none.
   size_t last_comma() const { return last_comma_; }
-  // Inside a value or string at the end of the text?
+  // Returns true if the scanned text ends outside of every value and string.
   bool balanced() const { return depth_ == 0 && !in_string_; }
 
  private:

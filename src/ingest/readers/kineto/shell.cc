@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the metadata around traceEvents: devices, distributed information and origin. Invalid UTF-8 is replaced before
-// the text is parsed again.
+// Reads the metadata around traceEvents: devices, distributed information and origin. Invalid UTF-8 is replaced
+// before the text is parsed again.
+//
+// Every member becomes a row of the environment, cut at 4096 bytes, so that later versions' facts are not lost;
+// some also fill columns. The members "gapless…" are our own writer's, and are reported as notes.
 #include <simdjson.h>
 
 #include <algorithm>
@@ -72,6 +75,7 @@ void SetDeviceField(DeviceRow& row, std::string_view key, std::string_view token
     row.max_threads_per_sm = Int32(token);
 }
 
+// Guesses the vendor from the device's name; recorders do not write it.
 Vendor VendorOf(std::string_view name) {
   for (const std::string_view part : {"AMD", "Radeon", "Instinct", "gfx"})
     if (name.find(part) != std::string_view::npos) return Vendor::kAmd;
@@ -81,6 +85,7 @@ Vendor VendorOf(std::string_view name) {
   return Vendor::kOther;
 }
 
+// Adds the devices of the list up to the first that is broken. On ROCm, a name that shows no vendor is AMD's.
 void AddDevices(od::value value, TraceBuilder& builder, bool rocm) {
   od::array devices;
   if (value.get_array().get(devices) != simdjson::SUCCESS) return;
@@ -108,6 +113,7 @@ void AddDistributed(od::value value, TraceBuilder& builder) {
   });
 }
 
+// Returns false if the text is no valid JSON; what was read until then stays.
 bool ParseStrictly(std::string_view json, TraceBuilder& builder, int64_t& base_time_ns) {
   simdjson::padded_string padded(json);
   od::parser parser;

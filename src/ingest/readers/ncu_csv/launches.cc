@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A smaller id, or a metric that a launch already has, begins another run. A launch of a later run is the earlier one
-// if id and kernel match and the metric is new.
+// Gives each launch of a file an index, over several runs of ncu in one file.
+//
+// A smaller id, or a metric that a launch already has, begins another run. A launch of a later run is the earlier
+// one if id and kernel match and the metric is new. Example: two runs with ids 0 and 1 that collect different
+// metrics give two launches; with the same metrics they give four.
+//
+// The metrics that a launch has are kept as a set of 64-bit hashes. Two metrics of equal hash would split one launch
+// into two; nothing else would be wrong.
 #include "ingest/readers/ncu_csv/launches.h"
 
 #include <algorithm>
@@ -20,6 +26,7 @@ size_t Launches::Mark(int64_t index, std::string_view metric) {
   return std::hash<std::string_view>()(metric) ^ (static_cast<size_t>(index) * 0x9E3779B97F4A7C15U);
 }
 
+// Returns ncu's own number where it is free, so that users find it again; else the next free one.
 int64_t Launches::NewIndex(int64_t id) {
   const int64_t index = id >= 0 && !used_.contains(id) ? id : next_;
   used_.insert(index);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps columns of ncu to fields of a kernel, and short metric labels to full metric names.
+// Maps columns of ncu to fields of a kernel, and short metric labels to full metric names. "Memory Throughput" has
+// different meanings in two sections, so such labels are looked up with their section.
 #include "ingest/readers/ncu_csv/names.h"
 
 #include <algorithm>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the head and the rows of ncu's wide and long tables, with the number style of the file's locale.
+//
+// In a wide table a row is a launch and a column a metric; in a long one a row is one metric of a launch. All rows
+// are split first, then the style of numbers is found over all of them, then rows become metrics: a single "1,234"
+// may be a thousand or one. A file may hold several tables; each head begins another.
 #include "ingest/readers/ncu_csv/table.h"
 
 #include <cmath>
@@ -119,6 +123,8 @@ void MetricTable::AddValue(std::string_view metric, std::string_view printed, st
   Add(metric, value * base.factor, "", base.unit);
 }
 
+// Adds all metrics of a launch. A row with neither id nor kernel is the row of units below the head. A row with
+// too few fields is counted, but what it has is taken.
 void MetricTable::AddWide(const Row& row) {
   if (Get(row, "Kernel Name").empty() && Get(row, "ID").empty()) {  // the row of units
     units_ = row;
@@ -131,6 +137,7 @@ void MetricTable::AddWide(const Row& row) {
       AddValue(head_[i], row[i], i < units_.size() ? std::string_view(units_[i]) : std::string_view());
 }
 
+// Adds one metric of a launch, or what a rule says about it, or both.
 void MetricTable::AddLong(const Row& row) {
   const std::string_view printed = Get(row, "Metric Name"), rule = Get(row, "Rule Name");
   const std::string metric = printed.empty() ? StrCat("rule:", rule) : MetricOf(Get(row, "Section Name"), printed);
@@ -143,6 +150,7 @@ void MetricTable::AddLong(const Row& row) {
   Add(StrCat("rule:", rule), speedup, Get(row, "Rule Description"), std::isnan(speedup) ? "" : "%");
 }
 
+// Caches units, which are few, while values are many.
 const BaseUnit& MetricTable::BaseOf(std::string_view unit) {
   auto known = bases_.find(unit);
   if (known == bases_.end()) known = bases_.emplace(std::string(unit), ToBaseUnit(unit)).first;

@@ -20,6 +20,8 @@ class MetricTable {
  public:
   // `text` begins with the head of the table.
   MetricTable(std::string_view text, TraceBuilder& builder) : csv_(text), builder_(builder) {}
+  // Reads all tables of the text into the builder. Returns an error if the text does not begin with a head; odd
+  // rows are counted. To be called once.
   Result<void> Read(const std::string& path);
 
  private:

@@ -27,6 +27,8 @@ bool Has(const std::vector<std::string>& fields, std::string_view name) {
 
 }  // namespace
 
+// Detects UTF-16 by its byte order mark only. Characters beyond 16 bits become replacement characters: names of
+// metrics have none.
 std::string ToUtf8(std::string text) {
   if (text.starts_with("\xEF\xBB\xBF")) return text.substr(3);
   const bool little = text.starts_with("\xFF\xFE"), big = text.starts_with("\xFE\xFF");
@@ -48,6 +50,7 @@ bool IsHead(const std::vector<std::string>& fields) {
          (Has(fields, "ID") && Has(fields, "Process ID"));
 }
 
+// Tries each line that has the words, since a program's output may contain them, too.
 size_t FindTable(std::string_view text) {
   for (size_t at = 0; (at = text.find("Kernel Name", at)) != std::string_view::npos; ++at) {
     const size_t before = text.rfind('\n', at);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detects the decimal separator from all values of a table, parses values, and converts them to base units.
+//
+// "1,234" can be read as a thousand or as one, so a separator followed by exactly three digits says nothing. Any
+// other number of digits behind a single comma or a point shows the decimal mark of the whole file.
 #include "ingest/readers/ncu_csv/values.h"
 
 #include <algorithm>

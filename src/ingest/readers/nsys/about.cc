@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the facts of an export around the events: versions, host, processes, threads, GPUs.
+// Reads the facts of an export around the events: versions, host, processes, threads, GPUs. All texts of the
+// export are loaded first, since every other table refers to them by number.
 #include "base/strings.h"
 #include "ingest/readers/nsys/tables.h"
 
@@ -49,10 +50,13 @@ void Importer::ReadAbout() {
   std::set<int64_t> ranks;
   if (auto rows = database_.Select("MPI_RANKS", {"rank"}, 1))
     while (rows->Next()) ranks.insert(rows->Int(0));
+  // A recording of several ranks has no rank of its own.
   if (ranks.size() == 1 && *ranks.begin() >= 0) builder_.info().rank = *ranks.begin();
   ReadDevices();
 }
 
+// Reads the GPUs of the host, and which of them each process calls by which number (CUDA_VISIBLE_DEVICES changes
+// it).
 void Importer::ReadDevices() {
   if (auto rows = database_.Select("TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}, 3))
     while (rows->Next()) gpu_of_[{rows->Int(0), rows->Int(1)}] = rows->Int32(2);
@@ -82,6 +86,7 @@ int32_t Importer::DeviceOf(int32_t device, int64_t global) const {
   return known == gpu_of_.end() ? device : known->second;
 }
 
+// Reports what was left out, with counts of rows: tables that are known but not read would otherwise look absent.
 void Importer::Finish() {
   builder_.info().event_count = events_;
   builder_.Count("bad_times", Severity::kLoss, bad_times_, kAbsent,

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens SQLite read-only and immutable with an authoriser that allows plain reads, and reads columns by name.
+//
+// The file comes from elsewhere and may be made to harm: its schema may hold views, triggers and virtual tables
+// that run when a table of the same name is read. They are switched off, functions in the schema are not trusted,
+// cells are limited to 64 MiB, and cells' sizes are checked. A damaged page ends the reading of its table; rows
+// before it are kept. A stored file costs no memory beyond SQLite's cache; a compressed one is held decompressed,
+// up to 8 GiB.
 #include "ingest/readers/nsys/database.h"
 
 #include <sqlite3.h>
@@ -15,10 +21,12 @@ namespace gapless::internal::nsys {
 namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
+// Steps of SQLite's virtual machine between two looks at the flag that stops reading.
 constexpr int kStepsBetweenLooks = 100'000;
 constexpr int kLongestCell = 64 * 1024 * 1024;
 constexpr size_t kMaxInMemory = size_t{8} << 30;
 
+// Returns true if SQLite can open the file in place: it exists under this path and is not compressed.
 bool IsStoredDatabase(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   char head[16];
@@ -41,6 +49,7 @@ std::string UriOf(const std::string& path) {
   return uri + "?mode=ro&immutable=1";
 }
 
+// Denies everything but reads; called by SQLite when a statement is prepared.
 int Authorise(void*, int action, const char*, const char*, const char*, const char*) {
   return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ? SQLITE_OK : SQLITE_DENY;
 }
@@ -144,6 +153,7 @@ std::vector<std::string> Database::ColumnsOf(std::string_view table) const {
   return columns;
 }
 
+// Selects NULL for columns that the table does not have, so that readers need not know which version wrote it.
 std::optional<Rows> Database::Select(std::string_view table, const std::vector<std::string_view>& columns,
                                      size_t required) {
   if (!Holds(table)) return std::nullopt;

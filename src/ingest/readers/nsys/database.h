@@ -19,6 +19,7 @@ namespace gapless::internal::nsys {
 
 class Rows;
 
+// A Database is one opened SQLite file. For one thread; its rows must not outlive it, nor it the context.
 class Database {
  public:
   // A stored file is read in place; what comes compressed or out of an archive is held in memory.

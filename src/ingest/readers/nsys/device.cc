@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device side: kernels, copies, memsets, whole graphs, and synchronisations.
+// Reads the device side: kernels, copies, memsets, whole graphs, and synchronisations.
+//
+// Each function names the columns that it wants; the constants before it are their places in that list. Columns
+// that an older version lacks are absent in every row.
 #include <array>
 
 #include "base/strings.h"
@@ -36,6 +39,7 @@ CopyKind KindOfCopy(std::string_view name, int64_t operation, int64_t cause) {
 
 }  // namespace
 
+// Adds a kernel with its class, which is found once per distinct name; collectives get a row of their own, too.
 void Importer::AddKernel(GpuOpRow row) {
   const auto [known, first] = kernels_.try_emplace(static_cast<uint32_t>(row.name));
   if (first) known->second = ClassifyKernel(std::string(shard_.strings[row.name]));
@@ -83,6 +87,7 @@ void Importer::ReadKernels() {
   }
 }
 
+// Reads copies and memsets, whose tables share all columns but the last ones.
 void Importer::ReadCopies() {
   enum { kStart, kEnd, kDevice, kStream, kBytes, kProcess, kCorrelation, kContext, kOperation, kFrom, kTo, kCause };
   for (const bool copies : {true, false}) {

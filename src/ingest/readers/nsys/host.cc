@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host side: calls of the CUDA runtime and driver, NVTX ranges, and the profiler's own overhead.
+// Reads the host side: calls of the CUDA runtime and driver, NVTX ranges, and the profiler's own overhead. Calls
+// are sorted by thread and time in memory, O(n log n), to find those that were recorded twice.
 #include <algorithm>
 #include <charconv>
 
@@ -37,6 +38,8 @@ int64_t NumberAfter(std::string_view text, std::string_view key) {
 
 }  // namespace
 
+// Puts the number of the process into the bits above 40. Correlations that need more bits cannot be made distinct
+// and are absent.
 int64_t Ids::Correlation(int64_t correlation, int64_t global) {
   constexpr int kBits = 40;
   if (correlation < 0 || correlation >> kBits != 0) return kAbsent;  // also kAbsent itself
@@ -46,6 +49,8 @@ int64_t Ids::Correlation(int64_t correlation, int64_t global) {
   return correlation + (index << kBits);
 }
 
+// Reads start and end of a row in ns, and counts the row. Returns false, and counts that, without a usable time or
+// for more than a day. Slightly negative starts are kept: times count from the start of the session.
 bool Importer::TimeOf(const Rows& rows, int start, int end, Span& span) {
   const int64_t from = rows.Int(start), to = rows.Int(end);
   ++events_;
@@ -105,6 +110,7 @@ void Importer::ReadApiCalls() {
   }
 }
 
+// Reads NVTX ranges. A range's text stands in the row itself, or, for registered strings, in the table of texts.
 void Importer::ReadRanges() {
   auto rows = database_.Select("NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "text", "textId"}, 3);
   while (rows && rows->Next()) {

@@ -27,6 +27,7 @@ bool AreDigits(std::string_view text) {
 
 }  // namespace
 
+// Keeps the order of `wanted`, which is the order of trying. A 0 first means "none", and stays.
 FixValues AtMost(size_t most, const std::vector<size_t>& wanted) {
   FixValues found;
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -37,6 +38,8 @@ FixValues AtMost(size_t most, const std::vector<size_t>& wanted) {
   return found;
 }
 
+// Example: 4 workers and steps of 50 ms. Starting them may take 10 steps, while they fetch at most 16 batches
+// ahead: 11 steps settle, and steps count in fours.
 BlockShape WorkerBlocks(size_t workers, double step_ms) {
   const auto stalled = static_cast<size_t>(std::ceil(kStallMs / std::max(step_ms, 1.0)));
   const size_t ahead = std::max(workers, std::min(kPrefetched * workers, stalled));

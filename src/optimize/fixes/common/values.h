@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of fixes: which are tried, and which a fix takes at all. The agent checks them once more, with its own eyes.
+// Values of fixes: which are tried, and which a fix takes at all. The agent checks them once more by rules of its
+// own.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +27,11 @@ inline constexpr std::string_view kMatrixWork[] = {"conv",   "mm",   "matmul", "
 // do not count. Whole rounds count, because the batches of a round come at once.
 BlockShape WorkerBlocks(size_t workers, double step_ms);
 
-// Digits alone, from `least` to `most`.
+// Returns true for digits alone, from `least` to `most`: no sign, no spaces.
 bool IsWhole(std::string_view value, int64_t least, int64_t most);
-// "0.5", "2": above 0, at most `most`; digits and one point.
+// Returns true for a number such as "0.5" or "2": above 0, at most `most`; digits and one point.
 bool IsPositive(std::string_view value, double most);
-// A processor or a range of them: "3", "0-7".
+// Returns true for a processor or a range of them that does not fall: "3", "0-7".
 bool IsProcessors(std::string_view value);
 // For ValueGrammar::accepts.
 template <int64_t least, int64_t most>

@@ -14,6 +14,7 @@ void DevicesPart::Sample(const Tick& tick, SampleSink& sink) {
   Disks(tick.mono_ns, sink);
 }
 
+// Writes the growth of a total since the last call; nothing at the first call, and after a counter was reset.
 void DevicesPart::Rate(const std::string& name, std::string_view unit, double total, int64_t mono_ns,
                        SampleSink& sink) {
   const double rate = meters_[name].PerSecond(total, mono_ns);

@@ -12,7 +12,8 @@ namespace gapless::internal::host {
 
 inline constexpr int64_t kMillisecond = 1'000'000;
 
-// /proc/stat, loadavg, meminfo, vmstat: processors, memory and faults of the whole host.
+// A SystemPart samples processors and memory of the whole host, from /proc/stat, loadavg and meminfo. The
+// frequency, a file per processor, is read once a second.
 class SystemPart {
  public:
   explicit SystemPart(const TelemetrySources& sources) : proc_(sources.proc), sys_(sources.sys) {}

@@ -55,6 +55,8 @@ void PressurePart::Stalls(const std::string& file, const std::string& name, int6
   }
 }
 
+// The group is looked up every ten seconds, by the first process of the run: a container runtime may move
+// processes.
 void PressurePart::Group(const Tick& tick, SampleSink& sink) {
   if (tick.followed.empty()) return;
   if (find_due_.At(tick.mono_ns)) {

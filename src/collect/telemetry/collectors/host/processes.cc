@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the run's processes are sums of what each grew by: a process that comes or goes does not look like a jump.
+// Samples the run's processes: processor time, memory, faults, bytes and context switches, and the busiest
+// threads.
+//
+// Sums over the run's processes are sums of what each grew by: a process that comes or goes does not look like a
+// jump. What a process did before it was first seen, and after it was last seen, is not counted.
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +56,7 @@ void ProcessesPart::Sample(const Tick& tick, SampleSink& sink) {
   if (switches_due_.At(tick.mono_ns)) Switches(tick, sink);
 }
 
+// Only the files that the system lets us read count: /proc/PID/io is open to the same user only.
 void ProcessesPart::Totals(const Tick& tick, SampleSink& sink) {
   int64_t processes = 0, threads = 0, pages = 0;
   bool any_io = false;

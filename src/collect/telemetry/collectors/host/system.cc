@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples processor time by state, context switches, memory and processor frequency.
+// Samples processor time by state, context switches, memory and processor frequency. Shares are differences of two
+// readings, so the first reading writes none. "Busy" leaves out waiting for disks.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -13,6 +14,7 @@ constexpr double kBytesPerKib = 1024;
 
 double Share(int64_t part, int64_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
 
+// Writes the value, if there is one, in its base unit.
 void ValueIf(SampleSink& sink, std::string_view name, std::string_view unit, std::optional<int64_t> value,
              double factor = 1) {
   if (value) sink.Value(name, unit, static_cast<double>(*value) * factor);

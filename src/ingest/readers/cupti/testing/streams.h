@@ -33,6 +33,7 @@ inline std::string FileHeaderOf(int64_t pid, int64_t rank = -1, uint32_t version
   return {reinterpret_cast<const char*>(&header), sizeof header};
 }
 
+// Returns the values as varints, one after the other.
 inline std::string Varints(std::initializer_list<uint64_t> values) {
   std::string text;
   for (const uint64_t value : values) {
@@ -42,6 +43,7 @@ inline std::string Varints(std::initializer_list<uint64_t> values) {
   return text;
 }
 
+// Returns a record around its fields. The body must be shorter than 255 bytes: the long form is not written.
 inline std::string RecordOf(wire::RecordType type, std::string body) {
   return std::string{static_cast<char>(type), static_cast<char>(body.size())} + std::move(body);
 }
