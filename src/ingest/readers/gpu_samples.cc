@@ -272,6 +272,9 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     more = got && *got > 0;
     text.resize(before + (got ? *got : 0));
   }
+  if (text.size() >= kMaxBytes)
+    builder.Count("overlong_input", Severity::kError, 1, static_cast<int64_t>(text.size()),
+                  "the file is longer than 256 MiB: samples behind that are not read");
   Samples samples(builder);
   for (const std::string_view line : Split(text, '\n')) samples.TakeLine(line);
   if (!samples.has_table() || samples.samples() == 0)
