@@ -46,8 +46,8 @@ Result<std::unique_ptr<Source>> OpenFile(const std::string& path);
 // Is this a tar archive (perhaps compressed)? Decided by content.
 bool IsTar(Source& source);
 
-// Calls `visit` with a source for each regular member, in order, as the archive streams by. The first opening of
-// the current member costs nothing extra; any other one reads the archive anew up to there. The source is only
+// Calls `visit` with a source for each regular member, in order, as the archive streams by. Opening the current member
+// costs nothing extra while no more than its first megabyte was read; after that the archive is read anew up to there. The source is only
 // good during the call. Returns an error if the archive is cut off or damaged; members before that were visited.
 Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit);
 

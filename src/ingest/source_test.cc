@@ -148,6 +148,26 @@ TEST_F(SourceTest, TarMembersStreamInOrder) {
   }
 }
 
+// A reader looks at the beginning, is chosen, and begins again: what was read is kept up to a megabyte.
+TEST_F(SourceTest, TarMembersBeginAgainHoweverMuchWasRead) {
+  std::string body(3'000'000, '\0');
+  for (size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 31 + i / 251);
+  const std::string path = Write("archive.tar", Gzip(TarMember("a", body) + std::string(1024, '\0')));
+  for (const size_t first : {size_t{1}, size_t{65'536}, size_t{1} << 20, (size_t{1} << 20) + 1, body.size()}) {
+    ASSERT_TRUE(ForEachTarMember(path, [&](Source& member) {
+      {
+        auto stream = member.Open();
+        ASSERT_TRUE(stream);
+        std::string head(first, '\0');
+        for (size_t done = 0; done < first;) done += *(*stream)->Read(head.data() + done, first - done);
+        EXPECT_EQ(head, body.substr(0, first));
+      }
+      EXPECT_TRUE(*ReadAll(member) == body) << "after " << first << " bytes";
+      EXPECT_TRUE(*ReadAll(member) == body) << "again, after all of it";
+    }));
+  }
+}
+
 TEST_F(SourceTest, UnreadMembersAreSkipped) {
   const std::string path =
       Write("archive.tar", TarMember("a", text_) + TarMember("b", "second") + std::string(1024, '\0'));

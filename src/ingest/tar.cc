@@ -3,8 +3,9 @@
 // by the member's bytes padded to 512.
 // https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html#tag_20_92_13_06
 //
-// An archive is never unpacked to disk. The current member is read as the archive streams by; opening a member
-// again later walks the archive anew, O(its offset). A wrong checksum of a header ends the walk with an error:
+// An archive is never unpacked to disk. The current member is read as the archive streams by, and what was read of its
+// first megabyte is kept, so that a reader can begin again after its format was recognised. Opening a member again
+// later walks the archive anew, O(its offset). A wrong checksum of a header ends the walk with an error:
 // nothing says where the next header would be. Only regular files are members; links and devices are skipped.
 #include <algorithm>
 #include <array>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr size_t kBlock = 512;
 constexpr uint64_t kMaxName = 1 << 16;
+constexpr size_t kMaxKept = size_t{1} << 20;  // bytes of a member that are kept for another opening
 using Header = std::array<char, kBlock>;
 
 // Returns a number of a header: octal text, or big-endian binary when the first bit is set (GNU's form for sizes
@@ -111,7 +113,8 @@ class TarCursor {
 
   const Member& member() const { return member_; }
   int index() const { return index_; }
-  bool untouched() const { return left_ == member_.size; }
+  // Bytes that were read of the current member.
+  uint64_t taken() const { return member_.size - left_; }
 
   // Bytes of the current member.
   Result<size_t> Read(char* out, size_t size) {
@@ -165,17 +168,37 @@ class TarCursor {
   int index_ = -1;
 };
 
+// Reads a member from its beginning: first what is kept of it, then on from the cursor.
 class MemberStream : public ByteStream {
  public:
-  explicit MemberStream(std::shared_ptr<TarCursor> cursor) : cursor_(std::move(cursor)) {}
-  Result<size_t> Read(char* out, size_t size) override { return cursor_->Read(out, size); }
+  MemberStream(std::shared_ptr<TarCursor> cursor, std::shared_ptr<std::string> kept, std::string path)
+      : cursor_(std::move(cursor)), kept_(std::move(kept)), path_(std::move(path)) {}
+
+  Result<size_t> Read(char* out, size_t size) override {
+    if (place_ < kept_->size()) {
+      const size_t count = std::min(size, kept_->size() - static_cast<size_t>(place_));
+      std::memcpy(out, kept_->data() + place_, count);
+      place_ += count;
+      return count;
+    }
+    if (cursor_->taken() != place_)
+      return Fail(ErrorCode::kInput, "two streams read one member of an archive at once", path_);
+    auto got = cursor_->Read(out, size);
+    if (!got) return got;
+    if (kept_->size() == place_ && place_ + *got <= kMaxKept) kept_->append(out, *got);
+    place_ += *got;
+    return got;
+  }
 
  private:
   std::shared_ptr<TarCursor> cursor_;
+  std::shared_ptr<std::string> kept_;
+  std::string path_;
+  uint64_t place_ = 0;
 };
 
-// A MemberSource is one member. Its first opening continues the cursor's stream. Each further opening, such as the
-// reader's after the detection of the format, decompresses the archive anew up to the member.
+// A MemberSource is one member. As long as all that was read of it is kept, another opening goes on with the cursor's
+// stream; later ones decompress the archive anew up to the member.
 class MemberSource : public Source {
  public:
   MemberSource(std::string archive, std::shared_ptr<TarCursor> cursor)
@@ -185,8 +208,8 @@ class MemberSource : public Source {
     index_ = cursor_->index();
   }
   Result<std::unique_ptr<ByteStream>> Open() override {
-    if (cursor_->index() == index_ && cursor_->untouched())
-      return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_));
+    if (cursor_->index() == index_ && cursor_->taken() == kept_->size())
+      return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_, kept_, path_));
     auto file = OpenFile(archive_);
     if (!file) return Unexpected{file.error()};
     files_.push_back(std::move(*file));
@@ -198,12 +221,14 @@ class MemberSource : public Source {
       if (!more) return Unexpected{more.error()};
       if (!*more) return Fail(ErrorCode::kInput, "the archive changed while it was read", path_);
     }
-    return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(std::move(again)));
+    return std::unique_ptr<ByteStream>(
+        std::make_unique<MemberStream>(std::move(again), std::make_shared<std::string>(), path_));
   }
 
  private:
   std::string archive_;
   std::shared_ptr<TarCursor> cursor_;
+  std::shared_ptr<std::string> kept_ = std::make_shared<std::string>();
   std::vector<std::unique_ptr<Source>> files_;  // keep their progress counters alive
   int index_ = 0;
 };
