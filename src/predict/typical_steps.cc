@@ -89,17 +89,18 @@ RunTrace CutTo(const RunTrace& whole, const Stretch& stretch) {
 
 }  // namespace
 
-size_t FindTypical(std::span<const int64_t> step_ns, size_t count) {
-  if (count == 0 || step_ns.size() < count + 1) return 0;
+StepsInARow FindTypical(std::span<const int64_t> step_ns, size_t count) {
+  if (count == 0 || step_ns.size() < count + 1) return {};
   const StepSums sums(step_ns);
   const Moments all = sums.Of(0, step_ns.size());
-  size_t best = 0;
+  StepsInARow best;
   double least = INFINITY;
-  for (size_t first = 1; first + count <= step_ns.size(); ++first) {
-    const Moments row = sums.Of(first, count);
-    const double distance = std::abs(row.mean - all.mean) + std::abs(row.spread - all.spread) / 2;
-    if (distance < least) least = distance, best = first;
-  }
+  for (size_t of = count; of <= count + kMoreSteps; ++of)
+    for (size_t first = 1; first + of <= step_ns.size(); ++first) {
+      const Moments row = sums.Of(first, of);
+      const double distance = std::abs(row.mean - all.mean) + std::abs(row.spread - all.spread) / 2;
+      if (distance < least) least = distance, best = {first, of};
+    }
   return best;
 }
 
@@ -107,10 +108,9 @@ std::optional<TypicalSteps> TakeTypicalSteps(Tables& tables, std::span<const Run
   const TimedPart timed("predict", "typical steps");
   const Trace& main = *candidates[0]->trace;
   const Window& window = tables.Once(main, AnalysedWindow);
-  const size_t count = CountFor(main, window);
   const std::vector<int64_t> lengths = LengthsOf(window);
-  const size_t first = FindTypical(lengths, count);
-  if (first == 0) return std::nullopt;
+  const auto [first, count] = FindTypical(lengths, CountFor(main, window));
+  if (count == 0) return std::nullopt;
   const int64_t number = main.steps.number[window.steps[first].step.value];
   std::vector<RunTrace> traces(tables.run().traces().begin(), tables.run().traces().end());
   for (const RunTrace* of : candidates) {

@@ -26,9 +26,16 @@ inline constexpr size_t kMinTypicalSteps = 8;       // fewest steps that stand f
 inline constexpr size_t kMinTypicalRows = 100'000;  // of slices and GPU operations: what costs little is not left out
 inline constexpr double kMaxTypicalShare = 0.5;     // of the steps: with more, all are replayed
 
-// Returns the place of the first of `count` consecutive steps that are most like all of `step_ns`. The first step of
-// all is not taken, as it has none before it. 0: there is no such row. Linear in the steps.
-size_t FindTypical(std::span<const int64_t> step_ns, size_t count);
+// A row of consecutive steps, by its place among all.
+struct StepsInARow {
+  size_t first = 0, count = 0;  // 0 steps: there is no such row
+};
+
+// Returns the row most like all of `step_ns`, of `count` steps, or up to kMoreSteps more where that is more alike: of
+// steps that come in fours, 28 say more than 26. The first step of all is not taken, as it has none before it. Linear
+// in the steps.
+inline constexpr size_t kMoreSteps = 8;
+StepsInARow FindTypical(std::span<const int64_t> step_ns, size_t count);
 
 struct TypicalSteps {
   std::shared_ptr<const Run> run{};  // the recordings, those of candidates cut to the chosen steps

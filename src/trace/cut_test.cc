@@ -67,7 +67,8 @@ TEST(Cut, BeginsOnTheDeviceWithWhatItsOwnCallsLaunched) {
 }
 
 TEST(Cut, CountsOnlyTheStepsThatWereAskedFor) {
-  const StepTable& steps = Cut(FourSteps(), kStepTwo).trace->steps;
+  const CutTrace cut = Cut(FourSteps(), kStepTwo);
+  const StepTable& steps = cut.trace->steps;
   ASSERT_EQ(steps.size(), 3U);
   EXPECT_EQ(steps.number[0], 1);
   EXPECT_EQ(steps.complete[0], 0);

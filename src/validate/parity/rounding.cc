@@ -187,14 +187,19 @@ std::optional<ParityReport> Rounding::CheckWorst(const Series& series) const {
   return report;
 }
 
+// Noise of the relative size n turns a gradient, and what is turned is shorter along its old direction by about n²/2:
+// so much may be rounding. n is what the distance holds besides the change of scale; that it is no more than rounding
+// is for CheckTensors to say. It matters where gradients cancel: of those of attention that has learned nothing yet
+// bfloat16 leaves 80 to 95 % in a distance of 35 to 50 %.
 std::optional<ParityReport> Rounding::CheckScale(const Series& series, size_t optimizer) const {
   const size_t tensors = series.distance.empty() ? 0 : series.distance[0].size();
-  std::vector<double> energy(tensors), change(tensors);
+  std::vector<double> energy(tensors), change(tensors), distance(tensors);
   for (size_t k = 0; k < series.events.size(); ++k) {
     const auto &was = baseline_.events[series.events[k]].gradients, &is = candidate_.events[series.events[k]].gradients;
     for (size_t t = 0; t < std::min({tensors, was.size(), is.size()}); ++t) {
       energy[t] += was[t].norm * was[t].norm;
       change[t] += is[t].norm * is[t].norm - was[t].norm * was[t].norm - series.distance[k][t] * series.distance[k][t];
+      distance[t] += series.distance[k][t] * series.distance[k][t];
     }
   }
   const double whole = std::accumulate(energy.begin(), energy.end(), 0.0);
@@ -203,9 +208,10 @@ std::optional<ParityReport> Rounding::CheckScale(const Series& series, size_t op
   for (size_t t = 0; t < tensors; ++t) {
     if (energy[t] <= kMinEnergy * whole) continue;
     const double scale = change[t] / (2 * energy[t]);
-    if (std::abs(scale) > std::abs(worst)) worst = scale, worst_tensor = t;
+    const double allowed = kMaxScale + std::max(0.0, distance[t] / energy[t] - scale * scale) / 2;
+    if (std::abs(scale) > allowed && std::abs(scale) > std::abs(worst)) worst = scale, worst_tensor = t;
   }
-  if (std::abs(worst) <= kMaxScale) return std::nullopt;
+  if (worst == 0) return std::nullopt;
   auto report = Other("scale", worst, kMaxScale,
                       StrCat("the gradient of ", TensorName(baseline_, optimizer, worst_tensor), " is ",
                              FormatShare(std::abs(worst)), worst > 0 ? " larger" : " smaller", " throughout"));
