@@ -26,7 +26,7 @@ _gapless() {
     esac
     if [[ -z ${option-} ]]; then
       case $verb in
-        analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --json --help'; else words=''; fi ;;
+        analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --all-steps --json --help'; else words=''; fi ;;
         bench) if [[ $cur == -* ]]; then words='--steps --warmup --precision --runs --scaling --inference --pattern --whole --to-the-end --timeout --step-function --pin --output --show-output --keep-command --json --help'; else words=''; fi ;;
         bisect) if [[ $cur == -* ]]; then words='--good --bad --build --effect --confidence --runs --journal --restart --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --quiet --keep-command --json --help'; else words=''; fi ;;
         compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --seed --show-output --no-same --ratios --series --column --values --keep-command --json --help'; else words=''; fi ;;
@@ -40,7 +40,7 @@ _gapless() {
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import accept'; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --shared-folder --listen --flight-steps --light --step-function --hz --quiet --keep-command --json --help'; else words=''; fi ;;
         optimize) if [[ $cur == -* ]]; then words='--output --budget --only --without --allow --exact --grid --bottlenecks --fix --pairs --metric --margin --warmup --steps --timeout --step-function --pin --seed --keep-candidate --fresh --list --quiet --keep-command --json --help'; else words=''; fi ;;
-        predict) if [[ $cur == -* ]]; then words='--what --path --sweep --measured --record --db --list --rank --no-cache --json --help'; else words=''; fi ;;
+        predict) if [[ $cur == -* ]]; then words='--what --path --sweep --measured --record --db --list --rank --all-steps --no-cache --json --help'; else words=''; fi ;;
         profile) if [[ $cur == -* ]]; then words='--output --shared-folder --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --step-function --hz --quiet --keep-command --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
         report) if [[ $cur == -* ]]; then words='--style --output --title --rank --no-cache --json --help'; else words=''; fi ;;

@@ -9,7 +9,10 @@
 namespace gapless::internal {
 
 RunAnalysis::RunAnalysis(LoadedRun loaded, const OpenOptions& options)
-    : loaded_(std::move(loaded)), history_(options.history), all_steps_(options.all_steps), tables_(loaded_.run, options.threads) {}
+    : loaded_(std::move(loaded)),
+      history_(options.history),
+      all_steps_(options.all_steps),
+      tables_(loaded_.run, options.threads) {}
 
 const TestedPredictions& RunAnalysis::tested() const {
   std::call_once(read_, [this] { tested_ = ReadTestedPredictions(history_); });

@@ -47,8 +47,9 @@ Result<std::unique_ptr<Source>> OpenFile(const std::string& path);
 bool IsTar(Source& source);
 
 // Calls `visit` with a source for each regular member, in order, as the archive streams by. Opening the current member
-// costs nothing extra while no more than its first megabyte was read; after that the archive is read anew up to there. The source is only
-// good during the call. Returns an error if the archive is cut off or damaged; members before that were visited.
+// costs nothing extra while no more than its first megabyte was read; after that the archive is read anew up to there.
+// The source is only good during the call. Returns an error if the archive is cut off or damaged; members before that
+// were visited.
 Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit);
 
 }  // namespace gapless::internal

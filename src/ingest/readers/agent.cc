@@ -54,7 +54,8 @@ Result<RingHeader> ReadHeader(ByteStream& stream, const std::string& path) {
                 "the process ended before it had said anything");
   if (header.version != wire::kRingVersion || header.header_bytes != wire::kRingHeaderBytes ||
       header.record_bytes != wire::kRingRecordBytes)
-    return Fail(ErrorCode::kInput, StrCat("this agent's files are of version ", header.version, ", known is ", wire::kRingVersion), path,
+    return Fail(ErrorCode::kInput,
+                StrCat("this agent's files are of version ", header.version, ", known is ", wire::kRingVersion), path,
                 "read it with the version of gapless that wrote it");
   return header;
 }

@@ -30,7 +30,7 @@ interface Grid {
   all: number; // ranks that there are
 }
 
-function valueOf(table: Table, row: number, by: string): number {
+function nsOf(table: Table, row: number, by: string): number {
   const wall = table.number(row, "wall_ns") ?? 0;
   if (by === WHOLE) return wall;
   if (by === OWN) return wall - (table.number(row, "exposed_comm_ns") ?? 0);
@@ -51,7 +51,7 @@ export function gridOf(table: Table, by: string): Grid {
     const step = table.number(row, "step");
     if (step === null) continue;
     const ranks = values.get(step) ?? new Map<string, number>();
-    ranks.set(ownerOf(table, row), valueOf(table, row, by));
+    ranks.set(ownerOf(table, row), nsOf(table, row, by));
     values.set(step, ranks);
   }
   const cells = new Map<string, Cell>();
@@ -153,7 +153,11 @@ export function RankSteps({data}: {data: Data}) {
       {(grid.all > grid.ranks.length || table.allRows > table.rows) && (
         <p class="dim">
           {grid.ranks.length} of {grid.all} ranks in this report
-          {table.allRows > table.rows && <>; it holds {table.rows} of the ledger’s {table.allRows} rows</>}
+          {table.allRows > table.rows && (
+            <>
+              ; it holds {table.rows} of the ledger’s {table.allRows} rows
+            </>
+          )}
         </p>
       )}
     </section>
