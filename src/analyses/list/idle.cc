@@ -121,6 +121,10 @@ class Writer {
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("idle", kColumns);
+  size_t gaps = 0;
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) gaps += device.gaps.size();
+  table.Reserve(gaps);
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) Writer(table, timeline, device).Write();
   return table;
