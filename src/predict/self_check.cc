@@ -163,8 +163,9 @@ SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& sp
          .high = high + kBandShare});
   };
   // Between a call and its operation, and between that and the return of who waits for it, neither works.
-  const double latency = static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /
-                         static_cast<double>(std::max<int64_t>(1, trace.info.dur_ns));
+  const double latency =
+      static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /
+      static_cast<double>(std::max<int64_t>(1, graph.recorded_ns.back() - graph.recorded_ns.front()));
   const double neither = std::max(latency, 1 - host - device);
   respond(faster[0], 1 - device / 2, std::min(1.0, (1 + host + neither) / 2));
   respond(faster[1], std::max(1.0, 2 * stream), 1 + device);

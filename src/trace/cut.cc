@@ -45,7 +45,6 @@ class Cutter {
     trace->memory_events = Part(whole_->memory_events, {0, whole_->memory_events.size()});
     DeriveDepths(trace->slices);
     MarkCutOff(trace->steps);
-    trace->info.dur_ns = LastEnd(*trace);
     const auto row = [](Rows rows) { return static_cast<int64_t>(rows.first); };
     return {.trace = std::move(trace),
             .rows = {.slice = row(slices_),
@@ -119,15 +118,6 @@ class Cutter {
     for (size_t row = 0; row < complete.size(); ++row)
       if (steps_.first + row < stretch_.first.value || steps_.first + row > stretch_.last.value) complete[row] = 0;
     steps.complete = std::move(complete);
-  }
-
-  static int64_t LastEnd(const Trace& trace) {
-    int64_t end = 0;
-    for (size_t row = 0; row < trace.slices.size(); ++row)
-      end = std::max(end, trace.slices.ts_ns[row] + trace.slices.dur_ns[row]);
-    for (size_t row = 0; row < trace.gpu_ops.size(); ++row)
-      end = std::max(end, trace.gpu_ops.ts_ns[row] + trace.gpu_ops.dur_ns[row]);
-    return end;
   }
 
   const std::shared_ptr<const Trace>& whole_;

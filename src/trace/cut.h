@@ -23,8 +23,8 @@ struct CutTrace {
 
 // Slices that began before the stretch are not in it, so those within lose their parents and get other depths. GPU
 // operations begin with the first one that a call in the stretch launched, or that nothing launched; ids that lead out
-// of the stretch are absent. Threads, devices, counters, memory events and facts about the process are those of the
-// whole. Linear in the rows of the stretch and in the texts of the whole.
+// of the stretch are absent. Threads, devices, counters, memory events, the duration and facts about the process are
+// those of the whole. Linear in the rows of the stretch and in the texts of the whole.
 CutTrace Cut(const std::shared_ptr<const Trace>& whole, const Stretch& stretch);
 
 }  // namespace gapless::internal

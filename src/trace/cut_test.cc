@@ -36,7 +36,7 @@ constexpr Stretch kStepTwo = {.start_ns = 100, .end_ns = 340, .first = StepId(2)
 TEST(Cut, HoldsTogetherAsATraceOfItsOwn) {
   const CutTrace cut = Cut(FourSteps(), kStepTwo);
   EXPECT_TRUE(HoldsTogether(*cut.trace));
-  EXPECT_EQ(cut.trace->info.dur_ns, 360);  // the end of the last operator
+  EXPECT_EQ(cut.trace->info.dur_ns, 440);  // that of the whole: telemetry is looked up by it
 }
 
 TEST(Cut, TakesTheRowsThatBeginWithinAndGivesThemDepthsOfTheirOwn) {
