@@ -3,6 +3,7 @@
 // a reader makes, the ledger must add up in each, and what is converted reads back with as many rows.
 #include <cstdlib>
 
+#include "analyses/rows/ledger.h"
 #include "convert/testing/in_memory.h"
 #include "convert/writer.h"
 #include "ingest/load.h"
@@ -21,9 +22,9 @@ void Check(bool good) {
   if (!good) std::abort();
 }
 
-void CheckLedger(const gapless::internal::Table& ledger) {
+void CheckLedger(const gapless::internal::LedgerRows& ledger) {
   for (size_t row = 0; row < ledger.rows(); ++row) {
-    const auto ns = [&](std::string_view column) { return ledger.Int(row, column); };
+    const auto ns = [&](gapless::internal::LedgerRows::IntColumn column) { return ledger.Int(row, column); };
     Check(ns("compute_ns") + ns("exposed_comm_ns") + ns("exposed_copy_ns") + ns("idle_ns") == ns("wall_ns"));
     Check(ns("idle_data_ns") + ns("idle_launch_ns") + ns("idle_sync_ns") + ns("idle_host_ns") + ns("idle_unknown_ns") ==
           ns("idle_ns"));
@@ -95,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     (void)tables.Get(analysis->name);
     Check(tables.ErrorOf(analysis->name) == nullptr);
   }
-  CheckLedger(tables.Get("ledger"));
+  CheckLedger(tables.Get<gapless::internal::LedgerRows>());
   const gapless::internal::Advice advice(tables);
   const gapless::internal::Diagnosis& diagnosis = advice.diagnosis();
   CheckPredictions(advice);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "analyses/rows/idle.h"
+#include "analyses/rows/ledger.h"
 #include "diagnose/summary.h"
 #include "ingest/load.h"
 
@@ -27,14 +29,16 @@ Result<LoadedRun> Load(const fs::path& path) {
   return LoadRun(std::vector{path.string()}, options);
 }
 
-int64_t SumOfRow(const Table& table, size_t row, std::initializer_list<std::string_view> columns) {
+template <class R>
+int64_t SumOfRow(const TypedRows<R>& rows, size_t row,
+                 std::initializer_list<typename TypedRows<R>::IntColumn> columns) {
   int64_t sum = 0;
-  for (const std::string_view column : columns) sum += table.Int(row, column);
+  for (const auto column : columns) sum += rows.Int(row, column);
   return sum;
 }
 
 void ExpectAddsUp(Tables& tables) {
-  const Table& ledger = tables.Get("ledger");
+  const auto ledger = tables.Get<LedgerRows>();
   int64_t idle_in_ledger = 0;
   for (size_t row = 0; row < ledger.rows(); ++row) {
     EXPECT_EQ(SumOfRow(ledger, row, {"compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns"}),
@@ -44,7 +48,7 @@ void ExpectAddsUp(Tables& tables) {
         ledger.Int(row, "idle_ns"));
     if (ledger.IsNull(row, "step")) idle_in_ledger += ledger.Int(row, "idle_ns");
   }
-  const Table& idle = tables.Get("idle");
+  const auto idle = tables.Get<IdleRows>();
   int64_t idle_in_gaps = 0, idle_in_parts = 0;
   for (size_t row = 0; row < idle.rows(); ++row) {
     idle_in_gaps += idle.Int(row, "dur_ns");

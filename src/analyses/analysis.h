@@ -3,7 +3,8 @@
 //
 // To add one: write src/analyses/list/<name>.cc, end it with
 //   ANALYSIS(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .run = Compute};
-// It is then a table of `gapless query`, a page of the reference, and available to rules by name.
+// It is then a table of `gapless query` and a page of the reference. The columns of an analysis that rules or other
+// code read are declared in src/analyses/rows/<name>.h, as analyses/typed_rows.h describes.
 #pragma once
 
 #include <cstddef>
@@ -46,6 +47,11 @@ class Tables {
   // The table of the analysis called `name`. An analysis that failed gives an empty table with the right columns;
   // its error is in `ErrorOf`. An unknown name is a fault of the caller.
   const Table& Get(std::string_view name);
+  // The same as a typed view (analyses/typed_rows.h): Get<LaunchesRows>().
+  template <class R>
+  R Get() {
+    return R(Get(R::kName));
+  }
   // Computes these analyses side by side, so that asking for them later costs nothing. Names may repeat.
   void Prepare(std::vector<std::string_view> names);
   const Error* ErrorOf(std::string_view name) const;  // null also before this thread has asked for the analysis

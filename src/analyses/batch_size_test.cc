@@ -129,7 +129,7 @@ TEST(BatchSize, ProductsOfSequencesMakeRowsAmbiguous) {
 
 TEST(BatchSize, TheTableSaysWhereItComesFrom) {
   testing::Analysed run(std::vector{Program({{"aten::conv2d", "[[4,3,8,8],[6,3,3,3],[],[],[],[],[]]"}})});
-  const Table& table = run["batch_size"];
+  const auto table = run["batch_size"];
   ASSERT_EQ(table.rows(), 1u);
   EXPECT_EQ(table.Int(0, "samples"), 4);
   EXPECT_EQ(table.Text(0, "operator"), "aten::conv2d");

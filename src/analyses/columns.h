@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first columns that most analyses' tables share, and the code that begins a row with them.
+// Begins the tables of analyses and their rows, and computes shares and percentiles for them.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +10,19 @@
 #include <vector>
 
 #include "analyses/timeline.h"
+#include "analyses/typed_rows.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
 
-inline constexpr ColumnType kInt = ColumnType::kInt;
-inline constexpr ColumnType kReal = ColumnType::kReal;
-inline constexpr ColumnType kText = ColumnType::kText;
-
-inline constexpr ColumnSpec kTraceColumn{"trace", kInt, "", "the recording: key of table trace"};
-inline constexpr ColumnSpec kRankColumn{"rank", kInt, "", "rank of the process; NULL: none recorded"};
-inline constexpr ColumnSpec kDeviceColumn{"device", kInt, "", "device number"};
-
 inline Table EmptyTable(std::string_view name, std::span<const ColumnSpec> columns) {
   return Table(name, std::vector<ColumnSpec>(columns.begin(), columns.end()));
+}
+
+// The same of an analysis that declares its columns for readers, too.
+template <class R>
+Table EmptyTable() {
+  return EmptyTable(R::kName, R::kColumns);
 }
 
 inline Table::RowWriter BeginRow(Table& table, const RunTrace& of) {

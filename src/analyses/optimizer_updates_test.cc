@@ -92,7 +92,7 @@ TEST(OptimizerUpdates, TheHostsStepsGiveTheClosureItsOwnTime) {
   HandMade trace;
   AddStepWithClosure(trace);
   Analysed run(trace);
-  const Table& host = run["host_steps"];
+  const auto host = run["host_steps"];
   ASSERT_EQ(host.rows(), 1U);
   EXPECT_EQ(host.Int(0, "optimizer_ns"), 100);
   EXPECT_EQ(host.Int(0, "optimizer_operators"), 1);
@@ -105,7 +105,7 @@ TEST(OptimizerUpdates, KernelsOfTheClosureAreNotTheOptimisers) {
   AddStepWithClosure(trace);
   trace.Kernel("gemm", {200, 210, 220, 400}).Kernel("update", {920, 930, 940, 960});
   Analysed run(trace);
-  const Table& steps = run["optimizer_steps"];
+  const auto steps = run["optimizer_steps"];
   EXPECT_EQ(testing::IntWhere(steps, "name", "Optimizer.step#Adam.step", "kernels"), 1);
   EXPECT_EQ(testing::IntWhere(steps, "name", "Optimizer.step#Adam.step", "host_ns"), 100);
   EXPECT_EQ(testing::IntWhere(steps, "name", "Optimizer.step#Adam.step", "calls"), 1);

@@ -7,7 +7,7 @@
 
 namespace gapless::internal {
 
-std::map<int64_t, double> DistancesFromMedian(const Table& ranks) {
+std::map<int64_t, double> DistancesFromMedian(const RanksRows& ranks) {
   std::vector<double> all;
   for (size_t row = 0; row < ranks.rows(); ++row) all.push_back(ranks.Real(row, "own_per_step_ns"));
   if (all.empty()) return {};

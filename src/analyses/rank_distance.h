@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <map>
 
-#include "trace/table.h"
+#include "analyses/rows/ranks.h"
 
 namespace gapless::internal {
 
 // Returns by recording (key of table trace) how far its own work per step is from that of the median device, in ns, the
-// most of its devices; empty without ranks. `ranks`: the table of that name.
-std::map<int64_t, double> DistancesFromMedian(const Table& ranks);
+// most of its devices; empty without ranks.
+std::map<int64_t, double> DistancesFromMedian(const RanksRows& ranks);
 
 }  // namespace gapless::internal

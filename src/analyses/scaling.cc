@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "analyses/columns.h"
+#include "analyses/rows/ranks.h"
 
 namespace gapless::internal {
 
-std::optional<Scaling> ScalingEfficiency(const Table& ranks, std::optional<int64_t> single_step_ns) {
+std::optional<Scaling> ScalingEfficiency(const RanksRows& ranks, std::optional<int64_t> single_step_ns) {
   std::vector<int64_t> steps;
   int64_t wall = 0, exposed = 0;  // both without the waiting that the start of the recorders causes
   for (size_t row = 0; row < ranks.rows(); ++row) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "analyses/rows/ranks.h"
 #include "gapless/summary.h"
 #include "trace/table.h"
 
@@ -16,6 +17,6 @@ namespace gapless::internal {
 // ranks included (but not the waiting up to the first collective that all recorded): computing itself may also be
 // slower than alone, so the true figure is at most this; `estimated` is set. Absent: no complete step to hold against
 // the single run; without one, fewer than two devices.
-std::optional<Scaling> ScalingEfficiency(const Table& ranks, std::optional<int64_t> single_step_ns);
+std::optional<Scaling> ScalingEfficiency(const RanksRows& ranks, std::optional<int64_t> single_step_ns);
 
 }  // namespace gapless::internal

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyses/rows/ranks.h"
 #include "analyses/testing/hand_made.h"
 
 namespace gapless::internal {
@@ -20,7 +21,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t comm) {
 
 TEST(Scaling, IsTheStepAloneOverTheStepOfTheJob) {
   testing::Analysed run(std::vector{Rank(0, 200), Rank(1, 300)});
-  const auto scaling = ScalingEfficiency(run["ranks"], 800);
+  const auto scaling = ScalingEfficiency(run.tables().Get<RanksRows>(), 800);
   ASSERT_TRUE(scaling);
   EXPECT_EQ(scaling->devices, 2);
   EXPECT_EQ(scaling->step_ns, 1000);
@@ -30,7 +31,7 @@ TEST(Scaling, IsTheStepAloneOverTheStepOfTheJob) {
 
 TEST(Scaling, WithoutASingleRunItIsBoundedByExposedCommunication) {
   testing::Analysed run(std::vector{Rank(0, 200), Rank(1, 300)});
-  const auto scaling = ScalingEfficiency(run["ranks"], std::nullopt);
+  const auto scaling = ScalingEfficiency(run.tables().Get<RanksRows>(), std::nullopt);
   ASSERT_TRUE(scaling);
   EXPECT_TRUE(scaling->estimated);
   EXPECT_DOUBLE_EQ(scaling->efficiency, 1 - 500.0 / 2000);
@@ -48,7 +49,7 @@ TEST(Scaling, WhatTheStartOfTheRecordersCostsIsNoLoss) {
     ranks.push_back(trace.Finish());
   }
   testing::Analysed run(ranks);
-  const auto scaling = ScalingEfficiency(run["ranks"], std::nullopt);
+  const auto scaling = ScalingEfficiency(run.tables().Get<RanksRows>(), std::nullopt);
   ASSERT_TRUE(scaling);
   const double wall = 2 * 1'000'000.0 - 300'000, exposed = 2 * (100'000.0 + 100'000) - 10;
   EXPECT_NEAR(scaling->efficiency, 1 - exposed / wall, 1e-4);
@@ -56,12 +57,12 @@ TEST(Scaling, WhatTheStartOfTheRecordersCostsIsNoLoss) {
 
 TEST(Scaling, OfOneDeviceOrNoStepsIsAbsent) {
   testing::Analysed one(std::vector{Rank(0, 200)});
-  EXPECT_FALSE(ScalingEfficiency(one["ranks"], std::nullopt));
-  EXPECT_TRUE(ScalingEfficiency(one["ranks"], 800));
+  EXPECT_FALSE(ScalingEfficiency(one.tables().Get<RanksRows>(), std::nullopt));
+  EXPECT_TRUE(ScalingEfficiency(one.tables().Get<RanksRows>(), 800));
   testing::HandMade no_steps;
   no_steps.Kernel("gemm", {0, 5, 10, 1000});
   testing::Analysed without(no_steps);
-  EXPECT_FALSE(ScalingEfficiency(without["ranks"], 800));
+  EXPECT_FALSE(ScalingEfficiency(without.tables().Get<RanksRows>(), 800));
 }
 
 }  // namespace

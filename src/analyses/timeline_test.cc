@@ -23,7 +23,7 @@ void PrintTo(const Parts& parts, std::ostream* out) {
        << " unknown " << parts.unknown;
 }
 Parts GapAfterFirst(Analysed& run) {
-  const Table& idle = run["idle"];
+  const auto idle = run["idle"];
   for (size_t row = 0; row < idle.rows(); ++row)
     if (!idle.IsNull(row, "previous_id") && !idle.IsNull(row, "next_id"))
       return {idle.Int(row, "data_ns"), idle.Int(row, "launch_ns"), idle.Int(row, "sync_ns"), idle.Int(row, "host_ns"),
@@ -109,7 +109,7 @@ TEST(IdleCause, AFreshLaunchMayTakeLongerToArrive) {
       .Kernel("second", {100, 150, 150 + kFreshStartNs, 200'000})
       .Kernel("third", {200'000, 200'010, 200'020 + kFreshStartNs, 400'000});
   Analysed run(trace);
-  const Table& idle = run["idle"];
+  const auto idle = run["idle"];
   ASSERT_EQ(idle.rows(), 3u);
   EXPECT_EQ(idle.Int(1, "launch_ns"), 50 + kFreshStartNs);
   EXPECT_EQ(idle.Int(2, "launch_ns"), 10) << "the call";
@@ -146,7 +146,7 @@ TEST(Idle, ADeviceIsIdleOnlyWhenAllItsStreamsAre) {
       .Kernel("b", {1, 2, 50, 300}, {.stream = 8})
       .Kernel("c", {2, 3, 290, 400}, {.stream = 7});
   Analysed run(trace);
-  const Table& idle = run["idle"];
+  const auto idle = run["idle"];
   ASSERT_EQ(idle.rows(), 1u) << "only before the first kernel";
   EXPECT_EQ(idle.Int(0, "dur_ns"), 10);
   EXPECT_TRUE(idle.IsNull(0, "previous_id"));
@@ -158,7 +158,7 @@ TEST(Idle, EachDeviceHasItsOwnGaps) {
       .Kernel("b", {1, 2, 10, 50}, {.device = 3})
       .Kernel("c", {60, 61, 70, 100}, {.device = 3});
   Analysed run(trace);
-  const Table& idle = run["idle"];
+  const auto idle = run["idle"];
   ASSERT_EQ(idle.rows(), 3u);
   EXPECT_EQ(idle.Int(2, "device"), 3);
   EXPECT_EQ(idle.Int(2, "ts_ns"), 50);
@@ -172,7 +172,7 @@ TEST(Idle, NamesWhatTheHostHadOpen) {
   trace.Operator("aten::add_", 100, 850).Operator("aten::empty", 200, 800);
   End(trace);
   Analysed run(trace);
-  const Table& idle = run["idle"];
+  const auto idle = run["idle"];
   ASSERT_EQ(idle.rows(), 3u) << "before, between and after the kernels";
   EXPECT_EQ(idle.Text(1, "cause"), "launch");
   EXPECT_EQ(idle.Text(1, "operator"), "aten::add_") << "the outermost operator";

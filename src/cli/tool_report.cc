@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/measured_kernels.h"
 #include "base/strings.h"
 #include "cli/output.h"
 #include "flows/analysis.h"
@@ -131,9 +132,9 @@ LabSection ComputeSection(const Run& run, Tables& tables, const Findings& findin
                           const std::vector<std::string>& said) {
   LabSection section = SectionOf("Nsight Compute", run, "ncu_csv", "No kernel was measured.");
   AddSaid("ncu", said, section);
-  const Table& kernels = tables.Get("measured_kernels");
+  const auto kernels = tables.Get<MeasuredKernelsRows>();
   std::vector<std::vector<std::string>> rows = {{"kernel", "compute", "memory", "occupancy", "active threads"}};
-  const auto percent = [&](size_t row, std::string_view column) {
+  const auto percent = [&](size_t row, MeasuredKernelsRows::RealColumn column) {
     return kernels.IsNull(row, column) ? std::string(kAbsentCell)
                                        : StrCat(FormatNumber(kernels.Real(row, column), 1), " %");
   };

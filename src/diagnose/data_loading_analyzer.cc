@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "analyses/rows/copies.h"
+#include "analyses/rows/data_loading.h"
+#include "analyses/rows/idle.h"
 #include "base/strings.h"
 #include "diagnose/bottleneck_analyzer.h"
 #include "diagnose/evidence.h"
@@ -16,7 +19,7 @@ namespace {
 constexpr std::string_view kRules[] = {"data_loading"};
 
 // The three tests as evidence, those that say something.
-std::vector<Evidence> Tests(const DataLoadingAnalyzer::Figures& figures, const Table& idle) {
+std::vector<Evidence> Tests(const DataLoadingAnalyzer::Figures& figures, const IdleRows& idle) {
   std::vector<Evidence> all;
   if (figures.long_gaps > 0) {
     Evidence gaps = LargestGaps(idle, "data_ns", "wait for a batch");
@@ -36,7 +39,7 @@ std::vector<Evidence> Tests(const DataLoadingAnalyzer::Figures& figures, const T
   return all;
 }
 
-Bottleneck Copies(double share, const Table& copies) {
+Bottleneck Copies(double share, const CopiesRows& copies) {
   Bottleneck found;
   found.id = "copies_to_device";
   found.type = BottleneckType::kDataLoading;
@@ -58,7 +61,9 @@ Bottleneck Copies(double share, const Table& copies) {
 
 DataLoadingAnalyzer::Figures DataLoadingAnalyzer::FiguresOf(Tables& tables) {
   Figures figures;
-  const Table &idle = tables.Get("idle"), &loading = tables.Get("data_loading"), &copies = tables.Get("copies");
+  const auto idle = tables.Get<IdleRows>();
+  const auto loading = tables.Get<DataLoadingRows>();
+  const auto copies = tables.Get<CopiesRows>();
   for (size_t row = 0; row < idle.rows(); ++row) {
     const int64_t waiting = idle.Int(row, "data_ns");
     figures.long_gaps += waiting > kLongGapNs;
@@ -79,9 +84,10 @@ std::vector<Bottleneck> DataLoadingAnalyzer::Analyze(Tables& tables) {
   const Figures figures = FiguresOf(tables);
   std::vector<Bottleneck> all = CheckRules(tables, kRules);
   for (Bottleneck& bottleneck : all)
-    for (Evidence& evidence : Tests(figures, tables.Get("idle"))) bottleneck.evidence.push_back(std::move(evidence));
+    for (Evidence& evidence : Tests(figures, tables.Get<IdleRows>()))
+      bottleneck.evidence.push_back(std::move(evidence));
   if (figures.copy_share && *figures.copy_share > kCopyShare)
-    all.push_back(Copies(*figures.copy_share, tables.Get("copies")));
+    all.push_back(Copies(*figures.copy_share, tables.Get<CopiesRows>()));
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.severity > b.severity; });
   return all;

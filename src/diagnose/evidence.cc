@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/idle.h"
+#include "analyses/rows/whole_run.h"
 #include "base/strings.h"
 #include "fixes/catalogue.h"
 #include "trace/processors.h"
 
 namespace gapless::internal {
 
-std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count) {
-  const int at = table.Find(column);
+std::vector<size_t> LargestRows(const Table& table, int column, size_t count) {
   std::vector<std::pair<int64_t, size_t>> rows;
   for (size_t row = 0; row < table.rows(); ++row)
-    if (const int64_t value = table.Int(row, at); value > 0) rows.emplace_back(-value, row);
+    if (const int64_t value = table.Int(row, column); value > 0) rows.emplace_back(-value, row);
   count = std::min(count, rows.size());
   std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end());
   std::vector<size_t> largest;
@@ -23,16 +24,11 @@ std::vector<size_t> LargestRows(const Table& table, std::string_view column, siz
   return largest;
 }
 
-std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, std::string_view id_column) {
-  const int at = table.Find(id_column);
+std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, int id_column) {
   std::vector<int64_t> ids;
   for (const size_t row : rows)
-    if (!table.IsNull(row, at)) ids.push_back(table.Int(row, at));
+    if (!table.IsNull(row, id_column)) ids.push_back(table.Int(row, id_column));
   return ids;
-}
-
-std::string TextOr(const Table& table, size_t row, std::string_view column, std::string_view otherwise) {
-  return std::string(table.IsNull(row, column) ? otherwise : table.Text(row, column));
 }
 
 std::string TimesAStep(double times) {
@@ -64,14 +60,13 @@ std::string FrameText(std::string_view name) {
   return StrCat(function, function.starts_with('<') ? " (" : "() (", name.substr(0, open), ")");
 }
 
-Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what) {
+Evidence LargestGaps(const IdleRows& idle, IdleRows::IntColumn column, std::string_view what) {
   Evidence evidence;
   const std::vector<size_t> rows = LargestRows(idle, column);
   if (rows.empty()) return evidence;
   const int64_t longest = idle.Int(rows[0], column);
   evidence.text = StrCat("longest ", what, ": ", FormatDuration(longest));
-  if (const auto step = idle.Find("step"); !idle.IsNull(rows[0], step))
-    evidence.text += StrCat(" in step ", idle.Int(rows[0], step));
+  if (!idle.IsNull(rows[0], "step")) evidence.text += StrCat(" in step ", idle.Int(rows[0], "step"));
   evidence.value = static_cast<double>(longest);
   evidence.unit = "ns";
   evidence.table = "idle";
@@ -80,17 +75,16 @@ Evidence LargestGaps(const Table& idle, std::string_view column, std::string_vie
   return evidence;
 }
 
-int64_t SumOf(const Table& table, std::string_view column) {
-  const int at = table.Find(column);
+int64_t SumOf(const Table& table, int column) {
   int64_t sum = 0;
-  for (size_t row = 0; row < table.rows(); ++row) sum += table.Int(row, at);
+  for (size_t row = 0; row < table.rows(); ++row) sum += table.Int(row, column);
   return sum;
 }
 
 namespace {
 
 // Returns the number of workers of the loaders that the agent saw, the most; nullopt if it saw none.
-std::optional<int64_t> WorkersOf(const Table& run) {
+std::optional<int64_t> WorkersOf(const WholeRunRows& run) {
   std::optional<int64_t> workers;
   for (size_t row = 0; row < run.rows(); ++row)
     if (!run.IsNull(row, "workers")) workers = std::max(workers.value_or(0), run.Int(row, "workers"));
@@ -102,7 +96,7 @@ constexpr int64_t kMaxWorkers = 16;
 }  // namespace
 
 Recommendation OtherWorkers(Tables& tables, const std::string& line) {
-  const auto workers = WorkersOf(tables.Get("whole_run"));
+  const auto workers = WorkersOf(tables.Get<WholeRunRows>());
   const auto processors = ProcessorsOf(tables.run());
   if (!workers || !processors || *workers + 1 == *processors)  // either way may help
     return {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/idle.h"
 #include "diagnose/bottleneck.h"
 #include "trace/table.h"
 
@@ -15,14 +16,28 @@ namespace gapless::internal {
 
 inline constexpr size_t kMaxRows = 20;  // maximum number of rows that an Evidence names
 
-// Rows of `table` with the largest value in `column` (zero and Null left out), largest first, at most `count`.
-std::vector<size_t> LargestRows(const Table& table, std::string_view column, size_t count = kMaxRows);
+// The rows with the largest value in `column` (zero and Null left out), largest first, at most `count`.
+std::vector<size_t> LargestRows(const Table& table, int column, size_t count);
+template <class R>
+std::vector<size_t> LargestRows(const TypedRows<R>& rows, typename TypedRows<R>::IntColumn column,
+                                size_t count = kMaxRows) {
+  return LargestRows(rows.table(), column.index(), count);
+}
 
 // The ids in column `id_column` of these rows, those that are Null left out.
-std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, std::string_view id_column);
+std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, int id_column);
+template <class R>
+std::vector<int64_t> IdsOf(const TypedRows<R>& of, const std::vector<size_t>& rows,
+                           typename TypedRows<R>::IntColumn id_column) {
+  return IdsOf(of.table(), rows, id_column.index());
+}
 
 // A text of one row, or `otherwise` where it is Null.
-std::string TextOr(const Table& table, size_t row, std::string_view column, std::string_view otherwise);
+template <class R>
+std::string TextOr(const TypedRows<R>& rows, size_t row, typename TypedRows<R>::TextColumn column,
+                   std::string_view otherwise) {
+  return std::string(rows.IsNull(row, column) ? otherwise : rows.Text(row, column));
+}
 
 // A mean number of times in a step as people say it: "48 times a step", "once a step", "once in 4 steps".
 std::string TimesAStep(double times);
@@ -38,9 +53,13 @@ std::string InLine(std::string_view source_line);
 std::string FrameText(std::string_view name);
 
 // The largest idle gaps by `column`, as evidence that points to table idle.
-Evidence LargestGaps(const Table& idle, std::string_view column, std::string_view what);
+Evidence LargestGaps(const IdleRows& idle, IdleRows::IntColumn column, std::string_view what);
 
-int64_t SumOf(const Table& table, std::string_view column);
+int64_t SumOf(const Table& table, int column);
+template <class R>
+int64_t SumOf(const TypedRows<R>& rows, typename TypedRows<R>::IntColumn column) {
+  return SumOf(rows.table(), column.index());
+}
 
 // Returns the advice for a loader whose workers the step waits for. Where the recording names the machine's processors,
 // it says whether more or fewer workers are worth a try: workers beside as many processors take them from the training.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/gpu_state_view.h"
 
+#include "analyses/rows/gpu_state.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
 
-std::optional<size_t> WorstGpu(const Table& gpus, std::string_view column) {
+std::optional<size_t> WorstGpu(const GpuStateRows& gpus, GpuStateRows::RealColumn column) {
   std::optional<size_t> worst;
   for (size_t row = 0; row < gpus.rows(); ++row) {
     if (gpus.Int(row, "samples") < kFewestGpuSamples || gpus.IsNull(row, column)) continue;
@@ -14,7 +15,7 @@ std::optional<size_t> WorstGpu(const Table& gpus, std::string_view column) {
   return worst;
 }
 
-int64_t GpusFrom(const Table& gpus, std::string_view column, double least) {
+int64_t GpusFrom(const GpuStateRows& gpus, GpuStateRows::RealColumn column, double least) {
   int64_t count = 0;
   for (size_t row = 0; row < gpus.rows(); ++row)
     count +=
@@ -22,7 +23,7 @@ int64_t GpusFrom(const Table& gpus, std::string_view column, double least) {
   return count;
 }
 
-std::string WhichGpus(const Table& gpus, std::string_view column, double least) {
+std::string WhichGpus(const GpuStateRows& gpus, GpuStateRows::RealColumn column, double least) {
   const std::optional<size_t> worst = WorstGpu(gpus, column);
   std::string one = worst ? StrCat("GPU ", gpus.Int(*worst, "device")) : std::string();
   const int64_t count = GpusFrom(gpus, column, least);

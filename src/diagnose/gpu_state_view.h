@@ -5,21 +5,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/gpu_state.h"
 
 namespace gapless::internal {
 
 inline constexpr int64_t kFewestGpuSamples = 10;  // one second of telemetry at its default rate
 
 // The GPU with the largest value of `column`, of those that were sampled often enough; nothing: no GPU has a value.
-std::optional<size_t> WorstGpu(const Table& gpus, std::string_view column);
+std::optional<size_t> WorstGpu(const GpuStateRows& gpus, GpuStateRows::RealColumn column);
 
 // How many GPUs have at least this value.
-int64_t GpusFrom(const Table& gpus, std::string_view column, double least);
+int64_t GpusFrom(const GpuStateRows& gpus, GpuStateRows::RealColumn column, double least);
 
 // "GPU 3", or "3 of 8 GPUs, most of all GPU 3" where several have at least `least` of the column.
-std::string WhichGpus(const Table& gpus, std::string_view column, double least);
+std::string WhichGpus(const GpuStateRows& gpus, GpuStateRows::RealColumn column, double least);
 
 }  // namespace gapless::internal

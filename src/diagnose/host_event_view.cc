@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -20,7 +21,7 @@ struct Later {
 };
 
 // Sums what happens after the first complete step; without steps, all calls of a habit but the longest.
-Later LaterOf(const Table& events, size_t row) {
+Later LaterOf(const HostEventsRows& events, size_t row) {
   if (!events.IsNull(row, "later_calls"))
     return {events.Int(row, "later_calls"), events.Int(row, "later_total_ns"), events.Int(row, "later_idle_ns")};
   const int64_t calls = events.Int(row, "calls");
@@ -31,13 +32,13 @@ Later LaterOf(const Table& events, size_t row) {
 
 }  // namespace
 
-HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds) {
+HostEventSum SumHostEvents(const HostEventsRows& events, const LedgerView& ledger,
+                           std::span<const std::string_view> kinds) {
   HostEventSum sum;
-  const int kind = events.Find("kind"), total = events.Find("total_ns");
   for (size_t row = 0; row < events.rows(); ++row) {
-    if (std::find(kinds.begin(), kinds.end(), events.Text(row, kind)) == kinds.end()) continue;
+    if (std::find(kinds.begin(), kinds.end(), events.Text(row, "kind")) == kinds.end()) continue;
     const int64_t devices = ledger.DevicesOf(events.Int(row, "trace"));
-    sum.calls += events.Int(row, "calls"), sum.total_ns += events.Int(row, total);
+    sum.calls += events.Int(row, "calls"), sum.total_ns += events.Int(row, "total_ns");
     sum.idle_ns += events.Int(row, "idle_ns") * devices;
     const Later later = LaterOf(events, row);
     sum.later_calls += later.calls, sum.later_total_ns += later.total_ns, sum.later_idle_ns += later.idle_ns * devices;
@@ -45,14 +46,14 @@ HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::s
     sum.rows.push_back(row);
   }
   std::stable_sort(sum.rows.begin(), sum.rows.end(),
-                   [&](size_t a, size_t b) { return events.Int(a, total) > events.Int(b, total); });
+                   [&](size_t a, size_t b) { return events.Int(a, "total_ns") > events.Int(b, "total_ns"); });
   if (sum.rows.size() > kMaxRows) sum.rows.resize(kMaxRows);
   return sum;
 }
 
 namespace {
 
-Evidence EvidenceOfRow(const Table& events, size_t row) {
+Evidence EvidenceOfRow(const HostEventsRows& events, size_t row) {
   const std::string line = TextOr(events, row, "source_line", "");
   const int64_t calls = events.Int(row, "calls"), total = events.Int(row, "total_ns");
   return {StrCat(FrameText(events.Text(row, "name")), InLine(line), ": ", FormatCounted(calls, "call"), ", ",
@@ -67,7 +68,7 @@ Evidence EvidenceOfRow(const Table& events, size_t row) {
 
 }  // namespace
 
-std::vector<Evidence> EventEvidence(const Table& events, std::span<const size_t> rows, size_t most) {
+std::vector<Evidence> EventEvidence(const HostEventsRows& events, std::span<const size_t> rows, size_t most) {
   std::vector<Evidence> all;
   for (size_t i = 0; i < rows.size() && i < most; ++i) all.push_back(EvidenceOfRow(events, rows[i]));
   return all;
@@ -82,7 +83,7 @@ std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double
                        .confidence = confidence});
 }
 
-std::string LineOf(const Table& events, const HostEventSum& sum) {
+std::string LineOf(const HostEventsRows& events, const HostEventSum& sum) {
   for (const size_t row : sum.rows)
     if (!events.IsNull(row, "source_line")) return std::string(events.Text(row, "source_line"));
   return {};

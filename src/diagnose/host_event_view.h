@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/host_events.h"
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
 
@@ -24,17 +25,18 @@ struct HostEventSum {
 };
 
 // Events whose column `kind` is one of `kinds`.
-HostEventSum SumHostEvents(const Table& events, const LedgerView& ledger, std::span<const std::string_view> kinds);
+HostEventSum SumHostEvents(const HostEventsRows& events, const LedgerView& ledger,
+                           std::span<const std::string_view> kinds);
 
 // The first `most` of the rows: "name in file:line: n calls, 1.2 ms of host time", each pointing to its
 // longest slice.
-std::vector<Evidence> EventEvidence(const Table& events, std::span<const size_t> rows, size_t most = 3);
+std::vector<Evidence> EventEvidence(const HostEventsRows& events, std::span<const size_t> rows, size_t most = 3);
 
 // Returns the saving if the host work behind `idle_ns` of device time goes: at least half (other host work may follow
 // at once), at most all, most likely `expected_share`.
 std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double expected_share, double confidence);
 
 // The first source line of the rows; "" when none was recorded.
-std::string LineOf(const Table& events, const HostEventSum& sum);
+std::string LineOf(const HostEventsRows& events, const HostEventSum& sum);
 
 }  // namespace gapless::internal

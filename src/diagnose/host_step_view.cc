@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyses/rows/host_steps.h"
 #include "analyses/timeline.h"
 #include "base/strings.h"
 #include "diagnose/thresholds.h"
@@ -26,7 +27,7 @@ bool HostStepView::applies(Tables& tables) const {
                      [](const TraceTimeline& timeline) { return timeline.devices.empty() && !Launches(timeline); });
 }
 
-int64_t HostStepView::Sum(std::string_view column) const {
+int64_t HostStepView::Sum(HostStepsRows::IntColumn column) const {
   int64_t sum = 0;
   for (size_t row = 0; row < table_.rows(); ++row) sum += table_.Int(row, column);
   return sum;
@@ -41,7 +42,7 @@ std::string HostStepView::CostText(int64_t ns) const {
   return StrCat(FormatDuration(ns / std::max<int64_t>(1, Sum("steps"))), " of every step");
 }
 
-std::string HostStepView::First(std::string_view column) const {
+std::string HostStepView::First(HostStepsRows::TextColumn column) const {
   for (size_t row = 0; row < table_.rows(); ++row)
     if (!table_.IsNull(row, column)) return std::string(table_.Text(row, column));
   return {};

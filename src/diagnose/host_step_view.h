@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/host_steps.h"
 #include "diagnose/bottleneck.h"
 #include "diagnose/estimate.h"
 
@@ -15,20 +16,20 @@ namespace gapless::internal {
 
 class HostStepView {
  public:
-  explicit HostStepView(Tables& tables) : table_(tables.Get("host_steps")) {}
+  explicit HostStepView(Tables& tables) : table_(tables.Get<HostStepsRows>()) {}
 
   // Only when no process used a device: where one did, the ledger has the say, and where one launched work that is not
   // in the recording (cut_recording) nobody has.
   bool applies(Tables& tables) const;
   size_t ranks() const { return table_.rows(); }
-  const Table& table() const { return table_; }
+  const HostStepsRows& table() const { return table_; }
   // Sum of a column over the ranks.
-  int64_t Sum(std::string_view column) const;
+  int64_t Sum(HostStepsRows::IntColumn column) const;
   double Share(int64_t ns) const;
   // "8.2 ms of every step", mean over the ranks.
   std::string CostText(int64_t ns) const;
   // The first text of a column; "".
-  std::string First(std::string_view column) const;
+  std::string First(HostStepsRows::TextColumn column) const;
   // Returns the time that calling an operator takes: the mean of the ranks that show it, else kOperatorCallNs.
   int64_t CallNs() const;
   // Returns true if the steps run many operators that take little longer than calling them does; the optimiser's do not
@@ -38,7 +39,7 @@ class HostStepView {
   Gain GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const;
 
  private:
-  const Table& table_;
+  HostStepsRows table_;
 };
 
 }  // namespace gapless::internal

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "analyses/rows/launch_waits.h"
+#include "analyses/rows/launches.h"
+#include "analyses/rows/warm_up.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -12,7 +16,7 @@ constexpr int64_t kLaunchesOfSteps = 16;
 constexpr size_t kNoRow = static_cast<size_t>(-1);
 
 // Sums one-off host work within the window for each device that waits meanwhile.
-int64_t StartsNs(const Table& warm_up, const LedgerView& ledger) {
+int64_t StartsNs(const WarmUpRows& warm_up, const LedgerView& ledger) {
   int64_t ns = 0;
   for (size_t row = 0; row < warm_up.rows(); ++row)
     if (warm_up.Text(row, "kind") != "capture")
@@ -20,19 +24,19 @@ int64_t StartsNs(const Table& warm_up, const LedgerView& ledger) {
   return ns;
 }
 
-int64_t WaitOf(const Table& waits, size_t row) {
+int64_t WaitOf(const LaunchWaitsRows& waits, size_t row) {
   return waits.Text(row, "kind") == "capture" ? 0 : waits.Int(row, "idle_ns");
 }
 
-int64_t SumOfTrace(const Table& table, int64_t trace, std::string_view column) {
-  int64_t sum = 0;
-  for (size_t row = 0; row < table.rows(); ++row)
-    if (table.Int(row, "trace") == trace) sum += table.Int(row, column);
-  return sum;
+int64_t CallsOfTrace(const LaunchesRows& launches, int64_t trace) {
+  int64_t calls = 0;
+  for (size_t row = 0; row < launches.rows(); ++row)
+    if (launches.Int(row, "trace") == trace) calls += launches.Int(row, "calls");
+  return calls;
 }
 
 // Returns the row whose longest call takes more than half of this recording's affected time.
-size_t OneOffOf(const Table& waits, int64_t trace) {
+size_t OneOffOf(const LaunchWaitsRows& waits, int64_t trace) {
   int64_t sum = 0, longest_ns = 0;
   size_t longest = kNoRow;
   for (size_t row = 0; row < waits.rows(); ++row) {
@@ -45,12 +49,12 @@ size_t OneOffOf(const Table& waits, int64_t trace) {
 
 }  // namespace
 
-int64_t WithoutOneOff(const Table& waits, const LaunchStake& stake, size_t row) {
+int64_t WithoutOneOff(const LaunchWaitsRows& waits, const LaunchStake& stake, size_t row) {
   const bool left_out = std::find(stake.one_offs.begin(), stake.one_offs.end(), row) != stake.one_offs.end();
   return WaitOf(waits, row) - (left_out ? waits.Int(row, "call_ns") : 0);
 }
 
-LaunchStake CollectLaunchStake(const Table& waits, const Table& launches, const Table& warm_up,
+LaunchStake CollectLaunchStake(const LaunchWaitsRows& waits, const LaunchesRows& launches, const WarmUpRows& warm_up,
                                const LedgerView& ledger) {
   LaunchStake stake;
   const bool one_step = ledger.step_rows == static_cast<int64_t>(ledger.devices.size());
@@ -60,7 +64,7 @@ LaunchStake CollectLaunchStake(const Table& waits, const Table& launches, const 
     stake.ns += WaitOf(waits, row), stake.captured_ns += waits.Int(row, "idle_ns") - WaitOf(waits, row);
     if (trace == seen) continue;
     seen = trace;
-    if (!one_step && SumOfTrace(launches, trace, "calls") < kLaunchesOfSteps) continue;
+    if (!one_step && CallsOfTrace(launches, trace) < kLaunchesOfSteps) continue;
     if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
   }
   for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");

@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/launch_waits.h"
+#include "analyses/rows/launches.h"
+#include "analyses/rows/warm_up.h"
 #include "diagnose/ledger_view.h"
 
 namespace gapless::internal {
@@ -18,10 +21,10 @@ struct LaunchStake {
   int64_t start_ns = 0;          // first calls, loading and compiling (table warm_up) that are not in one_off_ns
 };
 
-LaunchStake CollectLaunchStake(const Table& waits, const Table& launches, const Table& warm_up,
+LaunchStake CollectLaunchStake(const LaunchWaitsRows& waits, const LaunchesRows& launches, const WarmUpRows& warm_up,
                                const LedgerView& ledger);
 
 // Returns the idle time of a row of launch_waits without captures and without a call left out.
-int64_t WithoutOneOff(const Table& waits, const LaunchStake& stake, size_t row);
+int64_t WithoutOneOff(const LaunchWaitsRows& waits, const LaunchStake& stake, size_t row);
 
 }  // namespace gapless::internal

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyses/rows/ledger.h"
 #include "base/strings.h"
 #include "trace/table.h"
 
@@ -14,7 +15,7 @@ namespace gapless::internal {
 namespace {
 
 struct Part {
-  std::string_view column;
+  LedgerRows::IntColumn column;
   int64_t DeviceBreakdown::*member;
 };
 constexpr Part kParts[] = {{"wall_ns", &DeviceBreakdown::wall_ns},
@@ -81,13 +82,12 @@ std::string LedgerView::WorstText(const std::vector<int64_t>& ns) const {
 
 LedgerView ReadLedger(Tables& tables) {
   LedgerView view;
-  const Table& ledger = tables.Get("ledger");
-  const int step = ledger.Find("step");
+  const auto ledger = tables.Get<LedgerRows>();
   const DeviceNames names = NamesOfDevices(tables.run());
   std::map<std::pair<int64_t, int32_t>, size_t> places;  // recording and number -> in view.devices
   for (const RunTrace& run_trace : tables.run().traces()) view.process_of.emplace(run_trace.index, run_trace.process);
   for (size_t row = 0; row < ledger.rows(); ++row) {
-    if (!ledger.IsNull(row, step)) {
+    if (!ledger.IsNull(row, "step")) {
       ++view.step_rows;
       continue;
     }

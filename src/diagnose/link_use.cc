@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyses/device_peaks.h"
+#include "analyses/rows/collective_groups.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/thresholds.h"
@@ -29,7 +30,7 @@ Link LinkOf(const LedgerView& ledger, int64_t trace, int64_t most_ranks) {
   return {};
 }
 
-int64_t LargestGroup(const Table& groups) {
+int64_t LargestGroup(const CollectiveGroupsRows& groups) {
   int64_t most = 0;
   for (size_t row = 0; row < groups.rows(); ++row) most = std::max(most, groups.Int(row, "group_size"));
   return most;
@@ -42,7 +43,7 @@ bool LinkUse::far_below() const {
   return best_bytes >= enough && best_gbps < kSlowLinkShare * link_gbps;
 }
 
-std::optional<LinkUse> LinkUseOf(const Table& groups, const LedgerView& ledger, std::string_view kind) {
+std::optional<LinkUse> LinkUseOf(const CollectiveGroupsRows& groups, const LedgerView& ledger, std::string_view kind) {
   LinkUse use{.kind = std::string(kind)};
   const int64_t most_ranks = LargestGroup(groups);
   for (const size_t row : LargestRows(groups, "exposed_ns", groups.rows())) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "analyses/rows/collective_groups.h"
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
 #include "trace/table.h"
@@ -34,7 +35,7 @@ struct LinkUse {
 };
 
 // Returns the use of the links by collectives of this kind in table collective_groups; nullopt if none has a size.
-std::optional<LinkUse> LinkUseOf(const Table& groups, const LedgerView& ledger, std::string_view kind);
+std::optional<LinkUse> LinkUseOf(const CollectiveGroupsRows& groups, const LedgerView& ledger, std::string_view kind);
 
 Evidence EvidenceOf(const LinkUse& use);
 Recommendation CheckTransport(const LinkUse& use);

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "analyses/rows/loader_work.h"
 #include "base/strings.h"
 #include "diagnose/thresholds.h"
 
@@ -52,7 +53,7 @@ const Cure* CureOf(std::string_view kind, bool has_gpu) {
 }  // namespace
 
 void AddLoaderWork(Tables& tables, bool has_gpu, Bottleneck& found) {
-  const Table& work = tables.Get("loader_work");
+  const auto work = tables.Get<LoaderWorkRows>();
   std::string shares;
   for (size_t row = 0; row < work.rows() && work.Int(row, "trace") == work.Int(0, "trace"); ++row) {
     const Cure* const cure = CureOf(work.Text(row, "kind"), has_gpu);

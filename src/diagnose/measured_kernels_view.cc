@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyses/rows/measured_kernels.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/kernel_analyzer.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr size_t kMaxVerdicts = 5;
 
-KernelMetrics MetricsOf(const Table& kernels, size_t row, const LedgerView& ledger) {
+KernelMetrics MetricsOf(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& ledger) {
   KernelMetrics metrics{.name = Ellipsize(Printable(kernels.Text(row, "kernel_name")), 80),
                         .sm_throughput_pct = kernels.Real(row, "sm_pct"),
                         .dram_throughput_pct = kernels.Real(row, "dram_pct"),
@@ -29,7 +30,7 @@ KernelMetrics MetricsOf(const Table& kernels, size_t row, const LedgerView& ledg
 }
 
 // Adds what is known of the kernel beside the metric: where it runs, and what it takes.
-void AddPlace(const Table& kernels, size_t row, const LedgerView& ledger, Bottleneck& found) {
+void AddPlace(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& ledger, Bottleneck& found) {
   Evidence& evidence = found.evidence.front();
   if (!kernels.IsNull(row, "grid")) evidence.text += StrCat(", grid ", kernels.Text(row, "grid"));
   if (!kernels.IsNull(row, "block")) evidence.text += StrCat(", block ", kernels.Text(row, "block"));
@@ -43,7 +44,7 @@ void AddPlace(const Table& kernels, size_t row, const LedgerView& ledger, Bottle
 }  // namespace
 
 std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
-  const Table& kernels = tables.Get("measured_kernels");
+  const auto kernels = tables.Get<MeasuredKernelsRows>();
   const LedgerView ledger = ReadLedger(tables);
   std::vector<Bottleneck> all;
   for (size_t row = 0; row < kernels.rows(); ++row) {

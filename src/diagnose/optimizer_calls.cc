@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/optimizer_calls.h"
 
+#include "analyses/rows/optimizer_steps.h"
+
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kKey[] = {"name", "source_line"};
+constexpr OptimizerStepsRows::TextColumn kKey[] = {"name", "source_line"};
 
-int64_t IdleOf(const Table& steps, size_t row, const LedgerView& ledger) {
+int64_t IdleOf(const OptimizerStepsRows& steps, size_t row, const LedgerView& ledger) {
   return steps.Int(row, "idle_ns") * ledger.DevicesOf(steps.Int(row, "trace"));
 }
 
 }  // namespace
 
-OptimizerCalls CollectOptimizerCalls(const Table& steps, const LedgerView& ledger,
+OptimizerCalls CollectOptimizerCalls(const OptimizerStepsRows& steps, const LedgerView& ledger,
                                      const std::function<bool(size_t row)>& counts) {
   OptimizerCalls calls;
   calls.places = GroupRows(steps, kKey, [&](size_t row) {

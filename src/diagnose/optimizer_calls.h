@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyses/rows/optimizer_steps.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "trace/table.h"
@@ -20,7 +21,7 @@ struct OptimizerCalls {
 };
 
 // The rows of `steps` that `counts` says yes to.
-OptimizerCalls CollectOptimizerCalls(const Table& steps, const LedgerView& ledger,
+OptimizerCalls CollectOptimizerCalls(const OptimizerStepsRows& steps, const LedgerView& ledger,
                                      const std::function<bool(size_t row)>& counts);
 
 // "Optimizer.step#SGD.step" → "SGD".

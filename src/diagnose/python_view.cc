@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "analyses/rows/python_functions.h"
+#include "analyses/rows/python_time.h"
 #include "diagnose/evidence.h"
 #include "diagnose/whole_run_view.h"
 
@@ -17,7 +19,7 @@ struct Sums {
   std::map<std::string, int64_t> callees, lines;
 };
 
-void Add(const Table& time, size_t row, Sums& sums) {
+void Add(const PythonTimeRows& time, size_t row, Sums& sums) {
   const int64_t ns = time.Int(row, "self_ns");
   sums.self_ns += ns;
   if (time.IsNull(row, "callee")) sums.calls += time.Int(row, "calls");
@@ -50,7 +52,7 @@ bool IsWaiting(std::string_view callee) {
   return IsSleep(callee) || std::find(std::begin(kWaiting), std::end(kWaiting), callee) != std::end(kWaiting);
 }
 
-std::vector<PythonFunction> PythonFunctions(const Table& python_time) {
+std::vector<PythonFunction> PythonFunctions(const PythonTimeRows& python_time) {
   std::map<std::string, Sums> by_function;
   for (size_t row = 0; row < python_time.rows(); ++row)
     if (!IsWaiting(TextOr(python_time, row, "callee", "")))
@@ -67,7 +69,7 @@ namespace {
 PythonFunction AsleepByProfile(Tables& tables, int64_t steps_ns) {
   PythonFunction asleep;
   const WholeRunView run(tables);
-  const Table& functions = tables.Get("python_functions");
+  const auto functions = tables.Get<PythonFunctionsRows>();
   for (size_t row = 0; row < functions.rows(); ++row)
     if (functions.Text(row, "kind") == "cprofile" && IsSleep(functions.Text(row, "function")))
       asleep.self_ns += functions.Int(row, "self_ns"), asleep.calls += functions.Int(row, "calls");
@@ -79,7 +81,7 @@ PythonFunction AsleepByProfile(Tables& tables, int64_t steps_ns) {
 }  // namespace
 
 PythonFunction Asleep(Tables& tables, int64_t steps_ns) {
-  const Table& python_time = tables.Get("python_time");
+  const auto python_time = tables.Get<PythonTimeRows>();
   if (python_time.rows() == 0) return AsleepByProfile(tables, steps_ns);
   Sums sums;
   std::map<std::string, int64_t> functions;

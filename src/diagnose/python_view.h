@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/python_time.h"
 
 namespace gapless::internal {
 
@@ -29,7 +30,7 @@ bool IsSleep(std::string_view callee);
 bool IsWaiting(std::string_view callee);
 
 // Functions of the user's code by their time in recorded steps, most first; waiting does not count.
-std::vector<PythonFunction> PythonFunctions(const Table& python_time);
+std::vector<PythonFunction> PythonFunctions(const PythonTimeRows& python_time);
 
 // Returns the time asleep in recorded steps, and the line that calls most of it. Without recorded stacks, a count of
 // all calls of the run replaces them: it has no line, and assumes that the recorded steps, which take `steps_ns`, sleep

@@ -10,7 +10,7 @@
 
 namespace gapless::internal {
 
-std::vector<RowGroup> GroupRows(const Table& table, std::span<const std::string_view> key,
+std::vector<RowGroup> GroupRows(const Table& table, const std::vector<int>& key,
                                 const std::function<int64_t(size_t row)>& value) {
   std::unordered_map<std::string, size_t> at;
   std::vector<std::vector<std::pair<int64_t, size_t>>> members;
@@ -18,7 +18,7 @@ std::vector<RowGroup> GroupRows(const Table& table, std::span<const std::string_
     const int64_t of = value(row);
     if (of <= 0) continue;
     std::string text;
-    for (const std::string_view column : key) text += StrCat(table.Text(row, column), '\n');
+    for (const int column : key) text += StrCat(table.Text(row, column), '\n');
     const auto [found, is_new] = at.try_emplace(std::move(text), members.size());
     if (is_new) members.emplace_back();
     members[found->second].emplace_back(-of, row);
@@ -34,20 +34,20 @@ std::vector<RowGroup> GroupRows(const Table& table, std::span<const std::string_
   return groups;
 }
 
-int64_t SumOver(const Table& table, const RowGroup& group, std::string_view column) {
+int64_t SumOver(const Table& table, const RowGroup& group, int column) {
   int64_t sum = 0;
   for (const size_t row : group.rows) sum += table.Int(row, column);
   return sum;
 }
 
-double MostOver(const Table& table, const RowGroup& group, std::string_view column) {
+double MostOver(const Table& table, const RowGroup& group, int column) {
   double most = 0;
   for (const size_t row : group.rows)
     if (!table.IsNull(row, column)) most = std::max(most, table.Real(row, column));
   return most;
 }
 
-std::string HowOften(const Table& table, const RowGroup& group, std::string_view per_step, std::string_view calls) {
+std::string HowOften(const Table& table, const RowGroup& group, int per_step, int calls) {
   const double often = MostOver(table, group, per_step);
   return often > 0 ? TimesAStep(often) : FormatTimes(static_cast<double>(SumOver(table, group, calls)));
 }

@@ -4,18 +4,26 @@
 
 #include <gtest/gtest.h>
 
+#include "analyses/columns.h"
+
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kKey[] = {"name"};
+struct MadeRows : TypedRows<MadeRows> {
+  using TypedRows::TypedRows;
+  static constexpr std::string_view kName = "made";
+  static constexpr ColumnSpec kColumns[] = {{"rank", kInt, "", ""},
+                                            {"name", kText, "", ""},
+                                            {"time_ns", kInt, "ns", ""},
+                                            {"calls", kInt, "", ""},
+                                            {"calls_per_step", kReal, "", ""}};
+};
+
+constexpr MadeRows::TextColumn kKey[] = {"name"};
 
 // Rows of rank, name, time, calls and calls per step (0: NULL).
 Table Made(const std::vector<std::tuple<int64_t, std::string_view, int64_t, int64_t, double>>& rows) {
-  Table table("made", {{"rank", ColumnType::kInt, "", ""},
-                       {"name", ColumnType::kText, "", ""},
-                       {"time_ns", ColumnType::kInt, "ns", ""},
-                       {"calls", ColumnType::kInt, "", ""},
-                       {"calls_per_step", ColumnType::kReal, "", ""}});
+  Table table = EmptyTable<MadeRows>();
   for (const auto& [rank, name, time, calls, per_step] : rows) {
     auto row = table.Row();
     row.Int(rank).TextOrNull(name).Int(time).Int(calls);
@@ -24,12 +32,13 @@ Table Made(const std::vector<std::tuple<int64_t, std::string_view, int64_t, int6
   return table;
 }
 
-std::vector<RowGroup> ByTime(const Table& table) {
+std::vector<RowGroup> ByTime(const MadeRows& table) {
   return GroupRows(table, kKey, [&](size_t row) { return table.Int(row, "time_ns"); });
 }
 
 TEST(RowGroups, TakeTheRowsOfAllRanksTogetherLargestFirst) {
-  const Table table = Made({{0, "a", 40, 2, 1}, {0, "b", 50, 2, 1}, {1, "a", 60, 4, 2}, {1, "c", 0, 9, 9}});
+  const Table made = Made({{0, "a", 40, 2, 1}, {0, "b", 50, 2, 1}, {1, "a", 60, 4, 2}, {1, "c", 0, 9, 9}});
+  const MadeRows table(made);
   const std::vector<RowGroup> groups = ByTime(table);
   ASSERT_EQ(groups.size(), 2u) << "what takes no time is left out";
   EXPECT_EQ(groups[0].value, 100);
@@ -41,7 +50,8 @@ TEST(RowGroups, TakeTheRowsOfAllRanksTogetherLargestFirst) {
 }
 
 TEST(RowGroups, WithoutStepsCallsAreCounted) {
-  const Table table = Made({{0, "", 40, 2, 0}, {1, "", 60, 4, 0}});
+  const Table made = Made({{0, "", 40, 2, 0}, {1, "", 60, 4, 0}});
+  const MadeRows table(made);
   const std::vector<RowGroup> groups = ByTime(table);
   ASSERT_EQ(groups.size(), 1u) << "no name is a name as well";
   EXPECT_EQ(MostOver(table, groups[0], "calls_per_step"), 0);

@@ -8,16 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/operators.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
 namespace {
 
-template <class Matches>
-bool AnyName(const Table& table, Matches matches) {
-  const int name = table.Find("name");
-  for (size_t row = 0; row < table.rows(); ++row)
-    if (matches(table.Text(row, name))) return true;
+template <class R, class Matches>
+bool AnyName(const TypedRows<R>& rows, Matches matches) {
+  for (size_t row = 0; row < rows.rows(); ++row)
+    if (matches(rows.Text(row, "name"))) return true;
   return false;
 }
 
@@ -148,11 +149,11 @@ std::string PinnedCopyCode(Workload workload) {
              : "inputs = inputs.pin_memory().to(device, non_blocking=True)";
 }
 
-bool Trains(Tables& tables) { return AnyName(tables.Get("operators"), IsBackward); }
+bool Trains(Tables& tables) { return AnyName(tables.Get<OperatorsRows>(), IsBackward); }
 
 bool SeesCompiler(Tables& tables) {
-  return AnyName(tables.Get("kernels"), [](std::string_view name) { return name.starts_with("triton_"); }) ||
-         AnyName(tables.Get("operators"), [](std::string_view name) {
+  return AnyName(tables.Get<KernelsRows>(), [](std::string_view name) { return name.starts_with("triton_"); }) ||
+         AnyName(tables.Get<OperatorsRows>(), [](std::string_view name) {
            return name.starts_with("CompiledFunction") || name.starts_with("Torch-Compiled Region");
          });
 }

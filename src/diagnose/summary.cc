@@ -7,6 +7,15 @@
 #include <map>
 
 #include "analyses/columns.h"
+#include "analyses/rows/compute_use.h"
+#include "analyses/rows/copies.h"
+#include "analyses/rows/engine_steps.h"
+#include "analyses/rows/gpu_state.h"
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/matrix_work.h"
+#include "analyses/rows/ranks.h"
+#include "analyses/rows/roofline.h"
+#include "analyses/rows/steps.h"
 #include "analyses/scaling.h"
 #include "base/strings.h"
 #include "diagnose/ledger_view.h"
@@ -18,7 +27,7 @@
 namespace gapless::internal {
 namespace {
 
-void SummariseSteps(const Table& steps, const Run& run, RunSummary& summary) {
+void SummariseSteps(const StepsRows& steps, const Run& run, RunSummary& summary) {
   std::vector<int64_t> times;
   std::map<int, int64_t> of_process;
   for (size_t row = 0; row < steps.rows(); ++row) {
@@ -38,7 +47,7 @@ std::optional<double> Ratio(int64_t part, int64_t whole) {
 }
 
 // The mean of a column of gpu_state over the GPUs that have a value; absent: none has.
-std::optional<double> MeanOfGpus(const Table& gpus, std::string_view column) {
+std::optional<double> MeanOfGpus(const GpuStateRows& gpus, GpuStateRows::RealColumn column) {
   double sum = 0;
   int64_t count = 0;
   for (size_t row = 0; row < gpus.rows(); ++row)
@@ -47,9 +56,12 @@ std::optional<double> MeanOfGpus(const Table& gpus, std::string_view column) {
   return sum / static_cast<double>(count);
 }
 
-void SummariseUtilization(const Table& gpus, RunSummary& summary) {
-  constexpr std::pair<std::string_view, std::string_view> kSources[] = {{"sm_active_share", "sm_active"},
-                                                                        {"utilization_share", "nvml"}};
+void SummariseUtilization(const GpuStateRows& gpus, RunSummary& summary) {
+  struct Source {
+    GpuStateRows::RealColumn column;
+    std::string_view name;
+  };
+  constexpr Source kSources[] = {{"sm_active_share", "sm_active"}, {"utilization_share", "nvml"}};
   for (const auto& [column, source] : kSources) {
     summary.gpu_utilization = MeanOfGpus(gpus, column);
     summary.gpu_utilization_source = source;
@@ -62,7 +74,7 @@ void SummariseUtilization(const Table& gpus, RunSummary& summary) {
   if (summary.gpu_utilization) *summary.gpu_utilization *= 100;
 }
 
-std::optional<double> PageableShare(const Table& copies) {
+std::optional<double> PageableShare(const CopiesRows& copies) {
   int64_t pageable = 0, known = 0;
   for (size_t row = 0; row < copies.rows(); ++row) {
     if (copies.IsNull(row, "pageable")) continue;
@@ -72,7 +84,7 @@ std::optional<double> PageableShare(const Table& copies) {
   return Ratio(pageable, known);
 }
 
-void SummariseMatrixWork(const Table& work, RunSummary& summary) {
+void SummariseMatrixWork(const MatrixWorkRows& work, RunSummary& summary) {
   int64_t kernels = 0, matrix = 0, on = 0, off = 0;
   for (size_t row = 0; row < work.rows(); ++row) {
     kernels += work.Int(row, "kernel_ns"), matrix += work.Int(row, "matrix_ns");
@@ -83,7 +95,7 @@ void SummariseMatrixWork(const Table& work, RunSummary& summary) {
 }
 
 // FLOPs over what the devices could have done; only those whose work and peak are known count.
-void SummariseComputeUse(const Table& use, RunSummary& summary) {
+void SummariseComputeUse(const ComputeUseRows& use, RunSummary& summary) {
   double done = 0, possible = 0, covered = 0, wall = 0;
   for (size_t row = 0; row < use.rows(); ++row) {
     if (use.IsNull(row, "mfu")) continue;
@@ -103,16 +115,16 @@ struct Waste {
 
 // Returns the share of computing kernels' time that moves data: that of kernels that mostly move data, and
 // `reading_share` of products and convolutions; absent without such kernels.
-std::optional<double> MovingShare(const Table& kernels, double reading_share) {
+std::optional<double> MovingShare(const KernelsRows& kernels, double reading_share) {
   int64_t moving = 0, all = 0, matrix = 0;
-  const int type = kernels.Find("class"), total = kernels.Find("total_ns");
   for (size_t row = 0; row < kernels.rows(); ++row) {
-    const std::string_view kind = kernels.Text(row, type);
+    const std::string_view kind = kernels.Text(row, "class");
     if (kind == "communication") continue;
-    all += kernels.Int(row, total);
+    all += kernels.Int(row, "total_ns");
     constexpr std::string_view kMoving[] = {"pointwise", "norm", "reduce", "gemv", "optimizer", "copy"};
-    if (std::find(std::begin(kMoving), std::end(kMoving), kind) != std::end(kMoving)) moving += kernels.Int(row, total);
-    if (kind == "gemm" || kind == "conv") matrix += kernels.Int(row, total);
+    if (std::find(std::begin(kMoving), std::end(kMoving), kind) != std::end(kMoving))
+      moving += kernels.Int(row, "total_ns");
+    if (kind == "gemm" || kind == "conv") matrix += kernels.Int(row, "total_ns");
   }
   return Ratio(moving + std::llround(reading_share * static_cast<double>(matrix)), all);
 }
@@ -120,13 +132,13 @@ std::optional<double> MovingShare(const Table& kernels, double reading_share) {
 // Returns the share of matrix kernels' time in products whose operands take longer to read than to multiply: few rows
 // against many weights. By the roofline where shapes and device are known, and in an engine that only decodes.
 double ReadingShare(Tables& tables) {
-  const Table& engine = tables.Get("engine_steps");
+  const auto engine = tables.Get<EngineStepsRows>();
   bool decodes = engine.rows() > 0;
   for (size_t row = 0; row < engine.rows(); ++row)
     decodes = decodes && engine.Text(row, "phase") == "decode" &&
               engine.Real(row, "requests_per_iteration") <= kMaxReadingRows;
   if (decodes) return 1;
-  const Table& roofline = tables.Get("roofline");
+  const auto roofline = tables.Get<RooflineRows>();
   double memory = 0, known = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
     if (roofline.IsNull(row, "intensity") || roofline.Int(row, "matrix_ns") == 0) continue;
@@ -151,7 +163,7 @@ void ClassifyComputing(const LedgerView& ledger, const Waste& most, std::optiona
 }
 
 // Waiting in the first collectives that ranks recorded, while others still start their recorders: not the job's.
-int64_t OpeningWaits(const Table& ranks) {
+int64_t OpeningWaits(const RanksRows& ranks) {
   int64_t ns = 0;
   for (size_t row = 0; row < ranks.rows(); ++row) ns += ranks.Int(row, "opening_waiting_ns");
   return ns;
@@ -180,7 +192,7 @@ bool Computes(double compute, double waste, bool kernels_first) {
 // The largest kind of waste names the class when it is large, or when computing is not the larger half.
 void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, const Bottleneck* cold,
               RunSummary& summary) {
-  const int64_t opening_waits_ns = OpeningWaits(tables.Get("ranks"));
+  const int64_t opening_waits_ns = OpeningWaits(tables.Get<RanksRows>());
   const DeviceBreakdown& total = ledger.total;
   if (total.wall_ns == 0) return;
   if (cold != nullptr) {
@@ -202,7 +214,7 @@ void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, cons
                                         [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
   const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
   if (Computes(compute, waste, kernels_first))
-    return ClassifyComputing(ledger, most, MovingShare(tables.Get("kernels"), ReadingShare(tables)), summary);
+    return ClassifyComputing(ledger, most, MovingShare(tables.Get<KernelsRows>(), ReadingShare(tables)), summary);
   summary.run_class = most.run_class;
   summary.limit = most.limit;
   summary.class_evidence = StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
@@ -219,18 +231,18 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   summary.ranks.erase(std::unique(summary.ranks.begin(), summary.ranks.end()), summary.ranks.end());
   const Bottleneck* recording = ColdStartOf(diagnosis);
   if (recording == nullptr || recording->id != kTooLittleWork) summary.workload = ToString(WorkloadOf(tables.run()));
-  SummariseSteps(tables.Get("steps"), tables.run(), summary);
-  SummariseMatrixWork(tables.Get("matrix_work"), summary);
-  SummariseComputeUse(tables.Get("compute_use"), summary);
-  summary.scaling = ScalingEfficiency(tables.Get("ranks"), single_step_ns);
-  summary.pageable_share = PageableShare(tables.Get("copies"));
+  SummariseSteps(tables.Get<StepsRows>(), tables.run(), summary);
+  SummariseMatrixWork(tables.Get<MatrixWorkRows>(), summary);
+  SummariseComputeUse(tables.Get<ComputeUseRows>(), summary);
+  summary.scaling = ScalingEfficiency(tables.Get<RanksRows>(), single_step_ns);
+  summary.pageable_share = PageableShare(tables.Get<CopiesRows>());
   const LedgerView ledger = ReadLedger(tables);
   summary.breakdown = ledger.devices;
   summary.total = ledger.total;
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
-  SummariseUtilization(tables.Get("gpu_state"), summary);
+  SummariseUtilization(tables.Get<GpuStateRows>(), summary);
   Classify(ledger, tables, KernelsComeFirst(diagnosis), recording, summary);
   return summary;
 }

@@ -6,13 +6,14 @@
 #include <map>
 #include <tuple>
 
+#include "analyses/rows/syncs.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 
 namespace gapless::internal {
 namespace {
 
-bool Belongs(const Table& syncs, size_t row, Waits which) {
+bool Belongs(const SyncsRows& syncs, size_t row, Waits which) {
   if (syncs.Text(row, "kind") == "stream_wait") return false;
   return syncs.IsNull(row, "operator") == (which == Waits::kExplicit);
 }
@@ -21,7 +22,7 @@ bool Belongs(const Table& syncs, size_t row, Waits which) {
 
 std::string SyncPlace::Name() const { return op.empty() ? call : StrCat(op, " (", call, ")"); }
 
-SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits which) {
+SyncPlaces CollectSyncPlaces(const SyncsRows& syncs, const LedgerView& ledger, Waits which) {
   std::map<std::tuple<std::string, std::string, std::string, std::string>, SyncPlace> by_place;
   for (size_t row = 0; row < syncs.rows(); ++row) {
     if (!Belongs(syncs, row, which)) continue;
@@ -51,7 +52,7 @@ SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits
   return all;
 }
 
-double SyncShare(const Table& syncs, const LedgerView& ledger) {
+double SyncShare(const SyncsRows& syncs, const LedgerView& ledger) {
   int64_t idle = 0;
   for (const Waits which : {Waits::kExplicit, Waits::kImplicit})
     idle += CollectSyncPlaces(syncs, ledger, which).idle_ns;

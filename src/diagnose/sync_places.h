@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analyses/rows/syncs.h"
 #include "diagnose/bottleneck.h"
 #include "diagnose/ledger_view.h"
 #include "trace/table.h"
@@ -36,10 +37,10 @@ struct SyncPlaces {
 
 enum class Waits : uint8_t { kExplicit, kImplicit };
 
-SyncPlaces CollectSyncPlaces(const Table& syncs, const LedgerView& ledger, Waits which);
+SyncPlaces CollectSyncPlaces(const SyncsRows& syncs, const LedgerView& ledger, Waits which);
 
 // The share of the time that not waiting, of either kind, would save at most.
-double SyncShare(const Table& syncs, const LedgerView& ledger);
+double SyncShare(const SyncsRows& syncs, const LedgerView& ledger);
 
 // "aten::item (cudaStreamSynchronize) in train.py:77: 1.0 times a step, 310 µs each; not waiting would save up to 0.2
 // ms of every step"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyses/rows/whole_run.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -11,7 +12,7 @@
 
 namespace gapless::internal {
 
-WholeRunView::WholeRunView(Tables& tables) : table_(tables.Get("whole_run")) {
+WholeRunView::WholeRunView(Tables& tables) : table_(tables.Get<WholeRunRows>()) {
   for (size_t row = 0; row < table_.rows(); ++row) {
     if (table_.Text(row, "kind") != "step") continue;
     steps_ += table_.Int(row, "calls"), wall_ns_ += table_.Int(row, "total_ns");

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
+#include "analyses/rows/whole_run.h"
 #include "diagnose/bottleneck.h"
 
 namespace gapless::internal {
@@ -38,10 +39,10 @@ class WholeRunView {
   std::string ShareText(int64_t ns) const;
   // Returns the gain of removing `low` to `high` of the time, summed over the processes.
   Gain GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const;
-  const Table& table() const { return table_; }
+  const WholeRunRows& table() const { return table_; }
 
  private:
-  const Table& table_;
+  WholeRunRows table_;
   int64_t steps_ = 0, wall_ns_ = 0;
   bool on_device_ = false;
 };

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyses/rows/ranks.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -52,7 +54,7 @@ std::vector<size_t> FindRepresentatives(std::span<const RankTraits> ranks) {
 
 std::vector<const RunTrace*> RepresentativesOf(Tables& tables, std::span<const RunTrace* const> candidates) {
   if (candidates.size() <= kMaxReplayedRanks) return {candidates.begin(), candidates.end()};
-  const Table& ranks = tables.Get("ranks");
+  const auto ranks = tables.Get<RanksRows>();
   std::unordered_map<int64_t, int64_t> own_ns;  // by recording, over its devices
   for (size_t row = 0; row < ranks.rows(); ++row) own_ns[ranks.Int(row, "trace")] += ranks.Int(row, "own_per_step_ns");
   std::vector<RankTraits> traits;

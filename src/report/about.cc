@@ -11,6 +11,11 @@
 #include <map>
 #include <optional>
 
+#include "analyses/rows/engine_steps.h"
+#include "analyses/rows/python_functions.h"
+#include "analyses/rows/python_lines.h"
+#include "analyses/rows/recording_cost.h"
+#include "analyses/rows/set_aside.h"
 #include "base/strings.h"
 #include "diagnose/run_traits.h"
 #include "report/amounts.h"
@@ -89,7 +94,7 @@ void AddReadStats(const Run& run, std::vector<Note>& notes) {
 // Adds a note for each stretch that the analysis excludes: "excluded: the time before the steady work, 493 ms, in which
 // the GPU works for 12 µs".
 void AddSetAside(const Report& report, std::vector<Note>& notes) {
-  const Table& excluded = report.tables.Get("set_aside");
+  const auto excluded = report.tables.Get<SetAsideRows>();
   for (size_t row = 0; row < excluded.rows(); ++row) {
     const std::string_view kind = excluded.Text(row, "kind");
     const int64_t steps = excluded.Int(row, "steps");
@@ -191,7 +196,7 @@ std::string FormatRounded(double value) { return FormatNumber(value, value == st
 
 // "31 decode iterations of 32 requests, 2,604 tokens/s" for each phase of a serving engine.
 void AddEngineFacts(const Report& report, std::vector<std::string>& facts) {
-  const Table& engine = report.tables.Get("engine_steps");
+  const auto engine = report.tables.Get<EngineStepsRows>();
   for (size_t row = 0; row < engine.rows(); ++row) {
     const int64_t iterations = engine.Int(row, "iterations");
     std::string fact = StrCat(FormatCount(iterations), " ", engine.Text(row, "phase"),
@@ -259,7 +264,7 @@ namespace {
 
 // Adds a note on the time that recording added to the recorded steps, of the process that it slowed down most.
 void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
-  const Table& cost = tables.Get("recording_cost");
+  const auto cost = tables.Get<RecordingCostRows>();
   std::optional<size_t> worst;
   for (size_t row = 0; row < cost.rows(); ++row)
     if (!worst || cost.Real(row, "added_share") > cost.Real(*worst, "added_share")) worst = row;
@@ -278,7 +283,7 @@ void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
 
 // Adds a note on the functions with most time of their own, of a profile of the Python code.
 void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
-  const Table& functions = tables.Get("python_functions");
+  const auto functions = tables.Get<PythonFunctionsRows>();
   std::vector<std::string> top;
   for (size_t row = 0; row < functions.rows() && top.size() < kTopFunctions; ++row) {
     // The rows of the first trace stand for all: times of several processes must not be mixed in one list.
@@ -300,7 +305,7 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
 
 // Adds a note on the lines of the user's code that take most time, or hold most memory.
 void AddTopLines(Tables& tables, std::vector<Note>& notes) {
-  const Table& lines = tables.Get("python_lines");
+  const auto lines = tables.Get<PythonLinesRows>();
   std::vector<std::string> top;
   const bool memory = lines.rows() > 0 && lines.Text(0, "kind") == "tracemalloc";
   for (size_t row = 0; row < lines.rows() && top.size() < kTopFunctions; ++row) {

@@ -21,9 +21,10 @@ constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "devi
                                          "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
 
 // Returns the rows of as many recordings as fit, at least of one.
-std::vector<size_t> RowsOfFurthest(const Table& table, const Table& ranks) {
+std::vector<size_t> RowsOfFurthest(const Table& table, const RanksRows& ranks) {
   std::map<int64_t, std::vector<size_t>> by_trace;
-  for (size_t row = 0; row < table.rows(); ++row) by_trace[table.Int(row, "trace")].push_back(row);
+  const int trace_column = table.Find("trace");
+  for (size_t row = 0; row < table.rows(); ++row) by_trace[table.Int(row, trace_column)].push_back(row);
   const std::map<int64_t, double> distances = DistancesFromMedian(ranks);
   std::vector<std::pair<double, int64_t>> order;
   for (const auto& [trace, rows] : by_trace) {
@@ -53,7 +54,7 @@ int SortColumn(const Table& table) {
   return -1;
 }
 
-std::vector<size_t> RowsToShow(const Table& table, const Table& ranks) {
+std::vector<size_t> RowsToShow(const Table& table, const RanksRows& ranks) {
   const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
   const size_t most = picture ? kMaxRowsOfPictures : kMaxRows;
   std::vector<size_t> rows(table.rows());

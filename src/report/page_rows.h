@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "trace/table.h"
+#include "analyses/rows/ranks.h"
 
 namespace gapless::internal {
 
@@ -13,7 +13,7 @@ namespace gapless::internal {
 int SortColumn(const Table& table);
 
 // Returns the rows to show, in the order of the table. Of a long list those with most of SortColumn; of a table that is
-// drawn whole ranks, those first whose own work is furthest from the median's. `ranks`: the table of that name.
-std::vector<size_t> RowsToShow(const Table& table, const Table& ranks);
+// drawn whole ranks, those first whose own work is furthest from the median's.
+std::vector<size_t> RowsToShow(const Table& table, const RanksRows& ranks);
 
 }  // namespace gapless::internal

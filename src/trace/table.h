@@ -62,12 +62,6 @@ class Table {
   int64_t Int(size_t row, int column) const;            // 0 when Null or not kInt: ask IsNull first
   double Real(size_t row, int column) const;            // also reads kInt columns; NaN when Null
   std::string_view Text(size_t row, int column) const;  // "" when Null
-  // Access by name: every cell of a missing column is absent. A test compares each name that a source
-  // writes with the existing columns.
-  int64_t Int(size_t row, std::string_view column) const { return Int(row, Find(column)); }
-  double Real(size_t row, std::string_view column) const { return Real(row, Find(column)); }
-  std::string_view Text(size_t row, std::string_view column) const { return Text(row, Find(column)); }
-  bool IsNull(size_t row, std::string_view column) const { return IsNull(row, Find(column)); }
 
  private:
   // Only the vector of the column's type is filled. `present` stays empty until the first Null.

@@ -2,6 +2,8 @@
 // Unfused attention: bmm, scaling and masking, softmax, dropout and bmm as separate kernels on a stream, and the same
 // backwards. It writes and reads the matrix of scores several times; scaled dot product attention never does. Grouped
 // by the shapes of the softmax and where it is called from.
+#include "analyses/rows/attention.h"
+
 #include <map>
 #include <tuple>
 
@@ -13,25 +15,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"pass", kText, "", "forward or backward"},
-    {"pattern", kText, "", "the operators between the products, e.g. aten::add > aten::_softmax"},
-    {"operator", kText, "", "outermost operator around the softmax of the longest, e.g. aten::softmax"},
-    {"shapes", kText, "", "inputs of the softmax: batch, heads, queries, keys; NULL: not recorded"},
-    {"types", kText, "", "types of these inputs; NULL: not recorded"},
-    {"elements", kInt, "", "scores of one call; NULL: shapes were not recorded"},
-    {"calls", kInt, "", "how often"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"device_ns", kInt, "ns", "kernels of the products and of all between them"},
-    {"between_ns", kInt, "ns", "of it, what is between the products"},
-    {"share", kReal, "share", "device_ns of the ledger's wall time of the trace's devices"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"slice_id", kInt, "id:slice", "the softmax of the longest"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the first kernel between the products of the longest"},
-};
 
 struct Group {
   AttentionPart part = AttentionPart::kForward;
@@ -113,7 +96,7 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("attention", kColumns);
+  Table table = EmptyTable<AttentionRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
@@ -122,7 +105,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(attention) = {.name = "attention",
                        .help = "Unfused attention (separate products and softmax): shapes, calls, time",
-                       .columns = kColumns,
+                       .columns = AttentionRows::kColumns,
                        .run = Compute};
 
 }  // namespace gapless::internal

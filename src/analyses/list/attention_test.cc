@@ -24,7 +24,7 @@ TEST(Attention, IsProductsAroundASoftmax) {
   Op(trace, "aten::_softmax", GpuOpClass::kReduce, 20, 60, "[[16,8,8],[],[]]");
   Op(trace, "aten::bmm", GpuOpClass::kGemm, 30, 80);
   testing::Analysed run(trace);
-  const Table& attention = run["attention"];
+  const auto attention = run["attention"];
   ASSERT_EQ(attention.rows(), 1u);
   EXPECT_EQ(attention.Text(0, "pass"), "forward");
   EXPECT_EQ(attention.Text(0, "pattern"), "aten::mul > aten::_softmax");

@@ -4,23 +4,13 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/rows/batch_size.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"samples", kInt, "", "samples per step; NULL: not found in the recording"},
-    {"source", kText, "",
-     "recorder (reported by the program), images, partial_batch, attention, features; NULL: not known"},
-    {"operator", kText, "", "first layer; NULL: the program reported the size, or not known"},
-    {"shapes", kText, "", "shapes of its inputs"},
-    {"slice_id", kInt, "id:slice", "its first call"},
-};
-
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("batch_size", kColumns);
+  Table table = EmptyTable<BatchSizeRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
     const std::optional<BatchSize> batch = FindBatchSize(trace);
@@ -37,7 +27,9 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(batch_size) = {
-    .name = "batch_size", .help = "Samples per step, and how they are known", .columns = kColumns, .run = Compute};
+ANALYSIS(batch_size) = {.name = "batch_size",
+                        .help = "Samples per step, and how they are known",
+                        .columns = BatchSizeRows::kColumns,
+                        .run = Compute};
 
 }  // namespace gapless::internal

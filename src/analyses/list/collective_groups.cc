@@ -2,6 +2,8 @@
 // Collectives by process group and kind: how fast the links carried them, and how long this rank waited in them for
 // others. A collective's kernel also runs while it waits for the last rank; matching the ranks separates the two
 // (collective_match.h), so bandwidth here is over the transfer alone where it is known.
+#include "analyses/rows/collective_groups.h"
+
 #include <map>
 #include <tuple>
 
@@ -18,39 +20,6 @@ namespace {
 constexpr int64_t kSmallBytes = int64_t{256} * 1024;
 // From here the links' speed counts for more than latency.
 constexpr int64_t kLargeBytes = int64_t{1024} * 1024;
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"device", kInt, "", "device number; NULL: on the host"},
-    {"backend", kText, "", "library that carries it on the host: gloo, mpi, ucc; NULL: on the device"},
-    {"group", kText, "", "process group; NULL: not recorded"},
-    {"group_size", kInt, "", "ranks in the group; NULL: not recorded"},
-    {"kind", kText, "", "all_reduce, all_gather, …"},
-    {"calls", kInt, "", "kernels, or host calls where the backend has none"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"matched", kInt, "", "of the calls: found on other ranks, too"},
-    {"bytes", kInt, "bytes", "sum of message sizes; NULL: not recorded"},
-    {"total_ns", kInt, "ns", "time in which any of them ran"},
-    {"exposed_ns", kInt, "ns", "of that, time in which no kernel computed; NULL on the host"},
-    {"transfer_ns", kInt, "ns", "of matched calls: shortest duration over the ranks, summed; NULL: none matched"},
-    {"wait_ns", kInt, "ns", "the rest of their durations: waiting for other ranks; NULL: none matched"},
-    {"opening_wait_ns", kInt, "ns", "the same for the first of the recording, where ranks still start their recorders"},
-    {"algo_gbps", kReal, "GB/s", "bytes over transfer time, over duration where not matched; NULL: no sizes"},
-    {"bus_gbps", kReal, "GB/s", "the same by the formulas of nccl-tests: comparable with the speed of the links"},
-    {"best_bus_gbps", kReal, "GB/s",
-     "the highest of a single call of 1 MiB and more, the one with least waiting in it; NULL: none"},
-    {"best_bytes", kInt, "bytes", "size of that call's message"},
-    {"start_lag_mean_ns", kInt, "ns", "start after the first rank's, mean of matched calls; needs clocks that agree"},
-    {"times_last", kInt, "", "of matched calls: this rank came last, by more than 10 µs"},
-    {"times_first", kInt, "", "of matched calls: this rank waited longest"},
-    {"small_calls", kInt, "", "of the calls: messages below 256 KiB"},
-    {"small_exposed_ns", kInt, "ns", "exposed time of those, known waiting left out; NULL on the host"},
-    {"idle_ns", kInt, "ns",
-     "on the host: idle time of the device meanwhile, mean over the devices; NULL on the device"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest; NULL on the host"},
-    {"slice_id", kInt, "id:slice", "host call of the longest"},
-};
 
 struct Group {
   int32_t size = kAbsent32;
@@ -164,7 +133,7 @@ void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, T
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("collective_groups", kColumns);
+  Table table = EmptyTable<CollectiveGroupsRows>();
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
@@ -182,7 +151,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(collective_groups) = {
     .name = "collective_groups",
     .help = "Collectives by rank, process group and kind: transfer and waiting apart, bandwidth, who came last",
-    .columns = kColumns,
+    .columns = CollectiveGroupsRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

@@ -27,7 +27,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t start_us, int64_t bytes 
 
 TEST(CollectiveGroups, TransferIsTheShortestOfAllRanksAndWaitingTheRest) {
   Analysed run(std::vector{Rank(0, 400), Rank(1, 800)});
-  const Table& groups = run["collective_groups"];
+  const auto groups = run["collective_groups"];
   ASSERT_EQ(groups.rows(), 2u);
   EXPECT_EQ(groups.Text(0, "kind"), "all_reduce");
   EXPECT_TRUE(groups.IsNull(0, "backend"));
@@ -51,7 +51,7 @@ TEST(CollectiveGroups, TransferIsTheShortestOfAllRanksAndWaitingTheRest) {
 
 TEST(CollectiveGroups, TheBestCallIsALargeOneAndHasLeastWaiting) {
   Analysed run(std::vector{Rank(0, 400, 2'000'000)});
-  const Table& alone = run["collective_groups"];
+  const auto alone = run["collective_groups"];
   EXPECT_DOUBLE_EQ(alone.Real(0, "best_bus_gbps"), 20) << "of 2 MB in 100 µs; the other takes 500";
   EXPECT_EQ(alone.Int(0, "best_bytes"), 2'000'000);
   EXPECT_DOUBLE_EQ(alone.Real(0, "bus_gbps"), 4e6 / 600e3);
@@ -62,7 +62,7 @@ TEST(CollectiveGroups, TheBestCallIsALargeOneAndHasLeastWaiting) {
 
 TEST(CollectiveGroups, OfOneRankHaveNothingToCompareWith) {
   Analysed run(std::vector{Rank(0, 400, 4096)});
-  const Table& groups = run["collective_groups"];
+  const auto groups = run["collective_groups"];
   ASSERT_EQ(groups.rows(), 1u);
   EXPECT_EQ(groups.Int(0, "matched"), 0);
   for (const std::string_view column : {"transfer_ns", "wait_ns", "opening_wait_ns", "start_lag_mean_ns", "times_last"})
@@ -82,7 +82,7 @@ TEST(CollectiveGroups, OnTheHostTellTheirBackendAndTheIdleTimeOfTheDevice) {
                                   .ts_ns = 150,
                                   .dur_ns = 100});
   Analysed run(trace);
-  const Table& groups = run["collective_groups"];
+  const auto groups = run["collective_groups"];
   ASSERT_EQ(groups.rows(), 1u);
   EXPECT_TRUE(groups.IsNull(0, "device"));
   EXPECT_EQ(groups.Text(0, "backend"), "gloo");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communication of each device: how much there is, how much of it no computation hides, and the same collectives by
 // kind.
+#include "analyses/rows/communication.h"
+
 #include <algorithm>
 #include <map>
 
@@ -10,21 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"device", kInt, "", "device number; NULL: on the host"},
-    {"kind", kText, "", "all_reduce, all_gather, …; NULL: all communication of the device"},
-    {"calls", kInt, "", "kernels, or host calls where the backend has none"},
-    {"bytes", kInt, "bytes", "sum of message sizes; NULL: not recorded"},
-    {"total_ns", kInt, "ns", "time in which any of them ran"},
-    {"exposed_ns", kInt, "ns", "of that, time in which no kernel computed; NULL on the host"},
-    {"overlap_share", kReal, "share", "of total_ns hidden under computation"},
-    {"wall_share", kReal, "share", "total_ns of the analysed window"},
-    {"bus_gbps", kReal, "GB/s", "bus bandwidth over the time, by the formulas of nccl-tests; NULL: sizes not recorded"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest; NULL on the host"},
-};
 
 struct Group {
   int64_t calls = 0, bytes = kAbsent, timed_ns = 0;
@@ -94,7 +81,7 @@ void AddRow(const TraceTimeline& timeline, int32_t device, std::string_view kind
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("communication", kColumns);
+  Table table = EmptyTable<CommunicationRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     Groups groups = ByKind(timeline);
     for (const DeviceTimeline& device : timeline.devices) {
@@ -115,7 +102,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(communication) = {.name = "communication",
                            .help = "Communication per device, whole and by kind: time, how much is exposed, bandwidth",
-                           .columns = kColumns,
+                           .columns = CommunicationRows::kColumns,
                            .run = Compute};
 
 }  // namespace gapless::internal

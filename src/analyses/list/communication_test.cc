@@ -15,7 +15,7 @@ TEST(Communication, OfADeviceWholeAndByKind) {
   trace.Kernel("nccl", {6, 7, 400, 600}, kComm).Collective("all_reduce", 400, 600, 1'000);
   trace.Kernel("nccl", {8, 9, 700, 800}, kComm).Collective("all_gather", 700, 800, 2'000);
   testing::Analysed run(trace);
-  const Table& communication = run["communication"];
+  const auto communication = run["communication"];
   ASSERT_EQ(communication.rows(), 3u);
   EXPECT_TRUE(communication.IsNull(0, "kind"));
   EXPECT_EQ(communication.Int(0, "calls"), 2);

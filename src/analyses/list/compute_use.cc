@@ -3,32 +3,18 @@
 // time of the window, against the dense peak of the type most of them have. What was not recorded (shapes, graph
 // replays, generated kernels) is missing, so the figure is a lower bound unless `coverage` is 1. Work that activation
 // checkpointing repeats is recorded as any other and counts.
+#include "analyses/rows/compute_use.h"
+
 #include <map>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/device_peaks.h"
+#include "analyses/rows/matrix_work.h"
+#include "analyses/rows/roofline.h"
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"device_name", kText, "", "name of the device; NULL: not recorded"},
-    {"wall_ns", kInt, "ns", "analysed time"},
-    {"flops", kReal, "FLOP", "of matrix work whose shapes are known, without what is computed a second time"},
-    {"flops_per_step", kReal, "FLOP", "NULL: no complete step"},
-    {"tflops", kReal, "TFLOP/s", "flops over wall_ns"},
-    {"busy_tflops", kReal, "TFLOP/s", "the same work over the time its own operators took"},
-    {"dtype", kText, "", "element type with the most FLOPs"},
-    {"peak_tflops", kReal, "TFLOP/s",
-     "dense peak of the tensor cores for that type; of the ordinary units if the device has no tensor cores"},
-    {"mfu", kReal, "", "0–1: tflops of peak_tflops; NULL: device or work not known"},
-    {"coverage_share", kReal, "share",
-     "of the time of matrix kernels, in operators whose FLOPs are known; below 1 mfu is a lower bound"},
-};
 
 struct Sums {
   double flops = 0;
@@ -48,7 +34,7 @@ double BestPeak(const DevicePeaks& peaks, std::string_view type) {
 
 using DeviceKey = std::pair<int64_t, int64_t>;  // trace, device
 
-std::map<DeviceKey, Sums> SumsOf(const Table& roofline) {
+std::map<DeviceKey, Sums> SumsOf(const RooflineRows& roofline) {
   std::map<DeviceKey, Sums> sums;
   for (size_t row = 0; row < roofline.rows(); ++row) {
     const std::string_view kind = roofline.Text(row, "kind");
@@ -62,7 +48,7 @@ std::map<DeviceKey, Sums> SumsOf(const Table& roofline) {
   return sums;
 }
 
-void AddRow(const TraceTimeline& timeline, const Table& work, size_t work_row, const Sums& sums,
+void AddRow(const TraceTimeline& timeline, const MatrixWorkRows& work, size_t work_row, const Sums& sums,
             int64_t known_kernel_ns, Table& table) {
   const int64_t wall_ns = timeline.window.span.length();
   const auto steps = static_cast<double>(timeline.window.steps.size());
@@ -83,7 +69,7 @@ void AddRow(const TraceTimeline& timeline, const Table& work, size_t work_row, c
 }
 
 // Time of matrix kernels under operators of the roofline whose FLOPs are known, by device.
-std::map<DeviceKey, int64_t> KnownKernelTime(const Table& roofline) {
+std::map<DeviceKey, int64_t> KnownKernelTime(const RooflineRows& roofline) {
   std::map<DeviceKey, int64_t> known;
   for (size_t row = 0; row < roofline.rows(); ++row)
     if (!roofline.IsNull(row, "model_flops"))
@@ -92,8 +78,9 @@ std::map<DeviceKey, int64_t> KnownKernelTime(const Table& roofline) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("compute_use", kColumns);
-  const Table &roofline = tables.Get("roofline"), &work = tables.Get("matrix_work");
+  Table table = EmptyTable<ComputeUseRows>();
+  const auto roofline = tables.Get<RooflineRows>();
+  const auto work = tables.Get<MatrixWorkRows>();
   const std::map<DeviceKey, Sums> sums = SumsOf(roofline);
   const std::map<DeviceKey, int64_t> known = KnownKernelTime(roofline);
   size_t row = 0;  // matrix_work has one row per device, in the order of the timelines
@@ -113,7 +100,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(compute_use) = {
     .name = "compute_use",
     .help = "FLOPs from shapes per device: per step, achieved, model FLOPs utilisation (MFU), coverage",
-    .columns = kColumns,
+    .columns = ComputeUseRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

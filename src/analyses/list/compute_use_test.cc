@@ -22,7 +22,7 @@ TEST(ComputeUse, UtilisationIsOverTheWholeWindow) {
   trace.Kernel("gemm", {10, 20, 1000, 11'000}, kMatrixKernel);
   trace.Operator("aten::bmm", 100, 200).Kernel("gemm", {110, 120, 11'000, 16'000}, kMatrixKernel);
   testing::Analysed run(trace);
-  const Table& use = run["compute_use"];
+  const auto use = run["compute_use"];
   ASSERT_EQ(use.rows(), 1u);
   EXPECT_DOUBLE_EQ(use.Real(0, "flops_per_step"), kFlops);
   EXPECT_DOUBLE_EQ(use.Real(0, "tflops"), kFlops / 100'000 / 1e3);

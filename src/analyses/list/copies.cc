@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies and fills by kind.
+#include "analyses/rows/copies.h"
+
 #include <array>
 #include <optional>
 
@@ -10,22 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"kind", kText, "", "h2d_pageable, h2d_pinned, h2d_managed, h2d, d2h…, d2d, p2p, memset, other"},
-    {"pageable", kInt, "", "1: from or to memory the system may move; 0: pinned; NULL: not said, or not host memory"},
-    {"calls", kInt, "", "how many"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"bytes", kInt, "bytes", "moved or filled; NULL: not recorded"},
-    {"total_ns", kInt, "ns", "sum of durations"},
-    {"exposed_ns", kInt, "ns", "of the ledger's exposed_copy_ns: some of them ran, and no kernel"},
-    {"overlap_share", kReal, "share", "of the time in which some of them ran, a kernel ran too"},
-    {"mean_gbps", kReal, "GB/s", "bytes over time, for those with both"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
-};
 
 constexpr size_t kMemset = kCopyKindNames.size();  // one more kind than copies have
 
@@ -70,7 +56,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("copies", kColumns);
+  Table table = EmptyTable<CopiesRows>();
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
   return table;
@@ -80,7 +66,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(copies) = {.name = "copies",
                     .help = "Copies and fills by kind: bytes, time, how much no computation hides, bandwidth",
-                    .columns = kColumns,
+                    .columns = CopiesRows::kColumns,
                     .run = Compute};
 
 }  // namespace gapless::internal

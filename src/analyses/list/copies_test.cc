@@ -14,7 +14,7 @@ TEST(Copies, ByKindWithBandwidthAndWhatIsExposed) {
   trace.Kernel("gemm", {10, 20, 50, 250}, {.stream = 2});
   trace.Copy(CopyKind::kDtoHPinned, {21, 22, 300, 320});
   testing::Analysed run(trace);
-  const Table& copies = run["copies"];
+  const auto copies = run["copies"];
   ASSERT_EQ(copies.rows(), 2u);
   EXPECT_EQ(copies.Text(0, "kind"), "h2d_pageable");
   EXPECT_EQ(copies.Int(0, "pageable"), 1);

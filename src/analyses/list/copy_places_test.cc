@@ -24,7 +24,7 @@ TEST(CopyPlaces, KernelsThatCopyAreCastsOrChangesOfLayout) {
   CopyKernel(trace, "aten::to", "", 200);
   trace.Operator("aten::cat", 300, 390).Kernel("cat", {310, 320, 330, 340});
   testing::Analysed run(trace);
-  const Table& places = run["copy_places"];
+  const auto places = run["copy_places"];
   ASSERT_EQ(places.rows(), 4u);
   EXPECT_EQ(testing::IntWhere(places, "types", R"(["c10::Half","float","Scalar"])", "device_ns"), 50);
   EXPECT_EQ(testing::IntWhere(places, "kind", "layout", "calls"), 1);
@@ -49,7 +49,7 @@ TEST(CopyPlaces, IdleTimeWhileALargeCopyIsStagedIsItsOwn) {
   trace.Copy(CopyKind::kHtoDPageable, {500, 510, 520, 530}, {.bytes = 4});
   trace.Kernel("next", {540, 550, 560, 600});
   testing::Analysed run(trace);
-  const Table& places = run["copy_places"];
+  const auto places = run["copy_places"];
   ASSERT_EQ(places.rows(), 1u);
   EXPECT_EQ(places.Int(0, "calls"), 2);
   EXPECT_EQ(places.Int(0, "small_calls"), 1);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for the next batch, by iterator and place in the user's code.
+#include "analyses/rows/data_loading.h"
+
 #include <algorithm>
 #include <map>
 
@@ -9,24 +11,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"name", kText, "", "the iterator as recorded, e.g. enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"workers", kInt, "", "0: batches are made in the training process; NULL: by workers, or not known"},
-    {"multiprocess", kInt, "", "1: by worker processes; 0: in the training process; NULL: not known"},
-    {"calls", kInt, "", "batches asked for"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"total_ns", kInt, "ns", "host time spent waiting for them"},
-    {"mean_ns", kInt, "ns", "mean"},
-    {"max_ns", kInt, "ns", "longest"},
-    {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
-    {"h2d_pageable_share", kReal, "share",
-     "of the time of host-to-device copies, from pageable memory; NULL: none, or not said"},
-    {"slice_id", kInt, "id:slice", "the longest"},
-};
 
 struct Group {
   int64_t calls = 0, total_ns = 0, idle_ns = 0;
@@ -114,7 +98,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("data_loading", kColumns);
+  Table table = EmptyTable<DataLoadingRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
@@ -123,7 +107,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(data_loading) = {.name = "data_loading",
                           .help = "Waiting for batches by iterator and source line: calls, time, idle time it causes",
-                          .columns = kColumns,
+                          .columns = DataLoadingRows::kColumns,
                           .run = Compute};
 
 }  // namespace gapless::internal

@@ -15,7 +15,7 @@ TEST(DataLoading, ByIteratorWithTheIdleTimeItCauses) {
       .Kernel("a", {360, 370, 380, 1100});
   trace.Step(1, 1000, 2000).Loader(1000, 1200).Copy(CopyKind::kHtoDPinned, {1310, 1320, 1330, 1390});
   testing::Analysed run(trace);
-  const Table& loading = run["data_loading"];
+  const auto loading = run["data_loading"];
   ASSERT_EQ(loading.rows(), 1u);
   EXPECT_EQ(loading.Text(0, "source_line"), "train.py:41");
   EXPECT_EQ(loading.Int(0, "workers"), 0);

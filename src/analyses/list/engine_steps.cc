@@ -3,6 +3,8 @@
 //
 // An iteration lasts as long as its step window; tokens per second are tokens computed over the time of those windows,
 // and so leave out what passes between iterations that do not follow each other.
+#include "analyses/rows/engine_steps.h"
+
 #include <array>
 
 #include "analyses/analysis.h"
@@ -11,20 +13,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"phase", kText, "", "prefill: new requests only; decode: running ones only; mixed: both"},
-    {"iterations", kInt, "", "complete ones"},
-    {"requests_per_iteration", kReal, "", "mean number of requests: the batch"},
-    {"prefill_tokens", kInt, "", "tokens of prompts computed; NULL: not said of all"},
-    {"decode_tokens", kInt, "", "tokens generated; NULL: not said of all"},
-    {"context_per_request", kReal, "", "mean tokens that attention reads for a request; NULL: not said of all"},
-    {"total_ns", kInt, "ns", "length of their step windows"},
-    {"median_ns", kInt, "ns", "median length"},
-    {"tokens_per_second", kReal, "1/s", "both kinds of tokens by total_ns; NULL: not said of all"},
-};
 
 struct Group {
   std::vector<int64_t> lengths;
@@ -55,7 +43,7 @@ void AddRow(const TraceTimeline& timeline, Phase phase, Group& group, Table& tab
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("engine_steps", kColumns);
+  Table table = EmptyTable<EngineStepsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::array<Group, std::size(kPhaseNames)> groups;
     const Trace& trace = timeline.trace();
@@ -72,7 +60,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(engine_steps) = {.name = "engine_steps",
                           .help = "Iterations of a serving engine by phase: requests, tokens, tokens per second",
-                          .columns = kColumns,
+                          .columns = EngineStepsRows::kColumns,
                           .run = Compute};
 
 }  // namespace gapless::internal

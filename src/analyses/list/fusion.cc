@@ -6,6 +6,8 @@
 //
 // `removable_ns` is what a perfect fusion would save: of n links that read and write the same tensors one remains, so
 // (n−1)/n of the time. What is kept for the backward pass must still be written, so less goes in training.
+#include "analyses/rows/fusion.h"
+
 #include <unordered_map>
 
 #include "analyses/analysis.h"
@@ -15,26 +17,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "", "chain, or conv_norm: begins with a batch normalisation right after a convolution"},
-    {"pattern", kText, "", "the operators in order, e.g. aten::mul > aten::add > aten::gelu"},
-    {"links", kInt, "", "how many operators"},
-    {"calls", kInt, "", "how often the chain occurs"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"kernels", kInt, "", "kernels in all of them"},
-    {"device_ns", kInt, "ns", "time of these kernels"},
-    {"first_ns", kInt, "ns", "of it, the first operator: of conv_norm the normalisation"},
-    {"removable_ns", kInt, "ns", "of it, at most this goes when each chain is one kernel: (links-1)/links"},
-    {"share", kReal, "share", "device_ns of all device work of the trace"},
-    {"bytes", kInt, "bytes", "that the operators move at least, each tensor once; NULL: shapes or types not recorded"},
-    {"elements", kInt, "", "of the largest tensor in the longest of them; NULL: shapes were not recorded"},
-    {"source_line", kText, "", "line of the user's code that called the first operator of the longest"},
-    {"slice_id", kInt, "id:slice", "that operator"},
-    {"gpu_op_id", kInt, "id:gpu_op", "its first kernel"},
-};
 
 struct Group {
   std::vector<StringId> names;
@@ -144,7 +126,7 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("fusion", kColumns);
+  Table table = EmptyTable<FusionRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
@@ -153,7 +135,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(fusion) = {.name = "fusion",
                     .help = "Chains of operators that could be one kernel each, by the operators in them",
-                    .columns = kColumns,
+                    .columns = FusionRows::kColumns,
                     .run = Compute};
 
 }  // namespace gapless::internal

@@ -26,7 +26,7 @@ TEST(Fusion, ChainsAreGroupedByTheirOperators) {
     Op(trace, "aten::gelu", GpuOpClass::kPointwise, at + 20, 30, "[[4,8]]");
   }
   testing::Analysed run(trace);
-  const Table& fusion = run["fusion"];
+  const auto fusion = run["fusion"];
   ASSERT_EQ(fusion.rows(), 1u);
   EXPECT_EQ(fusion.Text(0, "kind"), "chain");
   EXPECT_EQ(fusion.Text(0, "pattern"), "aten::add > aten::gelu");

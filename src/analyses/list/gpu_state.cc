@@ -5,6 +5,8 @@
 // Samples count from the first step that the agent saw to the last; without an agent, all of them. A flag that is
 // sampled stands for the time until the next sample, so shares are shares of samples. The clock is compared where both
 // were sampled together.
+#include "analyses/rows/gpu_state.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -16,29 +18,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"samples", kInt, "", "moments in which the GPU was asked"},
-    {"span_ns", kInt, "ns", "from the first of them to the last"},
-    {"utilization_share", kReal, "share", "mean share of time with a kernel running; NULL: not sampled"},
-    {"throttled_share", kReal, "share", "samples slowed down by heat or the power supply; NULL: not sampled"},
-    {"reason", kText, "", "the reason of most of these; NULL: none"},
-    {"throttled_clock_hz", kReal, "Hz", "mean clock of the multiprocessors in these; NULL: none"},
-    {"free_clock_hz", kReal, "Hz", "the same in samples without throttling and with work; NULL: none"},
-    {"temperature_max", kReal, "degC", "highest temperature; NULL: not sampled"},
-    {"foreign_share", kReal, "share", "samples with a process of others on the GPU; NULL: not known"},
-    {"foreign_bytes", kReal, "bytes", "most memory of such processes; NULL: not known"},
-    {"memory_peak_bytes", kReal, "bytes", "most memory in use; NULL: not sampled"},
-    {"memory_bytes", kInt, "bytes", "memory of the GPU; NULL: not known"},
-    {"sm_active_share", kReal, "share",
-     "mean share of multiprocessor time with a warp resident (DCGM); NULL: not sampled"},
-    {"dram_active_share", kReal, "share",
-     "mean share of time in which device memory moves data (DCGM); NULL: not sampled"},
-    {"power_watts", kReal, "W", "mean power of the board; NULL: not sampled"},
-};
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view kThrottlePrefix = "gpu.throttle.";
@@ -167,7 +146,7 @@ bool IsTelemetry(const Trace& trace) {
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable("gpu_state", kColumns);
+  Table table = EmptyTable<GpuStateRows>();
   const std::optional<Interval> window = Stepping(run);
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && IsTelemetry(*of.trace))
@@ -179,7 +158,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(gpu_state) = {.name = "gpu_state",
                        .help = "GPUs while the steps ran, by telemetry: throttling, heat, other processes, memory",
-                       .columns = kColumns,
+                       .columns = GpuStateRows::kColumns,
                        .run = Compute};
 
 }  // namespace gapless::internal

@@ -24,7 +24,7 @@ TEST(GpuState, ThrottlingIsPricedByTheClock) {
   Sample(trace, 20, 1, 2e9, false);
   Sample(trace, 30, 0, 0.3e9, false);  // idle: its clock says nothing
   Analysed run(trace);
-  const Table& table = run["gpu_state"];
+  const auto table = run["gpu_state"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Int(0, "samples"), 4);
   EXPECT_EQ(table.Int(0, "span_ns"), 30);
@@ -39,7 +39,7 @@ TEST(GpuState, WhatWasNotSampledIsAbsent) {
   HandMade trace;
   trace.Format("telemetry").Counter("gpu.memory.used", 0, 5e9, 0).Counter("gpu.memory.used", 10, 7e9, 0);
   Analysed run(trace);
-  const Table& table = run["gpu_state"];
+  const auto table = run["gpu_state"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Real(0, "memory_peak_bytes"), 7e9);
   for (const std::string_view column :
@@ -53,7 +53,7 @@ TEST(GpuState, SamplesCountWhileStepsRun) {
   for (int64_t at = 0; at < 100; at += 10) Sample(telemetry, at, 1, 2e9, at < 50);
   agent.Process(2, 1'700'000'000'000'000'000).AgentStep(0, 0, 60).AgentStep(1, 60, 80).Annotation("Python GC", 0, 80);
   Analysed run(std::vector{telemetry.Finish(), agent.Finish()});
-  const Table& table = run["gpu_state"];
+  const auto table = run["gpu_state"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Int(0, "samples"), 8);
   EXPECT_EQ(table.Real(0, "throttled_share"), 5.0 / 8);

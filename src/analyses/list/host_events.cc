@@ -7,6 +7,8 @@
 // A slice inside another of its kind is part of it and not counted. `idle_ns` is the device's idle time while the event
 // lasts; whether it would have idled anyway is not known. What the first complete step does may be warm-up: `later_…`
 // counts the other steps alone.
+#include "analyses/rows/host_events.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -51,27 +53,6 @@ constexpr std::string_view kKindNames[kKinds] = {"",
                                                  "ddp",
                                                  "ddp_buffers",
                                                  "fsdp"};
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "",
-     "compilation, compiled_region, graph_recording, garbage_collection, checkpoint_save, recompute (activation "
-     "checkpointing), module_load, device_alloc, device_free, host_alloc (pinned memory), forward passes of "
-     "data_parallel, ddp, fsdp, and ddp_buffers: ddp packs the model's buffers to broadcast them"},
-    {"name", kText, "", "as recorded"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"calls", kInt, "", "how many"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"steps_hit", kInt, "", "complete steps with at least one; NULL: no complete step"},
-    {"total_ns", kInt, "ns", "host time"},
-    {"max_ns", kInt, "ns", "longest"},
-    {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
-    {"later_calls", kInt, "", "in steps after the first complete one; NULL: no complete step"},
-    {"later_total_ns", kInt, "ns", "host time of those"},
-    {"later_idle_ns", kInt, "ns", "idle time of the device meanwhile; NULL: no device"},
-    {"slice_id", kInt, "id:slice", "the longest"},
-};
 
 // "torch/serialization.py(965): save" → the file and the function.
 struct Frame {
@@ -220,7 +201,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("host_events", kColumns);
+  Table table = EmptyTable<HostEventsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
@@ -230,7 +211,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(host_events) = {
     .name = "host_events",
     .help = "Compilation, garbage collection, checkpoints, memory calls: host time, and idle time meanwhile",
-    .columns = kColumns,
+    .columns = HostEventsRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

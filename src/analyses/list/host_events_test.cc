@@ -18,7 +18,7 @@ TEST(HostEvents, CountTimeAndIdleTimeMeanwhile) {
     trace.Kernel("k", {t + 690, t + 695, t + 700, t + 1000});
   }
   Analysed run(trace);
-  const Table& events = run["host_events"];
+  const auto events = run["host_events"];
   ASSERT_EQ(events.rows(), 1u);
   EXPECT_EQ(events.Text(0, "kind"), "garbage_collection");
   EXPECT_EQ(events.Text(0, "source_line"), "train.py:5");
@@ -36,7 +36,7 @@ TEST(HostEvents, OfTheFirstStepAreNotLater) {
   trace.Step(0, 0, 1000).Call("cudaMalloc", ApiKind::kAlloc, 10, 110).Kernel("k", {120, 130, 140, 1000});
   trace.Step(1, 1000, 2000).Kernel("k", {1000, 1010, 1020, 1500}).Call("cudaFree", ApiKind::kFree, 1600, 1700);
   Analysed run(trace);
-  const Table& events = run["host_events"];
+  const auto events = run["host_events"];
   EXPECT_EQ(testing::IntWhere(events, "kind", "device_alloc", "calls"), 1);
   EXPECT_EQ(testing::IntWhere(events, "kind", "device_alloc", "later_calls"), 0);
   EXPECT_EQ(testing::IntWhere(events, "kind", "device_free", "later_calls"), 1);
@@ -63,7 +63,7 @@ TEST(HostEvents, FlattenedTensorsAreBuffersOnlyInDdpsForwardPass) {
   trace.Operator("aten::flatten_dense_tensors", 40, 100).Operator("aten::unflatten_dense_tensors", 200, 300);
   trace.Operator("aten::flatten_dense_tensors", 600, 700).Kernel("k", {800, 805, 810, 820});
   Analysed run(trace);
-  const Table& events = run["host_events"];
+  const auto events = run["host_events"];
   int64_t calls = 0, total = 0;
   for (size_t row = 0; row < events.rows(); ++row)
     if (events.Text(row, "kind") == "ddp_buffers")
@@ -95,7 +95,7 @@ TEST(HostEvents, KindsByTheNamesPyTorchGives) {
     HandMade trace;
     trace.Python(named.name, 0, 100, "").Kernel("k", {110, 120, 130, 140});
     Analysed run(trace);
-    const Table& events = run["host_events"];
+    const auto events = run["host_events"];
     EXPECT_EQ(events.rows() > 0 ? events.Text(0, "kind") : "", named.kind) << named.name;
   }
 }

@@ -10,6 +10,8 @@
 //   python      the rest: Python between operators
 //
 // Processes that used a device are in the ledger instead, and not here.
+#include "analyses/rows/host_steps.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -25,32 +27,6 @@ namespace {
 
 using host_parts::Part;
 using enum host_parts::Part;
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"steps", kInt, "", "complete steps"},
-    {"wall_ns", kInt, "ns", "their duration; the parts below add up to it"},
-    {"data_ns", kInt, "ns", "in the data loader's iterator"},
-    {"save_ns", kInt, "ns", "writing checkpoints"},
-    {"gc_ns", kInt, "ns", "in Python's garbage collection"},
-    {"compile_ns", kInt, "ns", "compiling"},
-    {"optimizer_ns", kInt, "ns", "in Optimizer.step, without the closure that it runs"},
-    {"collective_ns", kInt, "ns", "a collective is under way and no operator runs here"},
-    {"operator_ns", kInt, "ns", "in other operators"},
-    {"python_ns", kInt, "ns", "in Python between operators"},
-    {"operators", kInt, "", "outermost operators on that thread"},
-    {"optimizer_operators", kInt, "", "of these within Optimizer.step"},
-    {"calls", kInt, "", "operators on that thread outside Optimizer.step, nested ones too"},
-    {"call_ns", kInt, "ns",
-     "what calling one takes there: median of operators that only make a view (aten::select, slice, transpose and the "
-     "like), each divided by the operators it consists of; NULL: fewer than 16, or too short for the recording's "
-     "clock"},
-    {"optimizer", kText, "", "the optimiser's class; NULL: none seen"},
-    {"optimizer_line", kText, "", "line of the user's code that takes its step, when stacks were recorded"},
-    {"data_line", kText, "", "line that asks for batches, when stacks were recorded"},
-    {"operator_line", kText, "", "line with most time in other operators, when stacks were recorded"},
-};
 
 // Operators that compute nothing: what they take is what calling any operator takes, on that machine, with that
 // profiler.
@@ -172,7 +148,7 @@ void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("host_steps", kColumns);
+  Table table = EmptyTable<HostStepsRows>();
   for (const TraceTimeline& timeline : tables.Timelines())
     if (timeline.devices.empty()) AddRow(timeline, tables, table);
   return table;
@@ -182,7 +158,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(host_steps) = {.name = "host_steps",
                         .help = "Steps without device work: loading, collectives, optimiser, operators, Python",
-                        .columns = kColumns,
+                        .columns = HostStepsRows::kColumns,
                         .run = Compute};
 
 }  // namespace gapless::internal

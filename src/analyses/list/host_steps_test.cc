@@ -11,7 +11,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-int64_t PartsOf(const Table& table) {
+int64_t PartsOf(const testing::TableByName& table) {
   int64_t sum = 0;
   for (const std::string_view part :
        {"data_ns", "save_ns", "gc_ns", "compile_ns", "optimizer_ns", "collective_ns", "operator_ns", "python_ns"})
@@ -30,7 +30,7 @@ TEST(HostSteps, EachMomentBelongsToOnePart) {
   trace.Operator("aten::mul_", 650, 750);
   trace.Annotation("Python GC", 750, 780);  // strikes within the optimiser
   Analysed run(trace);
-  const Table& table = run["host_steps"];
+  const auto table = run["host_steps"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Int(0, "wall_ns"), 1000);
   EXPECT_EQ(table.Int(0, "data_ns"), 300);
@@ -53,7 +53,7 @@ TEST(HostSteps, LinesAreThoseWithMostTime) {
   trace.OperatorOn("aten::add", 640, 700, {}, testing::kMain, "train.py:31");
   trace.OperatorOn("aten::add", 700, 720, {}, testing::kMain, "train.py:31");
   Analysed run(trace);
-  const Table& table = run["host_steps"];
+  const auto table = run["host_steps"];
   EXPECT_EQ(table.Text(0, "data_line"), "train.py:20");
   EXPECT_EQ(table.Text(0, "operator_line"), "train.py:31");
 }
@@ -63,7 +63,7 @@ TEST(HostSteps, OnlyCompleteStepsCount) {
   trace.Step(0, 0, 100).Step(1, 100, 200).Step(2, 200, 250, false);
   trace.Operator("aten::mm", 0, 60).Operator("aten::mm", 100, 160).Operator("aten::mm", 200, 250);
   Analysed run(trace);
-  const Table& table = run["host_steps"];
+  const auto table = run["host_steps"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Int(0, "steps"), 2);
   EXPECT_EQ(table.Int(0, "wall_ns"), 200);

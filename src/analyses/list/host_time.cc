@@ -3,6 +3,8 @@
 // the innermost frame or annotation open in the middle of the part. In a long part many may follow each other, and the
 // one in the middle says little: there it is the innermost that covers at least half of the part. The largest parts
 // decide what to look at, so parts are not cut where the frame changes.
+#include "analyses/rows/host_time.h"
+
 #include <map>
 #include <tuple>
 
@@ -12,22 +14,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"name", kText, "", "frame or annotation the launching thread had open; NULL: none recorded, or none but the step"},
-    {"category", kText, "", "python, annotation …; NULL: none recorded"},
-    {"annotation", kText, "", "innermost annotation around it that is not the step"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"while_launching", kInt, "", "1: in gaps whose main cause is launching; 0: in others"},
-    {"parts", kInt, "", "parts of idle gaps"},
-    {"parts_per_step", kReal, "", "NULL: no complete step"},
-    {"idle_ns", kInt, "ns", "their length"},
-    {"longest_ns", kInt, "ns", "the longest"},
-    {"slice_id", kInt, "id:slice", "the frame or annotation of the longest"},
-};
 
 // From here a part is longer than Python between two operators, and may hold a whole function's work.
 constexpr int64_t kLongPartNs = 1'000'000;
@@ -108,7 +94,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("host_time", kColumns);
+  Table table = EmptyTable<HostTimeRows>();
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
   return table;
@@ -118,7 +104,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(host_time) = {.name = "host_time",
                        .help = "What the host did while a device was idle and nothing was launched, by frame and line",
-                       .columns = kColumns,
+                       .columns = HostTimeRows::kColumns,
                        .run = Compute};
 
 }  // namespace gapless::internal

@@ -13,7 +13,7 @@ TEST(HostTime, NamesTheInnermostFrameInTheMiddleOfTheGap) {
   trace.Kernel("a", {0, 1'000, 2'000, 100'000}).Python("log.py(9): write", 50'000, 900'000, "log.py:9");
   trace.Kernel("b", {950'000, 951'000, 952'000, 2'000'000});
   testing::Analysed run(trace);
-  const Table& host = run["host_time"];
+  const auto host = run["host_time"];
   ASSERT_EQ(host.rows(), 1u);
   EXPECT_EQ(host.Text(0, "name"), "log.py(9): write");
   EXPECT_EQ(host.Text(0, "category"), "python");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every interval in which a whole device was idle, with its causes (timeline.h) and what the host had open at the
 // longest one.
+#include "analyses/rows/idle.h"
+
 #include <array>
 
 #include "analyses/analysis.h"
@@ -9,29 +11,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"id", kInt, "", "ordinal of the interval over the run"},
-    kDeviceColumn,
-    {"step", kInt, "", "step in whose window it begins; NULL: none"},
-    {"ts_ns", kInt, "ns", "when the device went idle"},
-    {"dur_ns", kInt, "ns", "for how long"},
-    {"cause", kText, "", "the cause with the largest part: data, launch, sync, host, unknown"},
-    {"data_ns", kInt, "ns", "part: the host waits for the next batch"},
-    {"launch_ns", kInt, "ns", "part: the host issues work, or the device starts it"},
-    {"sync_ns", kInt, "ns", "part: the host is in a call that blocks"},
-    {"host_ns", kInt, "ns", "part: the host does something else"},
-    {"unknown_ns", kInt, "ns", "part: not recorded"},
-    {"previous_id", kInt, "id:gpu_op", "operation whose end began it"},
-    {"next_id", kInt, "id:gpu_op", "operation whose start ended it"},
-    {"launch_id", kInt, "id:slice", "call that launched that operation"},
-    {"slice_id", kInt, "id:slice", "what the host had open in the longest part of the cause"},
-    {"operator", kText, "", "outermost operator around that slice"},
-    {"annotation", kText, "", "innermost annotation around it that is not the step"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-};
 
 using CauseSums = std::array<int64_t, kIdleCauses>;
 
@@ -120,7 +99,7 @@ class Writer {
 };
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("idle", kColumns);
+  Table table = EmptyTable<IdleRows>();
   size_t gaps = 0;
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) gaps += device.gaps.size();
@@ -134,7 +113,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(idle) = {.name = "idle",
                   .help = "Each interval in which a whole device was idle, its causes and what the host was doing",
-                  .columns = kColumns,
+                  .columns = IdleRows::kColumns,
                   .run = Compute};
 
 }  // namespace gapless::internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels by name. Groups are found through one array over the trace's texts, durations laid out group by group so that
 // the median needs no map and no vector per name.
+#include "analyses/rows/kernels.h"
+
 #include <span>
 #include <vector>
 
@@ -11,30 +13,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"name", kText, "", "name of the kernel"},
-    {"class", kText, "", "what it computes: gemm, gemv, conv, attention, norm, …"},
-    {"matrix_unit", kText, "", "runs on matrix units: yes, no, unknown"},
-    {"calls", kInt, "", "how often it ran"},
-    {"total_ns", kInt, "ns", "sum of its durations"},
-    {"mean_ns", kInt, "ns", "mean duration"},
-    {"min_ns", kInt, "ns", "shortest"},
-    {"p50_ns", kInt, "ns", "median"},
-    {"max_ns", kInt, "ns", "longest"},
-    {"share", kReal, "share", "of the time of all kernels of the device"},
-    {"occupancy_pct", kReal, "percent", "recorder's estimate of occupancy, mean weighted by duration"},
-    {"gpu_op_id", kInt, "id:gpu_op", "its longest run"},
-    {"library", kText, "", "library of the kernel, by its name: cublas, cudnn, triton, pytorch, …; NULL: unknown"},
-    {"sm_share", kReal, "share", "multiprocessors its grids have blocks for, weighted by duration; NULL: not recorded"},
-    {"long_ns", kInt, "ns", "of total_ns, runs of 10 µs and longer"},
-    {"long_optimizer_ns", kInt, "ns", "of long_ns, launched inside an optimizer's step"},
-    {"precision", kText, "",
-     "operands it multiplies, by its name: fp64, fp32, tf32, fp16, …; unknown: it does not say, or multiplies none"},
-};
 
 constexpr int64_t kLongNs = 10'000;  // shorter ones are matters of launching
 
@@ -127,7 +105,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("kernels", kColumns);
+  Table table = EmptyTable<KernelsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::vector<uint8_t>& in_optimizer = tables.Once(timeline.trace(), InsideOptimizers);
     std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
@@ -143,7 +121,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(kernels) = {.name = "kernels",
                      .help = "Kernels by name: calls, time, share, matrix units, occupancy",
-                     .columns = kColumns,
+                     .columns = KernelsRows::kColumns,
                      .run = Compute};
 
 }  // namespace gapless::internal

@@ -17,7 +17,7 @@ TEST(Kernels, AreGroupedByNameLargestFirst) {
   trace.Kernel("gemm", {3, 4, 150, 210}, {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes});
   trace.Copy(CopyKind::kDtoD, {4, 5, 300, 900});
   testing::Analysed run(trace);
-  const Table& kernels = run["kernels"];
+  const auto kernels = run["kernels"];
   ASSERT_EQ(kernels.rows(), 2u) << "copies are no kernels";
   EXPECT_EQ(kernels.Text(0, "name"), "gemm");
   EXPECT_EQ(kernels.Text(0, "class"), "gemm");

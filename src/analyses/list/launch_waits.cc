@@ -5,6 +5,8 @@
 // …EndCapture and …GraphInstantiate on it) nothing of what it launches runs. And a single call may take most of all
 // there is: the first use of a kernel loads its code, the first tensor starts the allocator. `call_ns` is the longest
 // part of each row as far as one call, or one operator by itself, took it.
+#include "analyses/rows/launch_waits.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -16,22 +18,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"kind", kText, "",
-     "operator: inside one, or a call; between: Python between two, in gaps whose main cause is launching; capture: "
-     "either, while the thread captures a graph"},
-    {"operator", kText, "", "the outermost operator; of calls without one: the call; NULL: other kinds"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"parts", kInt, "", "parts of idle gaps"},
-    {"idle_ns", kInt, "ns", "their length"},
-    {"call", kText, "", "call or operator that by itself took half of the longest part or more; NULL: none"},
-    {"call_ns", kInt, "ns", "how much of that part; NULL: none"},
-    {"slice_id", kInt, "id:slice", "the call, or what was open in the longest part"},
-};
 
 enum Kind : uint8_t { kOperator, kBetween, kCapture };
 constexpr std::string_view kKindNames[] = {"operator", "between", "capture"};
@@ -164,7 +150,7 @@ void AddRows(const TraceTimeline& timeline, const std::vector<Intervals>& captur
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("launch_waits", kColumns);
+  Table table = EmptyTable<LaunchWaitsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::vector<Intervals> captures = Captures(timeline.trace());
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, captures, device, table);
@@ -177,7 +163,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(launch_waits) = {
     .name = "launch_waits",
     .help = "Idle time while the host launches, by operator and line; captures and the longest call apart",
-    .columns = kColumns,
+    .columns = LaunchWaitsRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

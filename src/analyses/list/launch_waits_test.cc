@@ -9,14 +9,16 @@ namespace {
 
 using testing::HandMade;
 
-int64_t IdleOf(const Table& waits, std::string_view kind) { return testing::IntWhere(waits, "kind", kind, "idle_ns"); }
+int64_t IdleOf(const testing::TableByName& waits, std::string_view kind) {
+  return testing::IntWhere(waits, "kind", kind, "idle_ns");
+}
 
 TEST(LaunchWaits, ByOperatorAndBetweenThem) {
   HandMade trace;
   trace.Kernel("a", {0, 1'000, 2'000, 10'000}).Operator("aten::add", 20'000, 60'000);
   trace.Operator("aten::fill_", 30'000, 55'000).Kernel("b", {50'000, 51'000, 52'000, 60'000});
   testing::Analysed run(trace);
-  const Table& waits = run["launch_waits"];
+  const auto waits = run["launch_waits"];
   ASSERT_EQ(waits.rows(), 3u) << "and the first kernel's call";
   EXPECT_EQ(waits.Text(0, "operator"), "aten::add") << "the outermost";
   EXPECT_EQ(IdleOf(waits, "operator"), 32'000) << "20 to 52 µs";
@@ -44,7 +46,7 @@ TEST(LaunchWaits, WhileAGraphIsCapturedNothingIsLaunched) {
   trace.Call("cudaGraphInstantiateWithFlags", ApiKind::kOther, 55'000, 65'000);
   trace.Kernel("b", {70'000, 71'000, 72'000, 80'000});
   testing::Analysed run(trace);
-  const Table& waits = run["launch_waits"];
+  const auto waits = run["launch_waits"];
   EXPECT_EQ(IdleOf(waits, "capture"), 32'000 + 10'000);
   EXPECT_EQ(IdleOf(waits, "between"), 10'000 + 3'000 + 5'000);
   EXPECT_EQ(IdleOf(waits, "operator"), 2 * 2'000) << "both calls until their kernels start";

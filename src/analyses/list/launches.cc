@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How work reaches each device: what launching costs the host, how long launched work waits, and how small the pieces
 // are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
+#include "analyses/rows/launches.h"
+
 #include <utility>
 #include <vector>
 
@@ -12,27 +14,6 @@ namespace {
 
 // TraceLens "short_kernels" and its agent's rules draw the line there: launching one costs the host about as much.
 constexpr int64_t kShortKernelNs = 10'000;
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"calls", kInt, "", "host calls that launched work"},
-    {"graph_calls", kInt, "", "of these, launches of a captured graph"},
-    {"gpu_ops", kInt, "", "operations they put on the device"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"call_total_ns", kInt, "ns", "host time in the calls"},
-    {"call_mean_ns", kInt, "ns", "mean host time of a call"},
-    {"call_p50_ns", kInt, "ns", "median"},
-    {"call_p95_ns", kInt, "ns", "95 of 100 calls take at most this"},
-    {"delay_p50_ns", kInt, "ns", "from the end of the call to the start of its (first) operation, median"},
-    {"delay_p95_ns", kInt, "ns", "95 of 100 wait at most this"},
-    {"queued_share", kReal, "share", "of the calls: the device still had work when they returned"},
-    {"kernels", kInt, "", "kernels without communication"},
-    {"kernel_p50_ns", kInt, "ns", "their median duration"},
-    {"short_kernels", kInt, "", "of these, shorter than 10 µs"},
-    {"short_kernel_share", kReal, "share", "short kernels of all, by count"},
-};
 
 struct Stats {
   std::vector<int64_t> call_ns, delay_ns, kernel_ns;
@@ -83,7 +64,7 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, std::ve
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("launches", kColumns);
+  Table table = EmptyTable<LaunchesRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<const DeviceTimeline*> counted_on(timeline.trace().slices.size());
     for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, counted_on, table);
@@ -95,7 +76,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(launches) = {.name = "launches",
                       .help = "Launches per device: cost on the host, delay, queueing, how short the kernels are",
-                      .columns = kColumns,
+                      .columns = LaunchesRows::kColumns,
                       .run = Compute};
 
 }  // namespace gapless::internal

@@ -12,7 +12,7 @@ TEST(Launches, CallsDelaysAndShortKernels) {
   trace.Kernel("short", {0, 1'000, 3'000, 10'000});       // the device was free: 2 µs after the call
   trace.Kernel("long", {4'000, 8'000, 10'000, 100'000});  // queued behind the first
   testing::Analysed run(trace);
-  const Table& launches = run["launches"];
+  const auto launches = run["launches"];
   ASSERT_EQ(launches.rows(), 1u);
   EXPECT_EQ(launches.Int(0, "calls"), 2);
   EXPECT_DOUBLE_EQ(launches.Real(0, "calls_per_step"), 2);

@@ -2,6 +2,8 @@
 // Kernels that libraries run to change the memory layout of a tensor before or after the operation they were asked for:
 // cuDNN's between NCHW and NHWC, MIOpen's batched transposes, cuBLAS' transposes. With the layout the library wants
 // (channels_last) they are not needed. By the operator that launches them.
+#include "analyses/rows/layout_changes.h"
+
 #include <map>
 
 #include "analyses/analysis.h"
@@ -10,22 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"operator", kText, "", "innermost operator that launches them; NULL: none recorded"},
-    {"kernel", kText, "", "the kernel with the most time"},
-    {"types", kText, "", "types of the operator's inputs at the longest; NULL: not recorded"},
-    {"calls", kInt, "", "how many of these kernels"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"device_ns", kInt, "ns", "their time"},
-    {"operator_ns", kInt, "ns", "all kernels these operators launch"},
-    {"share", kReal, "share", "device_ns of all device work of the trace"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"slice_id", kInt, "id:slice", "the operator of the longest"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
-};
 
 struct Group {
   StringId name = StringId::kNone;
@@ -100,7 +86,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("layout_changes", kColumns);
+  Table table = EmptyTable<LayoutChangesRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
@@ -109,7 +95,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(layout_changes) = {.name = "layout_changes",
                             .help = "Kernels that only change the memory layout for a library, by operator",
-                            .columns = kColumns,
+                            .columns = LayoutChangesRows::kColumns,
                             .run = Compute};
 
 }  // namespace gapless::internal

@@ -13,7 +13,7 @@ TEST(LayoutChanges, ByTheOperatorThatNeedsThem) {
   trace.Kernel("void cudnn::ops::nchwToNhwcKernel<__half>(int)", {10, 20, 100, 130});
   trace.Kernel("implicit_gemm", {30, 40, 130, 180}).Kernel("void nhwcToNchwKernel<__half>", {50, 60, 180, 200});
   testing::Analysed run(trace);
-  const Table& changes = run["layout_changes"];
+  const auto changes = run["layout_changes"];
   ASSERT_EQ(changes.rows(), 1u);
   EXPECT_EQ(changes.Text(0, "operator"), "aten::cudnn_convolution");
   EXPECT_EQ(changes.Text(0, "kernel"), "void cudnn::ops::nchwToNhwcKernel<__half>(int)") << "the most time";

@@ -3,6 +3,8 @@
 // communication and copies that run beside it, and communication hides copies: what is left of those is exposed. Idle
 // time is cut by cause (timeline.h). compute + exposed_comm + exposed_copy + idle = wall, and the idle parts add up to
 // idle, to the nanosecond.
+#include "analyses/rows/ledger.h"
+
 #include <array>
 
 #include "analyses/analysis.h"
@@ -10,23 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"step", kInt, "", "step number; NULL: the whole analysed window, time between steps included"},
-    {"wall_ns", kInt, "ns", "length of the step's window, or of the whole"},
-    {"compute_ns", kInt, "ns", "some kernel that is not communication runs"},
-    {"exposed_comm_ns", kInt, "ns", "communication kernels run and nothing computes"},
-    {"exposed_copy_ns", kInt, "ns", "only copies or fills run"},
-    {"idle_ns", kInt, "ns", "nothing runs on any stream"},
-    {"idle_data_ns", kInt, "ns", "idle while the host waits for the next batch"},
-    {"idle_launch_ns", kInt, "ns", "idle while the host issues work, or while the device starts it"},
-    {"idle_sync_ns", kInt, "ns", "idle while the host is in a call that blocks"},
-    {"idle_host_ns", kInt, "ns", "idle while the host does something else: Python code, or nothing recorded"},
-    {"idle_unknown_ns", kInt, "ns", "idle for a reason that was not recorded"},
-};
 
 constexpr size_t kBuckets = 3 + kIdleCauses;  // compute, communication, copies, then idle by cause
 
@@ -66,7 +51,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::s
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("ledger", kColumns);
+  Table table = EmptyTable<LedgerRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<Interval> windows;
     std::vector<int64_t> numbers;
@@ -86,7 +71,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(ledger) = {.name = "ledger",
                     .help = "Where each device's time went: compute, exposed communication and copies, idle by cause",
-                    .columns = kColumns,
+                    .columns = LedgerRows::kColumns,
                     .run = Compute};
 
 }  // namespace gapless::internal

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 8> kBuckets = {"compute_ns",   "exposed_c
                                                       "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",
                                                       "idle_host_ns", "idle_unknown_ns"};
 
-void ExpectAddsUp(const Table& ledger) {
+void ExpectAddsUp(const testing::TableByName& ledger) {
   for (size_t row = 0; row < ledger.rows(); ++row) {
     int64_t all = 0, idle = 0;
     for (size_t bucket = 0; bucket < kBuckets.size(); ++bucket) {
@@ -36,7 +36,7 @@ TEST(Ledger, ComputingHidesCommunicationAndCopies) {
   HandMade trace;
   trace.Kernel("gemm", {0, 1, 10, 100}).Kernel("nccl", {1, 2, 50, 150}, kComm).Copy(CopyKind::kDtoD, {2, 3, 90, 200});
   Analysed run(trace);
-  const Table& ledger = run["ledger"];
+  const auto ledger = run["ledger"];
   ASSERT_EQ(ledger.rows(), 1u);
   EXPECT_EQ(ledger.Int(0, "compute_ns"), 90);
   EXPECT_EQ(ledger.Int(0, "exposed_comm_ns"), 50) << "100 to 150";
@@ -59,7 +59,7 @@ TEST(Ledger, StepsAddUpToTheWholeWhenTheyTile) {
   trace.Step(0, 0, 1000).Loader(0, 300).Kernel("a", {400, 410, 500, 1200});
   trace.Step(1, 1000, 2000).Loader(1000, 1500).Kernel("b", {1600, 1610, 1700, 1900});
   Analysed run(trace);
-  const Table& ledger = run["ledger"];
+  const auto ledger = run["ledger"];
   ASSERT_EQ(ledger.rows(), 3u);
   EXPECT_TRUE(ledger.IsNull(0, "step"));
   EXPECT_EQ(ledger.Int(2, "step"), 1);
@@ -248,7 +248,7 @@ TEST(Ledger, EqualsPaintingEachNanosecondOfRandomTraces) {
     const auto finished = trace.Finish();
     const Window window = AnalysedWindow(*finished);
     Analysed run(std::vector{finished});
-    const Table& ledger = run["ledger"];
+    const auto ledger = run["ledger"];
     ASSERT_EQ(ledger.rows(), 3u);
     ExpectAddsUp(ledger);
     const Painter painter(hosts, ops, window.span);

@@ -6,6 +6,8 @@
 // the kind of its parent. Example: a frame of torchvision/transforms that calls the built-in resize of an image is a
 // transform, and so is the resize. The Python functions are known where stacks were recorded, and only of loaders
 // without workers: the work of other processes is not in the recording. Linear in the slices.
+#include "analyses/rows/loader_work.h"
+
 #include <array>
 
 #include "analyses/analysis.h"
@@ -14,15 +16,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "", "read, decode, transform, tokenize, collate or other"},
-    {"self_ns", kInt, "ns", "time inside the loader spent on it, without what it calls of other kinds"},
-    {"share", kReal, "share", "of the time inside the loader"},
-    {"function", kText, "", "the function with most of that time, as recorded"},
-};
 
 enum class Work : uint8_t { kOther, kRead, kDecode, kTransform, kTokenize, kCollate };
 constexpr std::array<std::string_view, 6> kWorkNames = {"other", "read", "decode", "transform", "tokenize", "collate"};
@@ -125,7 +118,7 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("loader_work", kColumns);
+  Table table = EmptyTable<LoaderWorkRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
@@ -135,7 +128,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(loader_work) = {
     .name = "loader_work",
     .help = "Time inside a loader without workers, by kind of work: reading, decoding, transforming",
-    .columns = kColumns,
+    .columns = LoaderWorkRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

@@ -22,7 +22,7 @@ TEST(LoaderWork, GivesSelfTimeToTheKindOfTheNameOrOfTheParent) {
     trace.Python("torchvision/transforms/transforms.py(968): forward", at + 500, at + 600, "");  // not in the loader
   }
   Analysed run(trace);
-  const Table& table = run["loader_work"];
+  const auto table = run["loader_work"];
   ASSERT_EQ(table.rows(), 3U);
   EXPECT_EQ(table.Text(0, "kind"), "decode");
   EXPECT_EQ(table.Int(0, "self_ns"), 600);

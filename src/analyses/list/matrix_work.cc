@@ -2,6 +2,8 @@
 // Matrix products, convolutions and attention of each device: how much of the kernel time they are, and whether they
 // run on matrix units (tensor cores, matrix cores). The element type is that of the first tensor of the operator that
 // launched them.
+#include "analyses/rows/matrix_work.h"
+
 #include <map>
 
 #include "analyses/analysis.h"
@@ -11,32 +13,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"device_name", kText, "", "name of the device"},
-    {"vendor", kText, "", "nvidia, amd, other; NULL: not recorded"},
-    {"compute_major", kInt, "", "compute capability"},
-    {"compute_minor", kInt, "", "compute capability"},
-    {"kernel_ns", kInt, "ns", "time of all kernels without communication"},
-    {"matrix_ns", kInt, "ns", "of these, matrix products, convolutions and attention"},
-    {"on_units_ns", kInt, "ns", "of these, time of kernels on tensor cores (matrix cores), by their names"},
-    {"off_units_ns", kInt, "ns", "time of kernels whose names show that they do not use tensor cores"},
-    {"unknown_ns", kInt, "ns", "time of kernels whose names show neither"},
-    {"share", kReal, "share", "matrix_ns / kernel_ns"},
-    {"on_units_share", kReal, "share", "on_units_ns / (on_units_ns + off_units_ns); NULL: both are 0"},
-    {"dtype", kText, "",
-     "element type with the most matrix time off tensor cores; of all if all run on them; NULL: not recorded"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest kernel off tensor cores"},
-    {"least_compute_major", kInt, "",
-     "lowest possible compute capability, from names of NVIDIA's matrix kernels (volta_…, ampere_…); NULL: not in the "
-     "names"},
-    {"off_float32_ns", kInt, "ns",
-     "of off_units_ns, float32 products (type from the kernel's name, else its operator) and products of unknown type"},
-    {"off_float64_ns", kInt, "ns", "of off_units_ns, products of float64"},
-};
 
 struct Sums {
   int64_t kernel_ns = 0, unit_ns[3] = {};  // by MatrixUnit
@@ -155,7 +131,7 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Types& 
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("matrix_work", kColumns);
+  Table table = EmptyTable<MatrixWorkRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     Types types(timeline.trace());
     for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, types, table);
@@ -168,7 +144,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(matrix_work) = {
     .name = "matrix_work",
     .help = "Matrix products, convolutions, attention per device: share, and on matrix units or not",
-    .columns = kColumns,
+    .columns = MatrixWorkRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

@@ -18,7 +18,7 @@ TEST(MatrixWork, ByWhetherItRunsOnMatrixUnits) {
   trace.Kernel("who knows", {30, 40, 500, 550}, Matrix(GpuOpClass::kAttention, MatrixUnit::kUnknown));
   trace.Kernel("relu", {40, 50, 550, 600}, Matrix(GpuOpClass::kPointwise, MatrixUnit::kNo));
   testing::Analysed run(trace);
-  const Table& work = run["matrix_work"];
+  const auto work = run["matrix_work"];
   ASSERT_EQ(work.rows(), 1u);
   EXPECT_EQ(work.Text(0, "device_name"), "A100");
   EXPECT_EQ(work.Int(0, "compute_major"), 8);

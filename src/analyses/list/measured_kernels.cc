@@ -5,6 +5,8 @@
 // both know of it: the name, the grid and the block. Names are compared whole where both have their template arguments,
 // else by the function's name alone (kernel_names.h). Where several kernels of the timeline fit and as many launches
 // were measured as there are, both are paired in their order; where the numbers differ, all that fit are meant.
+#include "analyses/rows/measured_kernels.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -19,27 +21,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kernel_name", kText, "", "name of the kernel, as its profiler prints it"},
-    {"grid", kText, "", "blocks of its grid: 1024x1x1; NULL: not recorded"},
-    {"block", kText, "", "threads of a block: 256x1x1; NULL: not recorded"},
-    {"launch_index", kInt, "", "first of its measured launches"},
-    {"launches", kInt, "", "measured launches"},
-    {"duration_ns", kReal, "ns", "mean duration while it was measured; NULL: not measured"},
-    {"sm_pct", kReal, "percent", "compute throughput, of the peak; NULL: not measured"},
-    {"dram_pct", kReal, "percent", "throughput of device memory, of the peak; NULL: not measured"},
-    {"occupancy_pct", kReal, "percent", "resident warps, of the most possible; NULL: not measured"},
-    {"warp_efficiency_pct", kReal, "percent",
-     "active threads of an executed instruction, of a warp; NULL: not measured"},
-    {"registers", kInt, "", "per thread; NULL: not measured"},
-    {"shared_bytes", kInt, "bytes", "shared memory of a block; NULL: not measured"},
-    {"calls", kInt, "", "launches of it in the timeline; NULL: it was not found there"},
-    {"total_ns", kInt, "ns", "their time in the timeline; NULL: it was not found there"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest of them"},
-};
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kWarpThreads = 32;
@@ -226,7 +207,7 @@ void AddRow(const RunTrace& of, const Group& group, const Means& means, const Ti
 }
 
 Result<Table> Compute(const Run& run, Tables& tables) {
-  Table table = EmptyTable("measured_kernels", kColumns);
+  Table table = EmptyTable<MeasuredKernelsRows>();
   std::optional<Timeline> timeline;
   for (const RunTrace& of : run.traces()) {
     if (of.trace->kernel_metrics.size() == 0) continue;
@@ -251,7 +232,7 @@ Result<Table> Compute(const Run& run, Tables& tables) {
 
 ANALYSIS(measured_kernels) = {.name = "measured_kernels",
                               .help = "Kernels with hardware metrics (ncu), and what they take in the timeline",
-                              .columns = kColumns,
+                              .columns = MeasuredKernelsRows::kColumns,
                               .run = Compute};
 
 }  // namespace gapless::internal

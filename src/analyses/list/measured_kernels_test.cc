@@ -49,7 +49,7 @@ GpuOpRow Sized(int32_t grid) {
 // The table of the timeline and the metrics together.
 struct Joined {
   Joined(testing::HandMade& timeline, Measured& metrics) : run({timeline.Finish(), metrics.Finish()}), tables(run) {}
-  const Table& table() { return tables.Get("measured_kernels"); }
+  testing::TableByName table() { return tables.Get("measured_kernels"); }
   Run run;
   Tables tables;
 };
@@ -62,7 +62,7 @@ TEST(MeasuredKernels, AreFoundByFunctionGridAndBlock) {
   Measured metrics;
   metrics.Launch("scan", "(8, 1, 1)", 30).Launch("scan", "(8, 1, 1)", 50).Launch("other", "(8, 1, 1)", 10);
   Joined joined(timeline, metrics);
-  const Table& table = joined.table();
+  const auto table = joined.table();
   ASSERT_EQ(table.rows(), 2U);
   const size_t scan = table.Text(0, "kernel_name") == "other" ? 1 : 0;
   EXPECT_EQ(table.Text(scan, "kernel_name"), "void ns::scan<4>(float*)");
@@ -94,7 +94,7 @@ TEST(MeasuredKernels, ArePairedInOrder) {
   Measured metrics;
   metrics.Launch("add", "(8, 1, 1)", 30).Launch("add", "(8, 1, 1)", 60);
   Joined joined(timeline, metrics);
-  const Table& table = joined.table();
+  const auto table = joined.table();
   ASSERT_EQ(table.rows(), 2U);
   const size_t half = table.Text(0, "kernel_name") == "void add<half>(half*)" ? 0 : 1;
   EXPECT_DOUBLE_EQ(table.Real(half, "sm_pct"), 60);

@@ -2,6 +2,8 @@
 // Memory of each device as the framework's allocator recorded it. Peaks are over the whole recording, since memory that
 // the warm-up took is taken all the same; allocations are counted in the complete steps. Old recordings
 // have sizes but no totals: of them only the growth since the recording began is known.
+#include "analyses/rows/memory.h"
+
 #include <algorithm>
 #include <map>
 
@@ -10,23 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"device", kInt, "", "device number; NULL: host memory"},
-    {"device_bytes", kInt, "bytes", "memory of the device; NULL: not recorded"},
-    {"peak_allocated_bytes", kInt, "bytes", "most in use by tensors; NULL: not recorded"},
-    {"peak_reserved_bytes", kInt, "bytes", "most held by the allocator; NULL: not recorded, or host memory"},
-    {"peak_share", kReal, "share", "peak_reserved_bytes of device_bytes"},
-    {"unused_at_peak_bytes", kInt, "bytes", "held but not in use when most was in use: fragmentation and caching"},
-    {"peak_growth_bytes", kInt, "bytes", "most in use beyond what was in use when the recording began"},
-    {"allocations", kInt, "", "in the complete steps"},
-    {"allocations_per_step", kReal, "", "NULL: no complete step"},
-    {"allocated_bytes", kInt, "bytes", "their sizes added up"},
-    {"allocated_bytes_per_step", kReal, "bytes", "churn: what passes through the allocator; NULL: no complete step"},
-    {"memory_event_id", kInt, "id:memory_event", "the event after which most was in use"},
-};
 
 struct Memory {
   int64_t peak_allocated = kAbsent, peak_reserved = kAbsent, unused_at_peak = kAbsent;
@@ -69,7 +54,7 @@ void AddRow(const TraceTimeline& timeline, int32_t device, const Memory& memory,
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("memory", kColumns);
+  Table table = EmptyTable<MemoryRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const MemoryEventTable& events = timeline.trace().memory_events;
     std::map<int32_t, Memory> devices;
@@ -92,7 +77,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(memory) = {.name = "memory",
                     .help = "Memory per device: peaks, what the allocator holds unused, allocations per step",
-                    .columns = kColumns,
+                    .columns = MemoryRows::kColumns,
                     .run = Compute};
 
 }  // namespace gapless::internal

@@ -30,7 +30,7 @@ TEST(MemoryCurve, FewEventsAreAllThere) {
   Add(trace, 500'000, 300, 1'800);
   Add(trace, 900'000, -500, 1'300);
   Analysed run(trace);
-  const Table& curve = run["memory_curve"];
+  const auto curve = run["memory_curve"];
   ASSERT_EQ(curve.rows(), 3u);
   EXPECT_EQ(curve.Int(1, "ts_ns"), 500'000);
   EXPECT_EQ(curve.Int(1, "growth_bytes"), 800);
@@ -48,7 +48,7 @@ TEST(MemoryCurve, OfManyEventsEachStretchKeepsItsLeastAndItsMost) {
     Add(trace, i * 100 + 50, i == 12'345 ? -9'000 : -1'000);
   }
   Analysed run(trace);
-  const Table& curve = run["memory_curve"];
+  const auto curve = run["memory_curve"];
   EXPECT_LE(curve.rows(), 802u);
   int64_t most = 0, previous = -1;
   for (size_t row = 0; row < curve.rows(); ++row) {
@@ -66,7 +66,7 @@ TEST(MemoryCurve, HostMemoryIsACurveOfItsOwn) {
   Add(trace, 10, 500);
   Add(trace, 20, 70, kAbsent, 0);
   Analysed run(trace);
-  const Table& curve = run["memory_curve"];
+  const auto curve = run["memory_curve"];
   ASSERT_EQ(curve.rows(), 2u);
   EXPECT_TRUE(curve.IsNull(0, "device"));
   EXPECT_EQ(curve.Int(0, "growth_bytes"), 70);

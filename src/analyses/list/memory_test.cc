@@ -37,7 +37,7 @@ TEST(Memory, PeaksOfTheRecordingAndChurnOfTheSteps) {
   Add(trace, {140, -500, 5'000, 9'500});
   Add(trace, {230, 700, 5'700, 9'500});
   Analysed run(trace);
-  const Table& memory = run["memory"];
+  const auto memory = run["memory"];
   ASSERT_EQ(memory.rows(), 1u);
   EXPECT_EQ(memory.Int(0, "device_bytes"), 10'000);
   EXPECT_EQ(memory.Int(0, "peak_allocated_bytes"), 5'900) << "before the steps: taken all the same";
@@ -59,7 +59,7 @@ TEST(Memory, WithoutTotalsOnlyTheGrowthIsKnown) {
   Add(trace, {20, 400});
   Add(trace, {30, -600});
   Analysed run(trace);
-  const Table& memory = run["memory"];
+  const auto memory = run["memory"];
   ASSERT_EQ(memory.rows(), 1u);
   for (const std::string_view column :
        {"device_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "peak_share", "unused_at_peak_bytes"})
@@ -74,7 +74,7 @@ TEST(Memory, OfTheHostComesLastAndHasNoDevice) {
   Add(trace, {10, 300, 300, 0, 0});
   Add(trace, {20, 400, 400, 1'000});
   Analysed run(trace);
-  const Table& memory = run["memory"];
+  const auto memory = run["memory"];
   ASSERT_EQ(memory.rows(), 2u);
   EXPECT_EQ(memory.Int(0, "peak_allocated_bytes"), 400);
   EXPECT_TRUE(memory.IsNull(1, "device"));
@@ -92,7 +92,7 @@ TEST(MemoryByOperator, SelfAndWithWhatItCalls) {
   Add(trace, {250, 400});
   Add(trace, {400, 7});
   Analysed run(trace);
-  const Table& table = run["memory_by_operator"];
+  const auto table = run["memory_by_operator"];
   const auto of = [&](std::string_view name, std::string_view column) {
     return testing::IntWhere(table, "operator", name, column);
   };

@@ -15,7 +15,7 @@ TEST(OperatorShapes, OneRowPerNameAndShape) {
       .OperatorOn("aten::mm", 50, 60, small);
   trace.Kernel("a", {2, 4, 10, 30}).Kernel("b", {22, 24, 40, 100}).Kernel("c", {52, 54, 100, 110});
   testing::Analysed run(trace);
-  const Table& table = run["operator_shapes"];
+  const auto table = run["operator_shapes"];
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.Text(0, "shapes"), "[[8,8],[8,8]]") << "the most device time first";
   EXPECT_EQ(table.Int(0, "device_self_ns"), 60);

@@ -21,7 +21,7 @@ TEST(OperatorTypes, OperatorFirstThenKernelAndAllAddsUp) {
   trace.Kernel("nccl", {60, 61, 190, 200}, {.op_class = GpuOpClass::kCommunication});
   trace.Copy(CopyKind::kHtoDPinned, {70, 71, 200, 203});
   testing::Analysed run(trace);
-  const Table& table = run["operator_types"];
+  const auto table = run["operator_types"];
   EXPECT_EQ(IntWhere(table, "type", "conv", "device_ns"), 50) << "a layout change inside a convolution is convolution";
   EXPECT_EQ(IntWhere(table, "type", "pointwise", "device_ns"), 5);
   EXPECT_EQ(IntWhere(table, "type", "matmul", "device_ns"), 20);

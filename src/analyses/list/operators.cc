@@ -2,6 +2,8 @@
 // Operators by name, with host and device time, of their own and with their children. An operator that runs inside
 // another of the same name counts once in the totals. Children come after their parents in the table of slices, so one
 // pass backwards carries device time up the stack.
+#include "analyses/rows/operators.h"
+
 #include <array>
 
 #include "analyses/analysis.h"
@@ -9,21 +11,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"name", kText, "", "name of the operator"},
-    {"class", kText, "", "what its own device work is, by time; NULL: it launches none itself"},
-    {"calls", kInt, "", "how often it was called"},
-    {"host_self_ns", kInt, "ns", "host time without what it calls"},
-    {"host_total_ns", kInt, "ns", "host time"},
-    {"device_self_ns", kInt, "ns", "time of the device work it launched itself"},
-    {"device_total_ns", kInt, "ns", "time of the device work launched while it was open"},
-    {"gpu_ops", kInt, "", "device operations it launched itself"},
-    {"share", kReal, "share", "device_self_ns of all device work of the trace"},
-    {"slice_id", kInt, "id:slice", "its longest call"},
-};
 
 constexpr size_t kClasses = kGpuOpClassNames.size();
 constexpr uint32_t kNoCall = kNoRowValue;
@@ -126,7 +113,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("operators", kColumns);
+  Table table = EmptyTable<OperatorsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
@@ -135,7 +122,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(operators) = {.name = "operators",
                        .help = "Operators by name: calls, host and device time, of their own and with children",
-                       .columns = kColumns,
+                       .columns = OperatorsRows::kColumns,
                        .run = Compute};
 
 }  // namespace gapless::internal

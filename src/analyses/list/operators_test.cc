@@ -15,7 +15,7 @@ TEST(Operators, DeviceTimeIsTheirOwnAndWithTheirChildren) {
   trace.Kernel("gemm", {20, 30, 200, 500}, {.op_class = GpuOpClass::kGemm});       // in addmm
   trace.Kernel("bias", {70, 80, 500, 550}, {.op_class = GpuOpClass::kPointwise});  // in linear
   testing::Analysed run(trace);
-  const Table& operators = run["operators"];
+  const auto operators = run["operators"];
   EXPECT_EQ(IntWhere(operators, "name", "aten::addmm", "device_self_ns"), 300);
   EXPECT_EQ(IntWhere(operators, "name", "aten::addmm", "host_self_ns"), 40) << "without the launch call";
   EXPECT_EQ(IntWhere(operators, "name", "aten::linear", "device_self_ns"), 50);
@@ -30,7 +30,7 @@ TEST(Operators, OneInsideAnotherOfItsNameCountsOnceInTheTotals) {
   testing::HandMade trace;
   trace.Operator("aten::to", 0, 100).Operator("aten::to", 10, 60).Kernel("copy", {20, 30, 200, 500});
   testing::Analysed run(trace);
-  const Table& operators = run["operators"];
+  const auto operators = run["operators"];
   ASSERT_EQ(operators.rows(), 1u);
   EXPECT_EQ(operators.Int(0, "calls"), 2);
   EXPECT_EQ(operators.Int(0, "host_total_ns"), 100);

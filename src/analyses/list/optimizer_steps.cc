@@ -3,6 +3,8 @@
 // (foreach), or all in one (fused); what that launches, and what it leaves the device idle. The annotation
 // `Optimizer.step#…` that PyTorch records marks it. `Optimizer.zero_grad#…` is looked at in the same way: where it
 // fills gradients with zeros it launches as the update does. What a closure runs inside a step is not the step's.
+#include "analyses/rows/optimizer_steps.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -13,22 +15,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"name", kText, "", "the annotation, e.g. Optimizer.step#SGD.step, Optimizer.zero_grad#SGD.zero_grad"},
-    {"implementation", kText, "", "loop, foreach, fused or compiled, by what most kernels are; NULL: it launches none"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"calls", kInt, "", "how often"},
-    {"host_ns", kInt, "ns", "host time, without that of a closure"},
-    {"kernels", kInt, "", "kernels it launched, without communication"},
-    {"kernels_per_call", kReal, "", "mean"},
-    {"tensors", kInt, "", "how often one call runs the operator it runs most often: of a loop, about its parameters"},
-    {"device_ns", kInt, "ns", "time of these kernels"},
-    {"idle_ns", kInt, "ns", "idle time of the device during the calls, mean over the devices; NULL: no device"},
-    {"slice_id", kInt, "id:slice", "the longest call"},
-};
 
 enum Way : uint8_t { kLoop, kForeach, kFused, kCompiled, kWays, kUnseenWay };
 constexpr std::string_view kWayNames[] = {"loop", "foreach", "fused", "compiled"};
@@ -172,7 +158,7 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("optimizer_steps", kColumns);
+  Table table = EmptyTable<OptimizerStepsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
@@ -182,7 +168,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(optimizer_steps) = {
     .name = "optimizer_steps",
     .help = "Optimizer.step, zero_grad by optimiser: a loop, foreach or fused; kernels, device time, idle time",
-    .columns = kColumns,
+    .columns = OptimizerStepsRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

@@ -24,7 +24,7 @@ TEST(OptimizerSteps, ALoopRunsOneOperatorForEachParameter) {
   HandMade trace;
   for (int64_t step = 0; step < 2; ++step) Step(trace, step, "aten::add_", 20);
   testing::Analysed run(trace);
-  const Table& steps = run["optimizer_steps"];
+  const auto steps = run["optimizer_steps"];
   ASSERT_EQ(steps.rows(), 1u);
   EXPECT_EQ(steps.Text(0, "name"), "Optimizer.step#SGD.step");
   EXPECT_EQ(steps.Text(0, "implementation"), "loop");

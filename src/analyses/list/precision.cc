@@ -7,6 +7,7 @@
 // operators only it calls, aten::_amp_….
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/rows/copy_places.h"
 #include "analyses/shapes.h"
 
 namespace gapless::internal {
@@ -132,7 +133,7 @@ class Reader {
   std::vector<uint8_t> types_;
 };
 
-void AddRow(const TraceTimeline& timeline, const Table& places, Table& table) {
+void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, Table& table) {
   const Precision found = Reader(timeline).found;
   int64_t cast_calls = 0, cast_ns = 0, matrix = 0;
   for (size_t row = 0; row < places.rows(); ++row)
@@ -151,7 +152,7 @@ void AddRow(const TraceTimeline& timeline, const Table& places, Table& table) {
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable("precision", kColumns);
   for (const TraceTimeline& timeline : tables.Timelines())
-    if (!timeline.devices.empty()) AddRow(timeline, tables.Get("copy_places"), table);
+    if (!timeline.devices.empty()) AddRow(timeline, tables.Get<CopyPlacesRows>(), table);
   return table;
 }
 

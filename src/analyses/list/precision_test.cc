@@ -20,7 +20,7 @@ TEST(Precision, MatrixTimeByElementType) {
       .Kernel("c", {210, 220, 300, 400}, kGemm);
   trace.Kernel("unknown", {310, 320, 400, 410}, kGemm).Kernel("add", {330, 340, 410, 420});
   testing::Analysed run(trace);
-  const Table& precision = run["precision"];
+  const auto precision = run["precision"];
   ASSERT_EQ(precision.rows(), 1u);
   EXPECT_EQ(precision.Int(0, "matrix_ns"), 210);
   EXPECT_EQ(precision.Int(0, "float_ns"), 50);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions by the time that a profile of the whole run measured (`gapless profile --python`), those of the user's code
 // and built-in ones apart from those of libraries.
+#include "analyses/rows/python_functions.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -10,19 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "", "how it was measured: sample or cprofile"},
-    {"function", kText, "", "name of the function"},
-    {"file", kText, "", "its file; NULL: built in"},
-    {"line", kInt, "", "where it begins; NULL: built in"},
-    {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
-    {"calls", kInt, "", "NULL: not counted"},
-    {"self_ns", kInt, "ns", "time in the function itself"},
-    {"total_ns", kInt, "ns", "time in the function and what it calls"},
-};
 
 constexpr size_t kMaxRows = 200;  // rows per trace
 
@@ -50,7 +39,7 @@ void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable("python_functions", kColumns);
+  Table table = EmptyTable<PythonFunctionsRows>();
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
@@ -63,7 +52,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(python_functions) = {.name = "python_functions",
                               .help = "Functions by time over the whole run, from gapless profile --python",
-                              .columns = kColumns,
+                              .columns = PythonFunctionsRows::kColumns,
                               .run = Compute};
 
 }  // namespace gapless::internal

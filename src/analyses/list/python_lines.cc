@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of Python code by the time they take, or by the memory that was allocated there and is alive at the end, as
 // `gapless profile --python=lines` and `--python=memory` record them.
+#include "analyses/rows/python_lines.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -10,18 +12,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "", "how they were seen: lines (time), tracemalloc (memory)"},
-    {"file", kText, "", "file of the line"},
-    {"line", kInt, "", "its number"},
-    {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
-    {"calls", kInt, "", "how often it ran; NULL: not counted"},
-    {"self_ns", kInt, "ns", "time in the line, calls included; NULL: memory was profiled"},
-    {"bytes", kInt, "bytes", "allocated there and alive at the end; NULL: time was profiled"},
-};
 
 constexpr size_t kMaxRows = 200;  // rows per trace
 
@@ -52,7 +42,7 @@ void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable("python_lines", kColumns);
+  Table table = EmptyTable<PythonLinesRows>();
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
@@ -65,7 +55,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(python_lines) = {.name = "python_lines",
                           .help = "Lines of Python by time or memory, from gapless profile --python=lines or memory",
-                          .columns = kColumns,
+                          .columns = PythonLinesRows::kColumns,
                           .run = Compute};
 
 }  // namespace gapless::internal

@@ -22,7 +22,7 @@ std::shared_ptr<const Trace> Profile(std::string_view kind) {
 
 TEST(PythonLines, AreSortedByWhatWasProfiled) {
   testing::Analysed by_time({Profile("lines")});
-  const Table& time = by_time["python_lines"];
+  const auto time = by_time["python_lines"];
   ASSERT_EQ(time.rows(), 3U) << "a function is no line";
   EXPECT_EQ(time.Int(0, "line"), 12);
   EXPECT_EQ(time.Int(1, "is_users"), 0);
@@ -39,7 +39,7 @@ TEST(PythonLines, LinesOfTheProgramStay) {
     builder.AddHostFunction({.file = "/usr/lib/python3.11/json.py", .line = line, .bytes = 1000});
   builder.AddHostFunction({.file = "/app/train.py", .line = 10, .bytes = 1});
   testing::Analysed run({std::make_shared<const Trace>(std::move(builder).Finish())});
-  const Table& lines = run["python_lines"];
+  const auto lines = run["python_lines"];
   EXPECT_EQ(lines.rows(), 201U);
   EXPECT_EQ(lines.Text(200, "file"), "/app/train.py");
 }

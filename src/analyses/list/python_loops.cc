@@ -9,6 +9,8 @@
 // convolution, normalisation, embedding, attention) counts only when it also takes a slice of a tensor (select, slice,
 // unbind …), as a loop over time steps does. Sequences that only make views, and allocate, move no data and are left
 // out too.
+#include "analyses/rows/python_loops.h"
+
 #include <map>
 
 #include "analyses/analysis.h"
@@ -19,23 +21,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"pattern", kText, "", "the operators of one repetition, e.g. aten::select > aten::mul > aten::add_"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"annotation", kText, "", "innermost annotation around the longest that is not the step"},
-    {"loops", kInt, "", "how often the loop ran"},
-    {"loops_per_step", kReal, "", "NULL: no complete step"},
-    {"repeats", kInt, "", "repetitions of the longest"},
-    {"calls", kInt, "", "operators called in all of them"},
-    {"host_ns", kInt, "ns", "host time from the first operator to the last"},
-    {"gpu_ops", kInt, "", "operations they put on a device"},
-    {"device_ns", kInt, "ns", "their time"},
-    {"idle_ns", kInt, "ns", "idle time of the device meanwhile, mean over the devices; NULL: no device"},
-    {"slice_id", kInt, "id:slice", "first operator of the longest"},
-};
 
 enum NameKind : uint8_t { kPlain = 0, kView = 1, kTakesPart = 2, kHasWeights = 4, kUnseen = 0xFF };
 
@@ -232,7 +217,7 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("python_loops", kColumns);
+  Table table = EmptyTable<PythonLoopsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
@@ -241,7 +226,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(python_loops) = {.name = "python_loops",
                           .help = "Short sequences of operators that the program repeats in a row: loops over tensors",
-                          .columns = kColumns,
+                          .columns = PythonLoopsRows::kColumns,
                           .run = Compute};
 
 }  // namespace gapless::internal

@@ -35,7 +35,7 @@ TEST(PythonLoops, ASequenceRepeatedSixteenTimesIsOne) {
   at = Repeat(trace, {{"aten::select"}, {"aten::mul"}, {"aten::add_"}}, 16, at);
   Repeat(trace, {{"aten::exp"}}, 1, at);
   testing::Analysed run(trace);
-  const Table& loops = run["python_loops"];
+  const auto loops = run["python_loops"];
   ASSERT_EQ(loops.rows(), 1u);
   EXPECT_EQ(loops.Text(0, "pattern"), "aten::select > aten::mul > aten::add_");
   EXPECT_EQ(loops.Text(0, "source_line"), "loss.py:4");
@@ -84,7 +84,7 @@ TEST(PythonLoops, TheirDeviceWorkAndIdleTime) {
   }
   trace.Kernel("last", {16'000, 16'010, 16'020, 17'000});
   testing::Analysed run(trace);
-  const Table& loops = run["python_loops"];
+  const auto loops = run["python_loops"];
   ASSERT_EQ(loops.rows(), 1u);
   EXPECT_EQ(loops.Int(0, "gpu_ops"), 16);
   EXPECT_EQ(loops.Int(0, "device_ns"), 1600);

@@ -6,6 +6,8 @@
 // its children; a frame that was open before the recording began is cut at the steps. Annotations are transparent. Time
 // belongs to the innermost function of the user's code; where library code or a built-in function runs, to the
 // innermost of these as well.
+#include "analyses/rows/python_time.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -20,17 +22,6 @@ namespace gapless::internal {
 namespace {
 
 using host_parts::Part;
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"function", kText, "", "innermost function of the user's code: function() (file); NULL: none is open"},
-    {"callee", kText, "", "innermost function of a library, or built-in one, that runs in it; NULL: its own code"},
-    {"source_line", kText, "", "line of the user's code that calls; NULL: not known"},
-    {"calls", kInt, "", "calls of the callee, else of the function"},
-    {"self_ns", kInt, "ns", "time in complete steps, without operators and what host_steps lists by itself"},
-    {"on_device", kInt, "", "1: the process used a device"},
-};
 
 // "train.py(12): work" is the frame of "work() (train.py)".
 bool IsFrameOf(std::string_view name, std::string_view place) {
@@ -144,7 +135,7 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("python_time", kColumns);
+  Table table = EmptyTable<PythonTimeRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
@@ -153,7 +144,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(python_time) = {.name = "python_time",
                          .help = "Python between operators, by function of the user's code and what it calls",
-                         .columns = kColumns,
+                         .columns = PythonTimeRows::kColumns,
                          .run = Compute};
 
 }  // namespace gapless::internal

@@ -10,7 +10,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-int64_t SelfOf(const Table& table, std::string_view function, std::string_view callee = {}) {
+int64_t SelfOf(const testing::TableByName& table, std::string_view function, std::string_view callee = {}) {
   for (size_t row = 0; row < table.rows(); ++row)
     if (table.Text(row, "function") == function && table.Text(row, "callee") == callee)
       return table.Int(row, "self_ns");
@@ -25,7 +25,7 @@ TEST(PythonTime, BelongsToTheInnermostFunctionOfTheUsersCode) {
   trace.Python("json/decoder.py(9): decode", 200, 500, "data.py:7");
   trace.Operator("aten::mm", 700, 900);
   Analysed run(trace);
-  const Table& table = run["python_time"];
+  const auto table = run["python_time"];
   EXPECT_EQ(SelfOf(table, "main() (train.py)"), 300) << "without parse and the operator";
   EXPECT_EQ(SelfOf(table, "parse() (data.py)"), 200);
   EXPECT_EQ(SelfOf(table, "parse() (data.py)", "decode (json/decoder.py)"), 300);

@@ -11,7 +11,7 @@ TEST(Queue, LengthIsWhatIsLaunchedAndNotStarted) {
   testing::HandMade trace;  // waits: [0,100), [50,200), [60,300): two at 50, three from 60
   trace.Kernel("a", {0, 10, 100, 200}).Kernel("b", {50, 55, 200, 300}).Kernel("c", {60, 65, 300, 1000});
   testing::Analysed run(trace);
-  const Table& queue = run["queue"];
+  const auto queue = run["queue"];
   ASSERT_EQ(queue.rows(), 1u);
   EXPECT_EQ(queue.Int(0, "launches"), 3);
   EXPECT_EQ(queue.Int(0, "max_length"), 3);
@@ -25,7 +25,7 @@ TEST(Queue, AGraphCountsOnceAndStreamsApart) {
   trace.Kernel("a", {0, 10, 100, 200}).SameLaunch("b", 200, 300).SameLaunch("c", 300, 400);
   trace.Kernel("d", {20, 30, 120, 1000}, {.stream = 5});
   testing::Analysed run(trace);
-  const Table& queue = run["queue"];
+  const auto queue = run["queue"];
   ASSERT_EQ(queue.rows(), 2u);
   for (size_t row = 0; row < 2; ++row) {
     EXPECT_EQ(queue.Int(row, "launches"), 1);

@@ -10,6 +10,8 @@
 // Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work and
 // kernels are therefore those of operations of the rank's own complete steps. An operation without a recorded launch,
 // in a recording that has the launches of most, was launched before it began. Stretches of one process are one rank.
+#include "analyses/rows/ranks.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -22,40 +24,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"steps", kInt, "", "complete steps"},
-    {"step_ns", kInt, "ns", "median length of a step's window; NULL: no complete step"},
-    {"wall_ns", kInt, "ns", "length of the analysed window"},
-    {"own_ns", kInt, "ns", "the rank's own work: time in which operations of its complete steps compute, or only copy"},
-    {"own_per_step_ns", kInt, "ns", "own_ns by steps; without steps the whole"},
-    {"imbalance", kReal, "", "own_per_step_ns over that of the rank with least; NULL: one device, or no work"},
-    {"exposed_comm_ns", kInt, "ns", "communication kernels run and nothing computes"},
-    {"waiting_ns", kInt, "ns", "of that, waiting for other ranks; NULL: no collective matched over the ranks"},
-    {"opening_waiting_ns", kInt, "ns", "the same up to the first collective all recorded, where recorders still start"},
-    {"compared", kInt, "", "matched collectives after that"},
-    {"times_last", kInt, "", "of these, came last by more than 10 µs: the others waited for it"},
-    {"caused_wait_ns", kInt, "ns", "what the other ranks waited in those for it, summed over them"},
-    {"times_first", kInt, "", "of these, waited longest"},
-    {"kernels", kInt, "", "kernels of complete steps, without communication"},
-    {"kernel_ns", kInt, "ns", "sum of their durations"},
-    {"kernel_work_ns", kInt, "ns", "the same if every kernel took as long as on the median rank; NULL: one device"},
-    {"slowdown", kReal, "", "kernel_ns over kernel_work_ns: above 1 the same kernels run more slowly here"},
-    {"idle_data_ns", kInt, "ns", "idle while the host waits for the next batch"},
-    {"idle_launch_ns", kInt, "ns", "idle while the host issues work"},
-    {"idle_sync_ns", kInt, "ns", "idle while the host is in a call that blocks"},
-    {"idle_host_ns", kInt, "ns", "idle while the host does something else"},
-    {"idle_unknown_ns", kInt, "ns", "idle for a reason that was not recorded"},
-    {"behind", kText, "",
-     "what it takes most longer over than the median rank: more_kernel_work, slower_kernels, copies, data, launch, "
-     "sync, "
-     "host, unknown; NULL: nothing, or one device"},
-    {"behind_ns", kInt, "ns", "how much longer, in every step; without steps in the whole"},
-    {"behind_kernel", kText, "", "the kernel with most of that; NULL: it is behind in something else than kernels"},
-};
 
 enum Part : uint8_t { kWork, kSpeed, kCopies, kData, kLaunch, kSync, kHost, kUnknown, kParts };
 constexpr std::string_view kPartNames[kParts] = {"more_kernel_work", "slower_kernels", "copies", "data",
@@ -288,7 +256,7 @@ void AddRow(const Device& device, int64_t least_own, bool many, const Behind& be
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("ranks", kColumns);
+  Table table = EmptyTable<RanksRows>();
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   std::vector<Device> devices;
   std::map<std::pair<int, int32_t>, size_t> places;  // process and device number -> in devices
@@ -322,7 +290,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(ranks) = {.name = "ranks",
                    .help = "Ranks side by side: own work, waiting for others, who comes last and what it is behind in",
-                   .columns = kColumns,
+                   .columns = RanksRows::kColumns,
                    .run = Compute};
 
 }  // namespace gapless::internal

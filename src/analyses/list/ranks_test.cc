@@ -38,7 +38,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, Work work) {
 
 TEST(Ranks, TheOneWithMoreKernelsMakesTheOthersWait) {
   Analysed run(std::vector{Rank(0, {}), Rank(1, {.kernels = 6}), Rank(2, {})});
-  const Table& ranks = run["ranks"];
+  const auto ranks = run["ranks"];
   ASSERT_EQ(ranks.rows(), 3u);
   EXPECT_EQ(ranks.Int(0, "rank"), 1) << "the one that others wait for first";
   EXPECT_EQ(ranks.Int(0, "compared"), 0) << "without a group size of three these are two groups of two";
@@ -46,7 +46,7 @@ TEST(Ranks, TheOneWithMoreKernelsMakesTheOthersWait) {
 
 TEST(Ranks, TwoOfThemCompared) {
   Analysed run(std::vector{Rank(0, {}), Rank(1, {.kernels = 6})});
-  const Table& ranks = run["ranks"];
+  const auto ranks = run["ranks"];
   ASSERT_EQ(ranks.rows(), 2u);
   EXPECT_EQ(ranks.Int(0, "rank"), 1);
   EXPECT_EQ(ranks.Int(0, "compared"), 2) << "of three the first opens the recording";
@@ -79,7 +79,7 @@ TEST(Ranks, WorkOfOtherStepsIsNotTheirOwn) {
     ranks.push_back(trace.Finish());
   }
   Analysed run(ranks);
-  const Table& table = run["ranks"];
+  const auto table = run["ranks"];
   for (size_t row = 0; row < 2; ++row) {
     EXPECT_EQ(table.Int(row, "own_ns"), 520 * kUs) << "500 of kernels, 20 of a copy alone";
     EXPECT_EQ(table.Int(row, "kernels"), 2);
@@ -99,7 +99,7 @@ TEST(Ranks, WhereFewLaunchesAreRecordedTheTimeTellsTheStep) {
 
 TEST(Ranks, TheSameKernelsRunMoreSlowlyAreToldApart) {
   Analysed run(std::vector{Rank(0, {}), Rank(1, {.each_us = 150})});
-  const Table& ranks = run["ranks"];
+  const auto ranks = run["ranks"];
   EXPECT_EQ(ranks.Int(0, "rank"), 1);
   EXPECT_EQ(ranks.Text(0, "behind"), "slower_kernels");
   EXPECT_EQ(ranks.Text(0, "behind_kernel"), "gemm");
@@ -116,7 +116,7 @@ TEST(Ranks, ALoaderThatIsLateIsNamed) {
 
 TEST(Ranks, OneAloneIsComparedWithNobody) {
   Analysed run(std::vector{Rank(0, {})});
-  const Table& ranks = run["ranks"];
+  const auto ranks = run["ranks"];
   ASSERT_EQ(ranks.rows(), 1u);
   for (const std::string_view column :
        {"imbalance", "waiting_ns", "opening_waiting_ns", "kernel_work_ns", "slowdown", "behind"})

@@ -5,6 +5,8 @@
 // median of those in which it did not, without the first one and the one behind a recording. Steps differ for other
 // reasons, too, so a difference that is not above zero is no estimate. Elsewhere, by counting: each Python call that
 // was recorded took the recorder kMinPythonCallNs at least.
+#include "analyses/rows/recording_cost.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -15,19 +17,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"method", kText, "", "compared: with steps that were not recorded; counted: by the recorded Python calls"},
-    {"recorded_steps", kInt, "", "steps that were recorded"},
-    {"recorded_ns", kInt, "ns", "their median"},
-    {"other_steps", kInt, "", "compared: steps that were not recorded; NULL: counted"},
-    {"other_ns", kInt, "ns", "compared: their median; NULL: counted"},
-    {"calls_per_step", kInt, "", "counted: recorded Python calls in a step; NULL: compared"},
-    {"added_ns", kInt, "ns", "estimate: what recording adds to a step"},
-    {"added_share", kReal, "share", "of a recorded step"},
-};
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median
 
@@ -90,7 +79,7 @@ void AddCounted(const RunTrace& of, Table& table) {
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable("recording_cost", kColumns);
+  Table table = EmptyTable<RecordingCostRows>();
   bool compared = false;
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && of.trace->info.format == "agent") compared |= AddCompared(of, table);
@@ -103,7 +92,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(recording_cost) = {.name = "recording_cost",
                             .help = "What recording adds to a recorded step, by comparison or by counting calls",
-                            .columns = kColumns,
+                            .columns = RecordingCostRows::kColumns,
                             .run = Compute};
 
 }  // namespace gapless::internal

@@ -23,7 +23,7 @@ TEST(RecordingCost, IsTheDifferenceToStepsThatWereNotRecorded) {
   step(10, 800);  // in which the recording is stopped and written
   for (int64_t number = 11; number < 16; ++number) step(number, 100);
   Analysed run(agent);
-  const Table& table = run["recording_cost"];
+  const auto table = run["recording_cost"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Text(0, "method"), "compared");
   EXPECT_EQ(table.Int(0, "recorded_steps"), 4);
@@ -36,7 +36,7 @@ TEST(RecordingCost, IsCountedWhereNobodySawOtherSteps) {
   trace.Step(0, 0, 1'000'000).Step(1, 1'000'000, 2'000'000);
   for (int64_t call = 0; call < 200; ++call) trace.Python("f", call * 10'000, call * 10'000 + 500, "");
   Analysed run(trace);
-  const Table& table = run["recording_cost"];
+  const auto table = run["recording_cost"];
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.Text(0, "method"), "counted");
   EXPECT_EQ(table.Int(0, "calls_per_step"), 100);

@@ -22,7 +22,7 @@ TEST(Roofline, SpeedOfAProductAgainstThePeakOfItsUnits) {
   trace.OperatorOn("aten::mm", 0, 100, kProduct).OperatorOn("aten::mm", 100, 200, kProduct);
   trace.Kernel("gemm", {10, 20, 1000, 11'000}, kMatrixKernel).Kernel("gemm", {110, 120, 11'000, 31'000}, kMatrixKernel);
   testing::Analysed run(trace);
-  const Table& roofline = run["roofline"];
+  const auto roofline = run["roofline"];
   ASSERT_EQ(roofline.rows(), 1u);
   EXPECT_EQ(roofline.Int(0, "calls"), 2);
   EXPECT_DOUBLE_EQ(roofline.Real(0, "flops"), kFlops);
@@ -41,7 +41,7 @@ TEST(Roofline, AProductWithAVectorIsHeldAgainstTheMemory) {
   trace.Kernel("gemvx::kernel", {10, 20, 1000, 31'000},
                {.op_class = GpuOpClass::kGemv, .matrix_unit = MatrixUnit::kNo});
   testing::Analysed run(trace);
-  const Table& roofline = run["roofline"];
+  const auto roofline = run["roofline"];
   EXPECT_EQ(roofline.Text(0, "matrix_unit"), "no");
   EXPECT_EQ(roofline.Int(0, "matrix_ns"), 0);
   EXPECT_EQ(roofline.Real(0, "peak_tflops"), 19.5) << "float32 on the ordinary units";
@@ -90,7 +90,7 @@ TEST(Roofline, ConvolutionsWithoutStrideFromTheirBackwardPass) {
   OnA100 trace;
   AddConvolution(trace, 0, kOutput);
   testing::Analysed run(trace);
-  const Table& roofline = run["roofline"];
+  const auto roofline = run["roofline"];
   ASSERT_EQ(roofline.rows(), 2u);
   for (size_t row = 0; row < 2; ++row) {
     EXPECT_EQ(roofline.Real(row, "flops"), kConvolution) << roofline.Text(row, "operator");
@@ -105,7 +105,7 @@ TEST(Roofline, ConvolutionsWhoseBackwardPassesDifferHaveNoFlops) {
   AddConvolution(trace, 0, kOutput);
   AddConvolution(trace, 10'000, "[8,128,56,56]");
   testing::Analysed run(trace);
-  const Table& roofline = run["roofline"];
+  const auto roofline = run["roofline"];
   ASSERT_EQ(roofline.rows(), 3u);
   for (size_t row = 0; row < 3; ++row)
     EXPECT_EQ(roofline.IsNull(row, "flops"), roofline.Text(row, "operator") == "aten::cudnn_convolution") << row;

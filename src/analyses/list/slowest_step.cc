@@ -232,7 +232,7 @@ std::vector<const TraceTimeline*> FurthestFirst(Tables& tables) {
   std::vector<const TraceTimeline*> order;
   for (const TraceTimeline& timeline : tables.Timelines()) order.push_back(&timeline);
   if (order.size() <= kMaxTraces) return order;
-  const std::map<int64_t, double> distances = DistancesFromMedian(tables.Get("ranks"));
+  const std::map<int64_t, double> distances = DistancesFromMedian(tables.Get<RanksRows>());
   const auto distance_of = [&](const TraceTimeline* timeline) {
     const auto distance = distances.find(timeline->of->index);
     return distance == distances.end() ? 0 : -distance->second;

@@ -10,7 +10,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-std::vector<size_t> RowsOf(const Table& table, std::string_view lane) {
+std::vector<size_t> RowsOf(const testing::TableByName& table, std::string_view lane) {
   std::vector<size_t> rows;
   for (size_t row = 0; row < table.rows(); ++row)
     if (table.Text(row, "lane") == lane) rows.push_back(row);
@@ -24,7 +24,7 @@ TEST(SlowestStep, ShowsTheLongestCompleteStepLaneByLane) {
   trace.Operator("aten::mm", 1'100, 1'600).Kernel("mm", {1'200, 1'300, 1'400, 2'000}, {.stream = 7});
   trace.Kernel("add", {2'100, 2'200, 3'000, 4'900}, {.stream = 7});
   Analysed run(trace);
-  const Table& picture = run["slowest_step"];
+  const auto picture = run["slowest_step"];
   const auto steps = RowsOf(picture, "step"), kernels = RowsOf(picture, "gpu"), gaps = RowsOf(picture, "idle");
   ASSERT_EQ(steps.size(), 1u);
   EXPECT_EQ(picture.Int(steps[0], "step"), 1) << "step 2 was cut off";
@@ -44,7 +44,7 @@ TEST(SlowestStep, DepthCountsWhatIsShownAround) {
   trace.Step(0, 0, 1'000).Python("train.py(1): main", 0, 1'000, "train.py:1");
   trace.Operator("outer", 100, 500).Operator("inner", 200, 300).Operator("later", 600, 700);
   Analysed run(trace);
-  const Table& picture = run["slowest_step"];
+  const auto picture = run["slowest_step"];
   std::vector<std::pair<std::string, int64_t>> calls;
   for (const size_t row : RowsOf(picture, "host"))
     calls.emplace_back(picture.Text(row, "name"), picture.Int(row, "depth"));
@@ -58,7 +58,7 @@ TEST(SlowestStep, EachRankShowsTheSameStepTheSlowestRankFirst) {
   quick.Rank(0).Step(3, 0, 1'000).Step(4, 1'000, 2'000).Kernel("k", {1'010, 1'020, 1'100, 1'200});
   slow.Rank(1).Step(3, 0, 1'500).Step(4, 1'500, 4'000).Kernel("k", {1'610, 1'620, 1'700, 1'800});
   Analysed run({quick.Finish(), slow.Finish()});
-  const Table& picture = run["slowest_step"];
+  const auto picture = run["slowest_step"];
   const auto steps = RowsOf(picture, "step");
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(picture.Int(steps[0], "rank"), 1);
@@ -71,7 +71,7 @@ TEST(SlowestStep, WithoutStepsItIsAllThatIsAnalysed) {
   HandMade trace;
   trace.Operator("aten::add", 0, 50).Kernel("add", {10, 20, 30, 90});
   Analysed run(trace);
-  const Table& picture = run["slowest_step"];
+  const auto picture = run["slowest_step"];
   ASSERT_EQ(RowsOf(picture, "step").size(), 1u);
   EXPECT_TRUE(picture.IsNull(0, "step"));
   EXPECT_EQ(RowsOf(picture, "gpu").size(), 1u);
@@ -85,7 +85,7 @@ TEST(SlowestStep, ShortNeighboursBecomeOneRowAndNothingIsLost) {
   for (int64_t i = 0; i < kKernels; ++i) trace.Unlaunched("short", i * 2'000, i * 2'000 + 1'000);
   trace.Unlaunched("long", 150'000'000, 151'000'000);
   Analysed run(trace);
-  const Table& picture = run["slowest_step"];
+  const auto picture = run["slowest_step"];
   EXPECT_LE(picture.rows(), 16'001u);
   int64_t count = 0, busy = 0, covered = 0;
   for (const size_t row : RowsOf(picture, "gpu")) {

@@ -6,6 +6,8 @@
 // there is a second figure of the long ones without communication, which holds few multiprocessors on purpose.
 //
 // One sweep over the operations, which are sorted by start; those that run are kept in a heap by end.
+#include "analyses/rows/sm_use.h"
+
 #include <queue>
 
 #include "analyses/analysis.h"
@@ -15,18 +17,6 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kLongNs = 10'000;  // TraceLens calls kernels below 10 µs short
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"sm_efficiency", kReal, "", "0–1: multiprocessors with blocks, mean over the analysed time; NULL: not recorded"},
-    {"occupancy_pct", kReal, "percent", "recorder's estimate of achieved occupancy, weighted by duration"},
-    {"long_kernel_ns", kInt, "ns", "time in which kernels of 10 µs and longer run, without communication"},
-    {"long_sm_share", kReal, "share", "multiprocessors with blocks, mean over that time; NULL: not recorded"},
-    {"long_unfilled_ns", kInt, "ns", "that time, times the share of multiprocessors without blocks"},
-    {"coverage_share", kReal, "share", "of the time of kernels, of those whose blocks were recorded"},
-};
 
 // The integral over time of min(1, Σ blocks), and the time in which anything ran.
 class Sweep {
@@ -110,7 +100,7 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& 
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("sm_use", kColumns);
+  Table table = EmptyTable<SmUseRows>();
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, table);
   return table;
@@ -120,7 +110,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(sm_use) = {.name = "sm_use",
                     .help = "How much of each device the kernels' grids fill: estimated SM efficiency and occupancy",
-                    .columns = kColumns,
+                    .columns = SmUseRows::kColumns,
                     .run = Compute};
 
 }  // namespace gapless::internal

@@ -17,7 +17,7 @@ TEST(SmUse, GridsThatRunTogetherAddUpToTheWholeDevice) {
   trace.Kernel("much", {10, 20, 20'000, 40'000}, Blocks(3, 80, 8));    // with it: 1, not 3.5
   trace.Kernel("short", {20, 30, 50'000, 55'000}, Blocks(0.25F, 20));  // below 10 µs
   testing::Analysed run(trace);
-  const Table& use = run["sm_use"];
+  const auto use = run["sm_use"];
   ASSERT_EQ(use.rows(), 1u);
   EXPECT_DOUBLE_EQ(use.Real(0, "sm_efficiency"), (20'000 * 0.5 + 20'000 + 5'000 * 0.25) / 100'000);
   EXPECT_EQ(use.Int(0, "long_kernel_ns"), 40'000);

@@ -6,44 +6,26 @@
 // more than a tenth, so that very even steps do not make outliers of noise. The parts of the time breakdown that exceed
 // the median step's show why. The first complete step of a recording is listed but not summed up: recorders are still
 // starting and caches are cold, which says nothing of the steps that were not recorded.
+#include "analyses/rows/step_variation.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/rows/ledger.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr double kDeviations = 3, kNormal = 1.4826, kMinShare = 0.10;
 
-constexpr std::array<std::string_view, 8> kPartColumns = {"compute_ns",   "exposed_comm_ns", "exposed_copy_ns",
-                                                          "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",
-                                                          "idle_host_ns", "idle_unknown_ns"};
+constexpr std::array<LedgerRows::IntColumn, 8> kPartColumns = {"compute_ns",   "exposed_comm_ns", "exposed_copy_ns",
+                                                               "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",
+                                                               "idle_host_ns", "idle_unknown_ns"};
 constexpr std::array<std::string_view, 8> kPartNames = {"compute", "communication", "copies", "data",
                                                         "launch",  "sync",          "host",   "unknown"};
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"step", kInt, "", "an outlier's number; NULL: the row is of all complete steps of the trace"},
-    {"steps", kInt, "", "complete steps"},
-    {"opening", kInt, "", "1: the first complete step of the recording; NULL: the row is of all"},
-    {"dur_ns", kInt, "ns", "length of the outlier's window; of all: their sum"},
-    {"median_ns", kInt, "ns", "median over the steps"},
-    {"mad_ns", kInt, "ns", "median absolute deviation from it"},
-    {"cov", kReal, "", "standard deviation over mean; NULL: fewer than 2 steps"},
-    {"outliers", kInt, "",
-     "steps longer than the median by more than 3 × 1.4826 MAD and 10 %, without the opening step"},
-    {"excess_ns", kInt, "ns", "what the outlier takes beyond the median; of all: summed over the outliers"},
-    {"excess_share", kReal, "share", "of dur_ns"},
-    {"part", kText, "",
-     "where the outlier spends most more time than the median step: compute, communication, copies, data, launch, "
-     "sync, "
-     "host, unknown; of all: of the outliers together; NULL: no device"},
-    {"part_ns", kInt, "ns", "how much more"},
-};
 
 using Parts = std::array<int64_t, kPartColumns.size()>;
 
@@ -54,22 +36,19 @@ struct Step {
 };
 
 // Parts of each step of the trace, in the order of its windows, from the rows of the ledger.
-std::vector<Step> StepsOf(const TraceTimeline& timeline, const Table& ledger) {
+std::vector<Step> StepsOf(const TraceTimeline& timeline, const LedgerRows& ledger) {
   std::vector<Step> steps;
   for (const StepWindow& window : timeline.window.steps)
     steps.push_back({timeline.trace().steps.number[window.step.value], window.span.length(), steps.empty(), {}});
-  const int trace = ledger.Find("trace"), step = ledger.Find("step");
-  std::array<int, kPartColumns.size()> columns{};
-  for (size_t i = 0; i < columns.size(); ++i) columns[i] = ledger.Find(kPartColumns[i]);
   size_t at = 0;
   for (size_t row = 0; row < ledger.rows(); ++row) {
-    if (ledger.Int(row, trace) != timeline.of->index) continue;
-    if (ledger.IsNull(row, step)) {
+    if (ledger.Int(row, "trace") != timeline.of->index) continue;
+    if (ledger.IsNull(row, "step")) {
       at = 0;  // the next device's rows begin
       continue;
     }
     if (at >= steps.size()) break;
-    for (size_t i = 0; i < columns.size(); ++i) steps[at].parts[i] += ledger.Int(row, columns[i]);
+    for (size_t i = 0; i < kPartColumns.size(); ++i) steps[at].parts[i] += ledger.Int(row, kPartColumns[i]);
     ++at;
   }
   return steps;
@@ -137,7 +116,7 @@ void AddRow(const Subject& of, const Step* step, const Excess& excess, Table& ta
   row.Int(is_known ? *most / devices : kAbsent);
 }
 
-void AddRows(const TraceTimeline& timeline, const Table& ledger, Table& table) {
+void AddRows(const TraceTimeline& timeline, const LedgerRows& ledger, Table& table) {
   std::vector<Step> steps = StepsOf(timeline, ledger);
   if (steps.empty()) return;
   const Spread spread = SpreadOf(steps);
@@ -156,8 +135,8 @@ void AddRows(const TraceTimeline& timeline, const Table& ledger, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("step_variation", kColumns);
-  const Table& ledger = tables.Get("ledger");
+  Table table = EmptyTable<StepVariationRows>();
+  const auto ledger = tables.Get<LedgerRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, ledger, table);
   return table;
 }
@@ -166,7 +145,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(step_variation) = {.name = "step_variation",
                             .help = "How even the steps are; the slowest, and what they spend more time in",
-                            .columns = kColumns,
+                            .columns = StepVariationRows::kColumns,
                             .run = Compute};
 
 }  // namespace gapless::internal

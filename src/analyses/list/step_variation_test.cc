@@ -24,7 +24,7 @@ TEST(StepVariation, AnOutlierAndWhatItSpendsMoreTimeIn) {
   HandMade trace;
   Steps(trace, 10, 6);
   Analysed run(trace);
-  const Table& table = run["step_variation"];
+  const auto table = run["step_variation"];
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_TRUE(table.IsNull(0, "step")) << "all steps together first";
   EXPECT_EQ(table.Int(0, "steps"), 10);
@@ -46,7 +46,7 @@ TEST(StepVariation, TheFirstStepOfTheRecordingIsListedButNotSummedUp) {
   HandMade trace;
   Steps(trace, 10, 0);
   Analysed run(trace);
-  const Table& table = run["step_variation"];
+  const auto table = run["step_variation"];
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.Int(0, "outliers"), 0);
   EXPECT_EQ(table.Int(0, "excess_ns"), 0);

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps as the host saw them and as they were on the device (window.h says where one ends and the next begins).
+#include "analyses/rows/steps.h"
+
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"step", kInt, "", "step number"},
-    {"name", kText, "", "name as recorded"},
-    {"ts_ns", kInt, "ns", "start of its window; for steps that were cut off, of its host span"},
-    {"dur_ns", kInt, "ns", "length of its window: until host and device are done with it; NULL when cut off"},
-    {"host_dur_ns", kInt, "ns", "length of its host span"},
-    {"gpu_busy_ns", kInt, "ns", "time with an operation running, mean over the devices used; NULL without"},
-    {"gpu_busy_share", kReal, "share", "of dur_ns"},
-    {"complete", kInt, "", "1: recorded from start to end, and no warm-up (table set_aside)"},
-    {"source", kText, "", "source of the step marks: profiler, annotation, agent, inferred"},
-};
 
 // Busy time of each window, summed over the devices.
 std::vector<int64_t> BusyWithin(const TraceTimeline& timeline) {
@@ -34,7 +22,7 @@ std::vector<int64_t> BusyWithin(const TraceTimeline& timeline) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("steps", kColumns);
+  Table table = EmptyTable<StepsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
     const StepTable& steps = trace.steps;
@@ -61,7 +49,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(steps) = {.name = "steps",
                    .help = "Training steps: host time, time until the device was done, how busy it was",
-                   .columns = kColumns,
+                   .columns = StepsRows::kColumns,
                    .run = Compute};
 
 }  // namespace gapless::internal

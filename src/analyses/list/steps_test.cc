@@ -11,7 +11,7 @@ TEST(Steps, HostTimeAndTimeUntilTheDeviceIsDoneDiffer) {
   testing::HandMade trace;
   trace.Step(4, 0, 1000).Kernel("a", {100, 110, 200, 1300}).Step(5, 1000, 2000, false);
   testing::Analysed run(trace);
-  const Table& steps = run["steps"];
+  const auto steps = run["steps"];
   ASSERT_EQ(steps.rows(), 2u);
   EXPECT_EQ(steps.Int(0, "step"), 4);
   EXPECT_EQ(steps.Text(0, "name"), "ProfilerStep#4");

@@ -4,6 +4,8 @@
 // wait, without what the data loader took of them, what was queued already (the recording does not show what that
 // waited for), and what a large copy at work did (analysis copy_places). Without the wait the host would have come to
 // its next launch earlier, but by no more than the wait took: `avoidable_ns`.
+#include "analyses/rows/syncs.h"
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -15,28 +17,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "", "device, stream, event, stream_wait, implicit (a copy that blocks)"},
-    {"call", kText, "", "the host call; NULL: only the recorder's own row is known"},
-    {"operator", kText, "", "outermost operator around it, e.g. aten::item"},
-    {"annotation", kText, "", "innermost annotation around it that is not the step"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"calls", kInt, "", "how many"},
-    {"calls_per_step", kReal, "", "NULL: no complete step"},
-    {"wait_ns", kInt, "ns", "time threads (stream_wait: streams) were held up; NULL: not recorded"},
-    {"mean_wait_ns", kInt, "ns", "mean"},
-    {"max_wait_ns", kInt, "ns", "longest"},
-    {"drained", kInt, "", "of the calls: a device ran out of work during the wait"},
-    {"idle_after_ns", kInt, "ns",
-     "idle time caused by missing launches that began during the waits, without data loading, mean over the devices"},
-    {"avoidable_ns", kInt, "ns",
-     "of that, of each wait at most its own length: the host would have come so much earlier"},
-    {"sync_id", kInt, "id:sync", "the longest"},
-    {"slice_id", kInt, "id:slice", "its host call"},
-};
 
 struct Group {
   int64_t calls = 0, wait_ns = kAbsent, timed = 0, drained = 0, idle_ns = 0, avoidable_ns = 0;
@@ -157,7 +137,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("syncs", kColumns);
+  Table table = EmptyTable<SyncsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
@@ -167,7 +147,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(syncs) = {
     .name = "syncs",
     .help = "Synchronisations by call, operator and source line: waits, and the idle time that follows them",
-    .columns = kColumns,
+    .columns = SyncsRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

@@ -18,7 +18,7 @@ TEST(Syncs, AreGroupedByCallOperatorAndLine) {
     trace.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, t + 900, t + 905, testing::kMain, "train.py:12");
   }
   testing::Analysed run(trace);
-  const Table& syncs = run["syncs"];
+  const auto syncs = run["syncs"];
   ASSERT_EQ(syncs.rows(), 2u);
   EXPECT_EQ(syncs.Text(0, "operator"), "aten::item") << "the longest wait first";
   EXPECT_EQ(syncs.Text(0, "kind"), "stream");
@@ -36,7 +36,7 @@ TEST(Syncs, WhatTheyCostIsTheIdleTimeThatFollows) {
   trace.Kernel("k", {0, 10, 20, 300}).Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, 100, 310);
   trace.Loader(310, 400).Kernel("next", {500, 510, 520, 600});
   testing::Analysed run(trace);
-  const Table& syncs = run["syncs"];
+  const auto syncs = run["syncs"];
   EXPECT_EQ(syncs.Int(0, "drained"), 1);
   EXPECT_EQ(syncs.Int(0, "idle_after_ns"), 220 - 90) << "300 to 520, without the loader";
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels so short that starting them costs as much as running them, by the operator that launches them. To their time
 // belong the gaps between two of them that are as short: the device starting the next one.
+#include "analyses/rows/tiny_kernels.h"
+
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
@@ -9,21 +11,6 @@ namespace {
 
 // TraceLens "short_kernels", and analysis launches: launching one costs the host about as much.
 constexpr int64_t kShortNs = 10'000;
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"operator", kText, "", "innermost operator that launches them; NULL: none recorded"},
-    {"kernels", kInt, "", "all its kernels, without communication"},
-    {"short_kernels", kInt, "", "of these, shorter than 10 µs"},
-    {"short_per_step", kReal, "", "NULL: no complete step"},
-    {"short_ns", kInt, "ns", "time of the short ones"},
-    {"gap_ns", kInt, "ns", "idle gaps under 10 µs of the device between a short one and the next short kernel"},
-    {"mean_ns", kInt, "ns", "of a short one"},
-    {"source_line", kText, "", "line of the user's code that launches the longest of them"},
-    {"slice_id", kInt, "id:slice", "the operator that launches the longest of them"},
-};
 
 struct Group {
   StringId name = StringId::kNone;
@@ -102,7 +89,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::v
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("tiny_kernels", kColumns);
+  Table table = EmptyTable<TinyKernelsRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, group_of, table);
@@ -114,7 +101,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(tiny_kernels) = {.name = "tiny_kernels",
                           .help = "Kernels under 10 µs by the operator that launches them, with the gaps between them",
-                          .columns = kColumns,
+                          .columns = TinyKernelsRows::kColumns,
                           .run = Compute};
 
 }  // namespace gapless::internal

@@ -13,7 +13,7 @@ TEST(TinyKernels, ByOperatorWithTheGapsBetweenThem) {
   trace.Kernel("k", {100, 200, 10'000, 14'000}).Kernel("k", {300, 400, 16'000, 19'000});
   trace.Kernel("k", {500, 600, 31'000, 50'000});
   testing::Analysed run(trace);
-  const Table& tiny = run["tiny_kernels"];
+  const auto tiny = run["tiny_kernels"];
   ASSERT_EQ(tiny.rows(), 1u);
   EXPECT_EQ(tiny.Text(0, "operator"), "aten::add");
   EXPECT_EQ(tiny.Int(0, "kernels"), 3);

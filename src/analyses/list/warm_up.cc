@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One-off host work while no device works, in the whole recording (one_offs.h): loading, first calls, compilation,
 // graph capture.
+#include "analyses/rows/warm_up.h"
+
 #include <map>
 #include <tuple>
 
@@ -9,22 +11,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "",
-     "compilation: TorchDynamo, Inductor, Triton; capture: of a graph; loading: of a module of kernels; first_call: a "
-     "launch, call or operator that takes far longer than others of its name"},
-    {"name", kText, "", "the call, operator or compiler's range as recorded"},
-    {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
-    {"calls", kInt, "", "how many"},
-    {"total_ns", kInt, "ns", "host time"},
-    {"idle_ns", kInt, "ns", "of it, time in which no device works"},
-    {"window_idle_ns", kInt, "ns", "of idle_ns, what lies in the analysed window"},
-    {"max_ns", kInt, "ns", "longest"},
-    {"slice_id", kInt, "id:slice", "the longest"},
-};
 
 struct Group {
   int64_t calls = 0, total_ns = 0, idle_ns = 0, window_idle_ns = 0, max_ns = 0;
@@ -64,7 +50,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("warm_up", kColumns);
+  Table table = EmptyTable<WarmUpRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
@@ -73,7 +59,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(warm_up) = {.name = "warm_up",
                      .help = "What the host does once while the GPU waits: loading, first calls, compiling, capturing",
-                     .columns = kColumns,
+                     .columns = WarmUpRows::kColumns,
                      .run = Compute};
 
 }  // namespace gapless::internal

@@ -6,6 +6,8 @@
 // stopping take time of their own. The first step of a process does not count: it warms up. An event counts with the
 // part of it that lies in such steps. Waits are those of the steps themselves, which the agent adds up from the first
 // nanosecond on; long ones are also slices, with their line.
+#include "analyses/rows/whole_run.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -19,23 +21,6 @@
 
 namespace gapless::internal {
 namespace {
-
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"kind", kText, "",
-     "step, data, garbage, checkpoint, rollout, environment, compile, recompile, graph_break or skipped_step"},
-    {"detail", kText, "",
-     "function and reason of a compilation or graph break, loss scale of skipped steps; NULL: the row is of all of the "
-     "kind"},
-    {"calls", kInt, "",
-     "how often; data: waits of 1 ms or more; step: steps that count; environment: environment steps"},
-    {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
-    {"max_ns", kInt, "ns", "the longest"},
-    {"source_line", kText, "", "line of the user's code that takes most of it; NULL: not known"},
-    {"workers", kInt, "", "data: worker processes of the program's first loader; NULL: not known"},
-    {"on_device", kInt, "", "1: the process used a device"},
-};
 
 constexpr std::string_view kRecordedFormat = "agent";
 constexpr double kMaxCounted = 1e15;  // a counter above this is no count
@@ -203,7 +188,7 @@ void AddRows(const RunTrace& of, Table& table) {
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable("whole_run", kColumns);
+  Table table = EmptyTable<WholeRunRows>();
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && of.trace->info.format == kRecordedFormat) AddRows(of, table);
   return table;
@@ -214,7 +199,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 ANALYSIS(whole_run) = {
     .name = "whole_run",
     .help = "What the agent saw in all steps: waits, garbage, checkpoints, compilation, skipped steps",
-    .columns = kColumns,
+    .columns = WholeRunRows::kColumns,
     .run = Compute};
 
 }  // namespace gapless::internal

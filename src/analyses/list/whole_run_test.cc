@@ -12,7 +12,7 @@ using testing::Analysed;
 using testing::HandMade;
 
 // Returns the row of a kind and detail, or the number of rows if there is no such row.
-size_t RowOf(const Table& table, std::string_view kind, std::string_view detail = {}) {
+size_t RowOf(const testing::TableByName& table, std::string_view kind, std::string_view detail = {}) {
   for (size_t row = 0; row < table.rows(); ++row)
     if (table.Text(row, "kind") == kind && table.Text(row, "detail") == detail) return row;
   return table.rows();
@@ -26,7 +26,7 @@ TEST(WholeRun, SumsUpWhatHappensInAllStepsButTheFirst) {
   trace.Annotation(kGarbageName, 2500, 2800);
   trace.Annotation(kSaveName, 3900, 4300);  // goes on after the last step
   Analysed run(trace);
-  const Table& table = run["whole_run"];
+  const auto table = run["whole_run"];
   const size_t steps = RowOf(table, "step"), garbage = RowOf(table, "garbage"), save = RowOf(table, "checkpoint");
   ASSERT_LT(std::max({steps, garbage, save}), table.rows());
   EXPECT_EQ(table.Int(steps, "calls"), 3);
@@ -47,7 +47,7 @@ TEST(WholeRun, LeavesOutRecordedStepsAndTheOneBehindThem) {
   trace.Annotation(kGarbageName, 4500, 4600);
   trace.Annotation(kGarbageName, 5500, 5600);
   Analysed run(trace);
-  const Table& table = run["whole_run"];
+  const auto table = run["whole_run"];
   EXPECT_EQ(table.Int(RowOf(table, "step"), "calls"), 2);
   EXPECT_EQ(table.Int(RowOf(table, "garbage"), "calls"), 1);
 }
@@ -60,7 +60,7 @@ TEST(WholeRun, TellsCompilationsApartAndWhy) {
   trace.Annotation("compiled again: forward (m.py:3): size (dynamo_timed)", 3000, 3300);
   trace.Annotation("graph break: print", 3000, 3000);
   Analysed run(trace);
-  const Table& table = run["whole_run"];
+  const auto table = run["whole_run"];
   EXPECT_EQ(table.Int(RowOf(table, "compile"), "total_ns"), 400);
   EXPECT_EQ(table.Int(RowOf(table, "recompile"), "calls"), 2);
   EXPECT_EQ(table.Int(RowOf(table, "recompile", "forward (m.py:3): size"), "total_ns"), 400);
@@ -73,7 +73,7 @@ TEST(WholeRun, CountsSkippedStepsWithTheirTime) {
   trace.Counter(kSkippedStepName, 0, 1).Counter(kSkippedStepName, 2000, 1);
   trace.Counter(kLossScaleName, 500, 1024).Counter(kLossScaleName, 2500, 64).Counter(kLossScaleName, 3500, 128);
   Analysed run(trace);
-  const Table& table = run["whole_run"];
+  const auto table = run["whole_run"];
   const size_t skipped = RowOf(table, "skipped_step");
   ASSERT_LT(skipped, table.rows());
   EXPECT_EQ(table.Int(skipped, "calls"), 1) << "the first step does not count";

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/intervals.h"
+#include "base/strings.h"
 #include "trace/builder.h"
 #include "trace/run.h"
 
@@ -186,13 +188,37 @@ class HandMade {
   int64_t pid_ = 1, correlation_ = 0;
 };
 
+// A table whose cells a test reads by the names of their columns. The program reads them through analyses/typed_rows.h.
+class TableByName {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): a table may be passed wherever one is read by name
+  TableByName(const Table& table) : table_(&table) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator const Table&() const { return *table_; }
+
+  size_t rows() const { return table_->rows(); }
+  bool IsNull(size_t row, std::string_view column) const { return table_->IsNull(row, IndexOf(column)); }
+  int64_t Int(size_t row, std::string_view column) const { return table_->Int(row, IndexOf(column)); }
+  double Real(size_t row, std::string_view column) const { return table_->Real(row, IndexOf(column)); }
+  std::string_view Text(size_t row, std::string_view column) const { return table_->Text(row, IndexOf(column)); }
+
+ private:
+  int IndexOf(std::string_view column) const {
+    const int index = table_->Find(column);
+    if (index < 0) throw std::out_of_range(StrCat("table ", table_->name(), " has no column ", column));
+    return index;
+  }
+
+  const Table* table_;
+};
+
 // One trace, or one per rank, as a run with its tables.
 class Analysed {
  public:
   explicit Analysed(HandMade& trace) : run_({trace.Finish()}), tables_(run_) {}
   explicit Analysed(std::vector<std::shared_ptr<const Trace>> ranks) : run_(std::move(ranks)), tables_(run_) {}
   Tables& tables() { return tables_; }
-  const Table& operator[](std::string_view analysis) { return tables_.Get(analysis); }
+  TableByName operator[](std::string_view analysis) { return tables_.Get(analysis); }
 
  private:
   Run run_;
@@ -200,7 +226,8 @@ class Analysed {
 };
 
 // The value of `column` in the only row in which `key` reads `text`; kAbsent: there is no such row, or it is Null.
-inline int64_t IntWhere(const Table& table, std::string_view key, std::string_view text, std::string_view column) {
+inline int64_t IntWhere(const TableByName& table, std::string_view key, std::string_view text,
+                        std::string_view column) {
   for (size_t row = 0; row < table.rows(); ++row)
     if (table.Text(row, key) == text) return table.IsNull(row, column) ? kAbsent : table.Int(row, column);
   return kAbsent;

@@ -6,6 +6,7 @@
 // script calls empty_cache(). cudaFree also waits for the device. The first complete step is left out: it may be
 // warm-up. The gain: all of it goes when the allocator need not ask (high); we expect nine tenths of the idle time, at
 // least half.
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
@@ -54,7 +55,7 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   HostEventSum sum = SumHostEvents(events, ledger, kAll);
   const double share = ledger.Share(sum.later_idle_ns);
   if (share < kAllocationShare) return std::vector<Bottleneck>{};

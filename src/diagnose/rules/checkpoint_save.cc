@@ -3,6 +3,7 @@
 // checkpoints; the gain is that of the recorded stretch. Saving in the background still copies the state to the host:
 // we expect eight tenths of the idle time to go, at least half, at most all (assumptions; PyTorch reports 10 to 20
 // times shorter stops for its asynchronous saves of large models).
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
@@ -19,7 +20,7 @@ constexpr std::string_view kKinds[] = {"checkpoint_save"};
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_checkpoints knows how often it happens
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
   const double share = ledger.Share(sum.idle_ns);
   if (share < kCheckpointSaveShare) return std::vector<Bottleneck>{};

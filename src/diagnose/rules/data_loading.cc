@@ -6,9 +6,12 @@
 // because workers compete with the training process for cores; more, because a host that no longer loads gets ahead,
 // and other idle time goes too. We expect nine tenths of it, at least half, and at most what the host spends in the
 // loader, bounded by all idle time.
+#include "analyses/rows/data_loading.h"
+
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/idle.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -37,7 +40,7 @@ struct Loader {
   int64_t slice_id = kAbsent;
 };
 
-Loader MainLoader(const Table& loading, const LedgerView& ledger) {
+Loader MainLoader(const DataLoadingRows& loading, const LedgerView& ledger) {
   Loader loader;
   const std::vector<size_t> rows = LargestRows(loading, "idle_ns", 1);
   if (rows.empty()) return loader;
@@ -95,7 +98,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const int64_t stake = ledger.total.idle_data_ns;
   const double share = ledger.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
-  Loader loader = MainLoader(tables.Get("data_loading"), ledger);
+  Loader loader = MainLoader(tables.Get<DataLoadingRows>(), ledger);
   if (loader.line.empty()) loader.line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
   Bottleneck found;
   found.share_of_step = share;
@@ -117,7 +120,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "ledger",
                             {},
                             ""});
-  found.evidence.push_back(LargestGaps(tables.Get("idle"), "data_ns", "wait for a batch"));
+  found.evidence.push_back(LargestGaps(tables.Get<IdleRows>(), "data_ns", "wait for a batch"));
   found.recommendations = Recommend(tables, loader, ledger);
   AddLoaderWork(tables, true, found);
   const auto idle = static_cast<double>(stake);

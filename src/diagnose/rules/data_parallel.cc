@@ -7,6 +7,7 @@
 // goes (high nine tenths, expected half, at least a quarter); assumptions, PyTorch's documentation gives no figure.
 #include <algorithm>
 
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -26,7 +27,7 @@ struct Stake {
   std::vector<size_t> rows;  // rows of host_events, in processes with more than one device
 };
 
-Stake Read(const Table& events, const LedgerView& ledger) {
+Stake Read(const HostEventsRows& events, const LedgerView& ledger) {
   Stake stake;
   std::vector<int64_t> traces;
   for (size_t row = 0; row < events.rows(); ++row) {
@@ -44,7 +45,7 @@ Stake Read(const Table& events, const LedgerView& ledger) {
   return stake;
 }
 
-std::vector<Evidence> EvidenceOf(const Table& events, const Stake& stake, const LedgerView& ledger) {
+std::vector<Evidence> EvidenceOf(const HostEventsRows& events, const Stake& stake, const LedgerView& ledger) {
   std::vector<Evidence> all = EventEvidence(events, stake.rows, 1);
   const auto add = [&](std::string_view what, int64_t ns) {
     if (ns > 0) all.push_back({StrCat(what, ledger.CostText(ns)), static_cast<double>(ns), "ns", "ledger", {}, ""});
@@ -56,7 +57,7 @@ std::vector<Evidence> EvidenceOf(const Table& events, const Stake& stake, const 
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const Stake stake = Read(events, ledger);
   const int64_t at_stake_ns = stake.idle_ns + stake.moving_ns;
   const double share = ledger.Share(at_stake_ns);

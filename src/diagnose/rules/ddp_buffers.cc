@@ -12,6 +12,8 @@
 // part of the rule that claims the larger half.
 #include <algorithm>
 
+#include "analyses/rows/host_events.h"
+#include "analyses/rows/host_time.h"
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
@@ -24,7 +26,7 @@ constexpr std::string_view kNeeds[] = {"ledger", "host_events", "host_time"};
 constexpr std::string_view kKinds[] = {"ddp_buffers"};
 
 // Returns the part of the events' idle time that the time breakdown attributes to host code without launches.
-int64_t HostTimeOf(const Table& events, const HostEventSum& sum, const Table& host) {
+int64_t HostTimeOf(const HostEventsRows& events, const HostEventSum& sum, const HostTimeRows& host) {
   int64_t ns = 0;
   for (size_t row = 0; row < host.rows(); ++row) {
     const auto same = [&](size_t event) { return events.Text(event, "name") == host.Text(row, "name"); };
@@ -36,13 +38,13 @@ int64_t HostTimeOf(const Table& events, const HostEventSum& sum, const Table& ho
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
   const double share = ledger.Share(sum.idle_ns);
   if (share < kDdpBuffersShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
-  found.part_of = 2 * HostTimeOf(events, sum, tables.Get("host_time")) > sum.idle_ns ? "host_bound" : "launch_bound";
+  found.part_of = 2 * HostTimeOf(events, sum, tables.Get<HostTimeRows>()) > sum.idle_ns ? "host_bound" : "launch_bound";
   found.title = StrCat("the GPU waits ", ledger.CostText(sum.idle_ns), " while DDP broadcasts buffers");
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time the GPU is idle while the host packs the model's buffers into flat tensors "

@@ -8,6 +8,7 @@
 // 2205.14135).
 #include <algorithm>
 
+#include "analyses/rows/attention.h"
 #include "analyses/shapes.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -22,10 +23,10 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "attention"};
-constexpr std::string_view kKey[] = {"pass", "shapes", "types", "source_line"};
+constexpr AttentionRows::TextColumn kKey[] = {"pass", "shapes", "types", "source_line"};
 
 // " on scores 16 × 1024 × 1024, 33.6 MB written and read several times each", as far as it was recorded.
-std::string ScoresText(const Table& attention, size_t row) {
+std::string ScoresText(const AttentionRows& attention, size_t row) {
   const std::vector<Input> inputs = ReadInputs(attention.Text(row, "shapes"), attention.Text(row, "types"), {});
   if (inputs.empty() || inputs[0].shape.empty()) return {};
   std::string text = " on scores ";
@@ -34,7 +35,7 @@ std::string ScoresText(const Table& attention, size_t row) {
   return bytes > 0 ? StrCat(text, ", ", FormatBytes(bytes), " written to memory and read again") : text;
 }
 
-Evidence EvidenceOf(const Table& attention, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const AttentionRows& attention, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(attention, row, "source_line", "");
   return {StrCat("the ", attention.Text(row, "pass"), " pass", InLine(line), ": ",
@@ -50,7 +51,7 @@ Evidence EvidenceOf(const Table& attention, const RowGroup& place, const LedgerV
           line};
 }
 
-std::vector<Recommendation> Recommend(const Table& attention, size_t row) {
+std::vector<Recommendation> Recommend(const AttentionRows& attention, size_t row) {
   const std::string line = TextOr(attention, row, "source_line", "");
   std::vector<Recommendation> all;
   if (attention.Text(row, "operator") == "aten::scaled_dot_product_attention") {
@@ -72,7 +73,7 @@ std::vector<Recommendation> Recommend(const Table& attention, size_t row) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& attention = tables.Get("attention");
+  const auto attention = tables.Get<AttentionRows>();
   const int64_t stake = SumOf(attention, "device_ns"), between = SumOf(attention, "between_ns");
   const double share = ledger.Share(stake);
   if (share < kEagerAttentionShare) return std::vector<Bottleneck>{};

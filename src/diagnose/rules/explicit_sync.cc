@@ -8,6 +8,7 @@
 // launching stays when it is not. We expect half and at least a quarter.
 #include <span>
 
+#include "analyses/rows/syncs.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -40,7 +41,7 @@ Recommendation AdviceFor(const SyncPlace& place) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& syncs = tables.Get("syncs");
+  const auto syncs = tables.Get<SyncsRows>();
   const SyncPlaces waits = CollectSyncPlaces(syncs, ledger, Waits::kExplicit);
   const int64_t stake = std::min(waits.idle_ns, ledger.total.idle_ns - ledger.total.idle_data_ns);
   const double share = ledger.Share(stake);

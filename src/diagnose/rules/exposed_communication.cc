@@ -11,6 +11,10 @@
 #include <map>
 #include <optional>
 
+#include "analyses/rows/collective_groups.h"
+#include "analyses/rows/communication.h"
+#include "analyses/rows/host_events.h"
+#include "analyses/rows/ranks.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -30,7 +34,7 @@ struct Overlap {
   int64_t hidden_ns() const { return total_ns - exposed_ns; }
 };
 
-Overlap OverlapOf(const Table& communication) {
+Overlap OverlapOf(const CommunicationRows& communication) {
   Overlap overlap;
   for (size_t row = 0; row < communication.rows(); ++row) {
     if (!communication.IsNull(row, "kind") || communication.IsNull(row, "exposed_ns")) continue;
@@ -41,7 +45,7 @@ Overlap OverlapOf(const Table& communication) {
 }
 
 // Kinds of collectives by exposed time, over all ranks.
-std::vector<Evidence> ByKind(const Table& communication, const LedgerView& ledger) {
+std::vector<Evidence> ByKind(const CommunicationRows& communication, const LedgerView& ledger) {
   std::vector<Evidence> all;
   for (const size_t row : LargestRows(communication, "exposed_ns", kMaxRows)) {
     if (communication.IsNull(row, "kind")) continue;
@@ -88,7 +92,7 @@ struct Waiting {
   std::vector<int64_t> without_opening;  // exposed time by device, as in the ledger
 };
 
-Waiting WaitingOf(const Table& ranks, const LedgerView& ledger) {
+Waiting WaitingOf(const RanksRows& ranks, const LedgerView& ledger) {
   Waiting waiting;
   int64_t most = 0, caused = 0, compared = 0;
   std::map<std::pair<int64_t, int64_t>, int64_t> opening;  // by trace and device
@@ -108,7 +112,7 @@ Waiting WaitingOf(const Table& ranks, const LedgerView& ledger) {
   return waiting;
 }
 
-std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& ledger, double hidden,
+std::vector<Evidence> EvidenceOf(const CommunicationRows& communication, const LedgerView& ledger, double hidden,
                                  const Ranks& ranks, const Waiting& waiting) {
   const std::string overlap = StrCat(FormatPercent(hidden), " of communication time overlaps computation");
   std::vector<Evidence> all{{overlap, hidden, "share", "communication", {}, ""}};
@@ -141,7 +145,7 @@ std::vector<Evidence> EvidenceOf(const Table& communication, const LedgerView& l
 }
 
 // Returns the kind of collective with the most exposed time; "" if the recorder does not record kinds.
-std::string MainKind(const Table& communication) {
+std::string MainKind(const CommunicationRows& communication) {
   std::map<std::string_view, int64_t> exposed;
   for (size_t row = 0; row < communication.rows(); ++row)
     if (!communication.IsNull(row, "kind"))
@@ -163,8 +167,9 @@ struct Use {
 };
 
 Use UseOf(Tables& tables, const LedgerView& ledger) {
-  Use use{.kind = MainKind(tables.Get("communication"))};
-  const Table &events = tables.Get("host_events"), &groups = tables.Get("collective_groups");
+  Use use{.kind = MainKind(tables.Get<CommunicationRows>())};
+  const auto events = tables.Get<HostEventsRows>();
+  const auto groups = tables.Get<CollectiveGroupsRows>();
   for (size_t row = 0; row < events.rows(); ++row) use.ddp |= events.Text(row, "kind") == "ddp";
   use.trains = use.ddp || ledger.step_rows > 0;
   std::map<int64_t, double> calls;  // by trace
@@ -238,7 +243,7 @@ struct Hideable {
   bool bounded = false;    // there is less computation than half of the stake
 };
 
-Hideable HideableOf(const Table& communication, const LedgerView& ledger, const Waiting& waiting) {
+Hideable HideableOf(const CommunicationRows& communication, const LedgerView& ledger, const Waiting& waiting) {
   Hideable all;
   for (size_t i = 0; i < ledger.devices.size(); ++i) {
     const DeviceBreakdown& device = ledger.devices[i];
@@ -273,11 +278,11 @@ bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   if (ledger.Share(ledger.total.exposed_comm_ns) < kExposedCommunicationShare) return std::vector<Bottleneck>{};
-  const Waiting waiting = WaitingOf(tables.Get("ranks"), ledger);
+  const Waiting waiting = WaitingOf(tables.Get<RanksRows>(), ledger);
   const int64_t stake = ledger.total.exposed_comm_ns - waiting.opening_ns;
   const double share = ledger.Share(stake);
   if (share < kExposedCommunicationShare) return std::vector<Bottleneck>{};
-  const Table& communication = tables.Get("communication");
+  const auto communication = tables.Get<CommunicationRows>();
   const Overlap overlap = OverlapOf(communication);
   const double hidden =
       overlap.total_ns > 0 ? static_cast<double>(overlap.hidden_ns()) / static_cast<double>(overlap.total_ns) : 0;
@@ -291,7 +296,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
              ledger.WorstText(waiting.without_opening), ".");
   found.evidence = EvidenceOf(communication, ledger, hidden, ranks, waiting);
   const Use use = UseOf(tables, ledger);
-  const std::optional<LinkUse> links = LinkUseOf(tables.Get("collective_groups"), ledger, use.kind);
+  const std::optional<LinkUse> links = LinkUseOf(tables.Get<CollectiveGroupsRows>(), ledger, use.kind);
   if (links) found.evidence.push_back(EvidenceOf(*links));
   found.recommendations = Recommend(hidden, use, links);
   if (std::optional<Recommendation> even = EvenOut(ranks, waiting, stake))

@@ -5,6 +5,7 @@
 // hundreds of milliseconds, and on several ranks it strikes at different steps, so that each makes all others wait. The
 // gain: the idle time goes when collections are made by hand and rarely (high: all; expected nine tenths: some remain),
 // at least half where other host work follows at once. These shares are assumptions.
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
@@ -20,7 +21,7 @@ constexpr std::string_view kKinds[] = {"garbage_collection"};
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_garbage knows how often it happens
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
   const double share = ledger.Share(sum.idle_ns);
   if (share < kGarbageCollectionShare) return std::vector<Bottleneck>{};

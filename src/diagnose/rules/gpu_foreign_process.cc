@@ -3,6 +3,7 @@
 //
 // The gain: two processes on a GPU take turns, so that at most half of the shared time goes to the other one. How much
 // it computes is not known: at least nothing, and we expect a quarter. Assumptions.
+#include "analyses/rows/gpu_state.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/gpu_state_view.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"gpu_state"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const Table& gpus = tables.Get("gpu_state");
+  const auto gpus = tables.Get<GpuStateRows>();
   const std::optional<size_t> worst = WorstGpu(gpus, "foreign_share");
   if (!worst || gpus.Real(*worst, "foreign_share") < kForeignShare) return std::vector<Bottleneck>{};
   const double share = gpus.Real(*worst, "foreign_share");

@@ -5,6 +5,7 @@
 // not follow the clock, so that at least nothing is won; we expect six tenths of what the clocks say.
 #include <cmath>
 
+#include "analyses/rows/gpu_state.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/gpu_state_view.h"
@@ -18,7 +19,7 @@ constexpr std::string_view kNeeds[] = {"gpu_state"};
 constexpr double kExpected = 0.6;
 
 // The share of the GPU's time that its lower clock costs; nothing: the clocks are not known.
-std::optional<double> LostShare(const Table& gpus, size_t row) {
+std::optional<double> LostShare(const GpuStateRows& gpus, size_t row) {
   if (gpus.IsNull(row, "throttled_clock_hz") || gpus.IsNull(row, "free_clock_hz")) return std::nullopt;
   const double throttled = gpus.Real(row, "throttled_clock_hz"), free = gpus.Real(row, "free_clock_hz");
   if (free <= 0 || throttled >= free) return 0.0;
@@ -30,7 +31,7 @@ std::string_view Because(std::string_view reason) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const Table& gpus = tables.Get("gpu_state");
+  const auto gpus = tables.Get<GpuStateRows>();
   const std::optional<size_t> worst = WorstGpu(gpus, "throttled_share");
   if (!worst || gpus.Real(*worst, "throttled_share") < kThrottledShare) return std::vector<Bottleneck>{};
   const double share = gpus.Real(*worst, "throttled_share");

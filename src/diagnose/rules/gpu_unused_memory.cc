@@ -6,6 +6,7 @@
 // `gapless tune batch` know better.
 #include <algorithm>
 
+#include "analyses/rows/gpu_state.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/gpu_state_view.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"gpu_state"};
 
 // The GPU that used the largest share of its memory: all others have as much left.
-std::optional<size_t> Fullest(const Table& gpus) {
+std::optional<size_t> Fullest(const GpuStateRows& gpus) {
   std::optional<size_t> fullest;
   double most = -1;
   for (size_t row = 0; row < gpus.rows(); ++row) {
@@ -32,7 +33,7 @@ std::optional<size_t> Fullest(const Table& gpus) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const Table& gpus = tables.Get("gpu_state");
+  const auto gpus = tables.Get<GpuStateRows>();
   const std::optional<size_t> fullest = Fullest(gpus);
   if (!fullest) return std::vector<Bottleneck>{};
   const auto peak = static_cast<int64_t>(gpus.Real(*fullest, "memory_peak_bytes"));

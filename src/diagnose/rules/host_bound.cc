@@ -5,6 +5,7 @@
 // we expect half and at least a quarter.
 #include <algorithm>
 
+#include "analyses/rows/host_time.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -20,30 +21,30 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_time"};
 
-constexpr std::string_view kKey[] = {"name", "annotation", "source_line"};
+constexpr HostTimeRows::TextColumn kKey[] = {"name", "annotation", "source_line"};
 // A few gaps of which nothing is known but that they were long: a pause of the program, or of the recording.
 constexpr int64_t kFewParts = 10;
 // Python between two launches takes this long; more is work of its own.
 constexpr int64_t kBetweenLaunchesNs = 1'000'000;
 
-bool AnythingKnown(const Table& host, const std::vector<RowGroup>& parts) {
+bool AnythingKnown(const HostTimeRows& host, const std::vector<RowGroup>& parts) {
   int64_t count = 0;
   for (const RowGroup& row_group : parts) count += SumOver(host, row_group, "parts");
   return !host.IsNull(parts[0].first(), "name") || !host.IsNull(parts[0].first(), "annotation") || count >= kFewParts;
 }
 
-int64_t LongestOf(const Table& host, const RowGroup& part) {
+int64_t LongestOf(const HostTimeRows& host, const RowGroup& part) {
   int64_t longest = 0;
   for (const size_t row : part.rows) longest = std::max(longest, host.Int(row, "longest_ns"));
   return longest;
 }
 
-std::string NameOf(const Table& host, size_t row) {
+std::string NameOf(const HostTimeRows& host, size_t row) {
   const std::string annotation = TextOr(host, row, "annotation", "");
   return FrameText(TextOr(host, row, "name", annotation.empty() ? "host code that was not recorded" : annotation));
 }
 
-Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& ledger) {
+Evidence EvidenceOf(const HostTimeRows& host, const RowGroup& part, const LedgerView& ledger) {
   const size_t row = part.first();
   const std::string line = TextOr(host, row, "source_line", ""), name = NameOf(host, row);
   return {StrCat("the GPU idles, mostly during ", name, name == line ? "" : InLine(line), ": ",
@@ -56,7 +57,7 @@ Evidence EvidenceOf(const Table& host, const RowGroup& part, const LedgerView& l
           line};
 }
 
-std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, const Run& run) {
+std::vector<Recommendation> Recommend(const HostTimeRows& host, const RowGroup& worst, const Run& run) {
   std::vector<Recommendation> all;
   const std::string line = TextOr(host, worst.first(), "source_line", "");
   const bool python = host.Text(worst.first(), "category") == "python";
@@ -80,12 +81,12 @@ std::vector<Recommendation> Recommend(const Table& host, const RowGroup& worst, 
   return all;
 }
 
-int64_t StakeOf(const Table& host, size_t row) {
+int64_t StakeOf(const HostTimeRows& host, size_t row) {
   return host.Int(row, "while_launching") == 0 ? host.Int(row, "idle_ns") : 0;
 }
 
 // The stake of each device of the ledger.
-std::vector<int64_t> ByDevice(const Table& host, const LedgerView& ledger) {
+std::vector<int64_t> ByDevice(const HostTimeRows& host, const LedgerView& ledger) {
   std::vector<int64_t> stakes;
   for (const DeviceBreakdown& device : ledger.devices) {
     stakes.push_back(0);
@@ -98,7 +99,7 @@ std::vector<int64_t> ByDevice(const Table& host, const LedgerView& ledger) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& host = tables.Get("host_time");
+  const auto host = tables.Get<HostTimeRows>();
   std::vector<RowGroup> parts = GroupRows(host, kKey, [&](size_t row) { return StakeOf(host, row); });
   int64_t stake = 0;
   for (const RowGroup& row_group : parts) stake += row_group.value;

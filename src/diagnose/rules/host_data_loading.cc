@@ -3,6 +3,7 @@
 //
 // The gain: with worker processes batches are made while the step computes; on a CPU the two share the cores, so we
 // expect seven tenths of the waiting to go, at least a third, and at most all. These shares are assumptions.
+#include "analyses/rows/data_loading.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "loader_work", "whole_run"};
 
-Recommendation Advise(Tables& tables, const Table& loading, const std::string& line) {
+Recommendation Advise(Tables& tables, const DataLoadingRows& loading, const std::string& line) {
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
   if (by_workers) return OtherWorkers(tables, line);
   return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
@@ -30,7 +31,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const int64_t stake = steps.Sum("data_ns");
   const double share = steps.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
-  const Table& loading = tables.Get("data_loading");
+  const auto loading = tables.Get<DataLoadingRows>();
   std::string line = steps.First("data_line");
   if (line.empty()) line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
   Bottleneck found;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "analyses/rows/host_events.h"
+#include "analyses/rows/host_steps.h"
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/host_step_view.h"
@@ -18,7 +20,8 @@ namespace {
 constexpr std::string_view kNeeds[] = {"host_steps", "host_events", "whole_run"};
 
 struct Pause {
-  std::string_view column, kind, what, advice, code;
+  HostStepsRows::IntColumn column;
+  std::string_view kind, what, advice, code;
 };
 constexpr Pause kPauses[] = {
     {"save_ns", "checkpoint_save", "writing checkpoints", "write checkpoints less often, or from another thread",
@@ -43,7 +46,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = steps.Share(stake);
   if (share < kHostPausesShare) return std::vector<Bottleneck>{};
   const std::array<std::string_view, 1> kinds{pause.kind};
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, LedgerView{}, kinds);
   Bottleneck found;
   found.share_of_step = share;

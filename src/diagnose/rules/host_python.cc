@@ -5,6 +5,8 @@
 // least a fifth, at most nine tenths. Assumptions.
 #include <algorithm>
 
+#include "analyses/rows/python_functions.h"
+#include "analyses/rows/python_time.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
@@ -39,7 +41,7 @@ Evidence EvidenceOf(const PythonFunction& function, const HostStepView& steps) {
 }
 
 // Returns the functions of the user's code from a profile of the whole run, for recordings without stacks.
-std::vector<Evidence> EvidenceOfProfile(const Table& functions) {
+std::vector<Evidence> EvidenceOfProfile(const PythonFunctionsRows& functions) {
   std::vector<Evidence> all;
   for (size_t row = 0; row < functions.rows() && all.size() < kMaxFunctions; ++row) {
     const std::string name(functions.Text(row, "function"));
@@ -69,17 +71,17 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView steps(tables);
   if (!steps.applies(tables) || steps.HasTinyOperators()) return std::vector<Bottleneck>{};
   if (steps.Sum("operators") == 0) return std::vector<Bottleneck>{};  // no operator was recorded: all seems Python
-  const Table& time = tables.Get("python_time");
+  const auto time = tables.Get<PythonTimeRows>();
   const std::vector<PythonFunction> functions = PythonFunctions(time);
   // Without stacks or a profile nobody knows whether Python ran, or the thread waited for another one.
-  if (functions.empty() && tables.Get("python_functions").rows() == 0) return std::vector<Bottleneck>{};
+  if (functions.empty() && tables.Get<PythonFunctionsRows>().rows() == 0) return std::vector<Bottleneck>{};
   const int64_t stake = StakeOf(steps, functions, Asleep(tables, steps.Sum("wall_ns")));
   const double share = steps.Share(stake);
   if (share < kHostPythonShare) return std::vector<Bottleneck>{};
   Bottleneck found;
   for (size_t i = 0; i < functions.size() && i < kMaxFunctions; ++i)
     if (i == 0 || 20 * functions[i].self_ns >= stake) found.evidence.push_back(EvidenceOf(functions[i], steps));
-  if (functions.empty()) found.evidence = EvidenceOfProfile(tables.Get("python_functions"));
+  if (functions.empty()) found.evidence = EvidenceOfProfile(tables.Get<PythonFunctionsRows>());
   const std::string most = !functions.empty()       ? functions[0].name
                            : found.evidence.empty() ? ""
                                                     : found.evidence[0].source;

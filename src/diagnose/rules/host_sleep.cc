@@ -3,6 +3,7 @@
 //
 // The gain: sleeping that nobody needs goes completely (high and expected); where it waits for something, most of it
 // stays (low: a tenth). Assumptions.
+#include "analyses/rows/host_time.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -19,7 +20,7 @@ constexpr std::string_view kNeeds[] = {"host_steps", "python_time", "python_func
                                        "whole_run",  "ledger",      "host_time"};
 
 // Idle time of devices while the launching thread sleeps.
-int64_t IdleNs(const Table& host_time, const LedgerView& ledger) {
+int64_t IdleNs(const HostTimeRows& host_time, const LedgerView& ledger) {
   int64_t idle_ns = 0;
   for (size_t row = 0; row < host_time.rows(); ++row)
     if (TextOr(host_time, row, "name", "").starts_with("<built-in function sleep>"))
@@ -59,7 +60,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     return std::vector{std::move(found)};
   }
   const LedgerView ledger = ReadLedger(tables);
-  const int64_t idle_ns = IdleNs(tables.Get("host_time"), ledger);
+  const int64_t idle_ns = IdleNs(tables.Get<HostTimeRows>(), ledger);
   const double share = ledger.Share(idle_ns);
   if (share < kHostSleepShare) return std::vector<Bottleneck>{};
   const std::string cost = ledger.CostText(idle_ns);

@@ -7,6 +7,8 @@
 // assumptions.
 #include <algorithm>
 
+#include "analyses/rows/host_steps.h"
+#include "analyses/rows/python_time.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
@@ -25,11 +27,11 @@ struct Waiting {
   int64_t stake_ns = 0;  // affected time of all ranks
 };
 
-int64_t PerStep(const Table& steps, size_t row, std::string_view column) {
+int64_t PerStep(const HostStepsRows& steps, size_t row, HostStepsRows::IntColumn column) {
   return steps.Int(row, column) / std::max<int64_t>(1, steps.Int(row, "steps"));
 }
 
-Waiting Read(const Table& steps) {
+Waiting Read(const HostStepsRows& steps) {
   Waiting waiting;
   for (size_t row = 1; row < steps.rows(); ++row)
     if (PerStep(steps, row, "collective_ns") < PerStep(steps, waiting.last, "collective_ns")) waiting.last = row;
@@ -40,7 +42,8 @@ Waiting Read(const Table& steps) {
 }
 
 struct Part {
-  std::string_view column, what, advice;
+  HostStepsRows::IntColumn column;
+  std::string_view what, advice;
 };
 constexpr Part kParts[] = {
     {"data_ns", "waiting for its data loader", "check this rank's loader, its shard of the data set and its cores"},
@@ -54,7 +57,7 @@ constexpr Part kParts[] = {
 };
 
 // Returns the part in which the rank exceeds the mean of the other ranks most.
-const Part& ReasonOf(const Table& steps, size_t rank, int64_t& more_ns) {
+const Part& ReasonOf(const HostStepsRows& steps, size_t rank, int64_t& more_ns) {
   const Part* most = &kParts[0];
   more_ns = INT64_MIN;
   for (const Part& part : kParts) {
@@ -73,7 +76,7 @@ struct Where {
   std::string what, place;
 };
 
-Where WhereIsPython(const Table& time, int64_t trace) {
+Where WhereIsPython(const PythonTimeRows& time, int64_t trace) {
   int64_t most_ns = 0;
   Where where;
   for (size_t row = 0; row < time.rows(); ++row) {
@@ -110,7 +113,7 @@ std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Wait
 }
 
 // The waits in collectives of the rank and of another one.
-std::vector<Evidence> WaitsOf(const Table& steps, size_t last) {
+std::vector<Evidence> WaitsOf(const HostStepsRows& steps, size_t last) {
   std::vector<Evidence> all;
   for (size_t row = 0; row < steps.rows(); ++row)
     if (row == last || row == (last == 0 ? 1U : 0U))
@@ -127,7 +130,7 @@ std::vector<Evidence> WaitsOf(const Table& steps, size_t last) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView view(tables);
   if (!view.applies(tables) || view.ranks() < 2) return std::vector<Bottleneck>{};
-  const Table& steps = view.table();
+  const HostStepsRows& steps = view.table();
   const Waiting waiting = Read(steps);
   const double share = view.Share(waiting.stake_ns);
   if (share < kStragglerShare) return std::vector<Bottleneck>{};
@@ -144,7 +147,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " has not reached yet and compute nothing.");
   found.evidence = WaitsOf(steps, waiting.last);
   Where where;
-  if (reason.column == "python_ns") where = WhereIsPython(tables.Get("python_time"), steps.Int(waiting.last, "trace"));
+  if (reason.column == "python_ns")
+    where = WhereIsPython(tables.Get<PythonTimeRows>(), steps.Int(waiting.last, "trace"));
   found.evidence.push_back({StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ",
                                    reason.what, where.what, InLine(where.place)),
                             static_cast<double>(more_ns),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "analyses/rows/syncs.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -62,7 +63,7 @@ std::vector<Recommendation> Recommend(std::span<const SyncPlace> worst) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& syncs = tables.Get("syncs");
+  const auto syncs = tables.Get<SyncsRows>();
   const SyncPlaces waits = CollectSyncPlaces(syncs, ledger, Waits::kImplicit);
   const int64_t stake = std::min(waits.idle_ns, ledger.total.idle_ns - ledger.total.idle_data_ns);
   const double share = ledger.Share(stake);

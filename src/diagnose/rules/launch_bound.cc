@@ -8,6 +8,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/idle.h"
+#include "analyses/rows/launch_waits.h"
+#include "analyses/rows/launches.h"
+#include "analyses/rows/warm_up.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -24,7 +28,7 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "warm_up", "kernels", "operators"};
 
-std::vector<Evidence> LaunchEvidence(const Table& launches) {
+std::vector<Evidence> LaunchEvidence(const LaunchesRows& launches) {
   std::vector<Evidence> all;
   const std::vector<size_t> rows = LargestRows(launches, "calls", 1);
   if (rows.empty()) return all;
@@ -59,9 +63,9 @@ std::vector<Evidence> LaunchEvidence(const Table& launches) {
   return all;
 }
 
-std::vector<Evidence> HostEvidence(const Table& waits, const LaunchStake& stake, const LedgerView& ledger) {
-  constexpr std::string_view kByOperator[] = {"operator"}, kByLine[] = {"source_line"};
-  const auto named = [&](std::string_view column) {
+std::vector<Evidence> HostEvidence(const LaunchWaitsRows& waits, const LaunchStake& stake, const LedgerView& ledger) {
+  constexpr LaunchWaitsRows::TextColumn kByOperator[] = {"operator"}, kByLine[] = {"source_line"};
+  const auto named = [&](LaunchWaitsRows::TextColumn column) {
     return [&waits, &stake, column](size_t row) {
       return waits.IsNull(row, column) ? 0 : WithoutOneOff(waits, stake, row);
     };
@@ -84,7 +88,7 @@ std::vector<Evidence> HostEvidence(const Table& waits, const LaunchStake& stake,
 }
 
 // The idle time with another cause than launching, which does not count.
-std::vector<Evidence> LeftOut(const Table& waits, const LaunchStake& stake) {
+std::vector<Evidence> LeftOut(const LaunchWaitsRows& waits, const LaunchStake& stake) {
   std::vector<Evidence> all;
   if (!stake.one_offs.empty()) {
     const size_t row = stake.one_offs[0];
@@ -113,7 +117,7 @@ std::vector<Evidence> LeftOut(const Table& waits, const LaunchStake& stake) {
   return all;
 }
 
-std::vector<Recommendation> Recommend(const Table& launches, bool compiled) {
+std::vector<Recommendation> Recommend(const LaunchesRows& launches, bool compiled) {
   std::vector<Recommendation> all;
   const bool graphs = SumOf(launches, "graph_calls") > 0;
   all.push_back({compiled ? "compile the code that is not compiled yet, without graph breaks: fewer launches"
@@ -132,8 +136,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   if (ledger.Share(ledger.total.idle_launch_ns + ledger.total.idle_host_ns) < kLaunchBoundShare)
     return std::vector<Bottleneck>{};
-  const Table &waits = tables.Get("launch_waits"), &launches = tables.Get("launches");
-  const LaunchStake stake = CollectLaunchStake(waits, launches, tables.Get("warm_up"), ledger);
+  const auto waits = tables.Get<LaunchWaitsRows>();
+  const auto launches = tables.Get<LaunchesRows>();
+  const LaunchStake stake = CollectLaunchStake(waits, launches, tables.Get<WarmUpRows>(), ledger);
   const double share = ledger.Share(stake.ns);
   if (share < kLaunchBoundShare) return std::vector<Bottleneck>{};
   Bottleneck found;
@@ -147,7 +152,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const std::vector<Evidence> left_out = LeftOut(waits, stake);
   found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
   // The longest wait may be what was left out.
-  if (left_out.empty()) found.evidence.push_back(LargestGaps(tables.Get("idle"), "launch_ns", "wait for a launch"));
+  if (left_out.empty()) found.evidence.push_back(LargestGaps(tables.Get<IdleRows>(), "launch_ns", "wait for a launch"));
   found.recommendations = Recommend(launches, SeesCompiler(tables));
   const auto waste = static_cast<double>(stake.ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

@@ -4,6 +4,8 @@
 // affected time is that of these kernels. The gain: with channels_last all of them can go (high), those at the borders
 // of the model stay: we expect eight tenths and at least half. That convolutions themselves often run faster then is
 // not counted.
+#include "analyses/rows/layout_changes.h"
+
 #include <algorithm>
 
 #include "base/strings.h"
@@ -19,9 +21,9 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "layout_changes"};
-constexpr std::string_view kKey[] = {"operator", "source_line"};
+constexpr LayoutChangesRows::TextColumn kKey[] = {"operator", "source_line"};
 
-Evidence EvidenceOf(const Table& changes, const RowGroup& group, const LedgerView& ledger) {
+Evidence EvidenceOf(const LayoutChangesRows& changes, const RowGroup& group, const LedgerView& ledger) {
   const size_t row = group.first();
   const int64_t ns = group.value, all = SumOver(changes, group, "operator_ns");
   const std::string line = TextOr(changes, row, "source_line", "");
@@ -39,7 +41,7 @@ Evidence EvidenceOf(const Table& changes, const RowGroup& group, const LedgerVie
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& changes = tables.Get("layout_changes");
+  const auto changes = tables.Get<LayoutChangesRows>();
   const int64_t stake = SumOf(changes, "device_ns");
   const double share = ledger.Share(stake);
   if (share < kLayoutChangesShare) return std::vector<Bottleneck>{};

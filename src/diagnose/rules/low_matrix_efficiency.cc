@@ -15,6 +15,9 @@
 #include <map>
 #include <utility>
 
+#include "analyses/rows/attention.h"
+#include "analyses/rows/matrix_work.h"
+#include "analyses/rows/roofline.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -31,7 +34,7 @@ constexpr double kTuned = 0.8;           // fraction of the roofline that librar
 constexpr double kAmdAchievable = 0.54;  // fraction of AMD's stated peaks that, according to AMD, matrix products reach
 
 // Achievable fraction of the stated peak, by trace and device.
-std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const Table& devices) {
+std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const MatrixWorkRows& devices) {
   std::map<std::pair<int64_t, int64_t>, double> found;
   for (size_t row = 0; row < devices.rows(); ++row) {
     const bool amd = devices.Text(row, "vendor") == "amd" || devices.Text(row, "device_name").starts_with("AMD");
@@ -41,13 +44,13 @@ std::map<std::pair<int64_t, int64_t>, double> AchievableByDevice(const Table& de
 }
 
 struct Rooflines {
-  const Table& table;
+  RooflineRows table;
   std::vector<double> achievable;  // by row
   bool eager_attention;            // a rule of its own judges its products
 
   explicit Rooflines(Tables& tables)
-      : table(tables.Get("roofline")), eager_attention(tables.Get("attention").rows() > 0) {
-    const auto by_device = AchievableByDevice(tables.Get("matrix_work"));
+      : table(tables.Get<RooflineRows>()), eager_attention(tables.Get<AttentionRows>().rows() > 0) {
+    const auto by_device = AchievableByDevice(tables.Get<MatrixWorkRows>());
     for (size_t row = 0; row < table.rows(); ++row) {
       const auto at = by_device.find({table.Int(row, "trace"), table.Int(row, "device")});
       achievable.push_back(at == by_device.end() ? 1 : at->second);
@@ -59,7 +62,7 @@ bool IsMatrixKind(std::string_view kind) { return kind == "gemm" || kind == "con
 
 // Returns the fraction of the roofline that matrix kernels reach; NaN if not known, or without such kernels.
 double MatrixShare(const Rooflines& rooflines, size_t row) {
-  const Table& roofline = rooflines.table;
+  const RooflineRows& roofline = rooflines.table;
   if (roofline.IsNull(row, "roofline_share")) return std::numeric_limits<double>::quiet_NaN();
   const double peak = roofline.Text(row, "bound") == "compute" ? rooflines.achievable[row] : 1;
   return roofline.Real(row, "roofline_share") * roofline.Real(row, "device_ns") / roofline.Real(row, "matrix_ns") /
@@ -73,7 +76,7 @@ bool IsProductOfAttention(const Rooflines& rooflines, size_t row) {
 
 // Rows of roofline that run on matrix units below kBadlyUsedShare of it, the longest first.
 std::vector<size_t> SlowRows(const Rooflines& rooflines) {
-  const Table& roofline = rooflines.table;
+  const RooflineRows& roofline = rooflines.table;
   std::vector<size_t> rows;
   for (const size_t row : LargestRows(roofline, "matrix_ns", roofline.rows())) {
     if (!IsMatrixKind(roofline.Text(row, "kind")) || roofline.Text(row, "matrix_unit") != "yes") continue;
@@ -89,22 +92,24 @@ int64_t Alignment(std::string_view dtype) {
   return dtype == "fp8" ? 16 : dtype == "fp32" ? 4 : dtype == "fp64" ? 2 : 8;
 }
 
-std::string UnalignedText(const Table& roofline, size_t row) {
+constexpr RooflineRows::IntColumn kSizes[] = {"m", "n", "k"};  // of the product
+
+std::string UnalignedText(const RooflineRows& roofline, size_t row) {
   const int64_t alignment = Alignment(roofline.Text(row, "dtype"));
   std::string sizes;
-  for (const std::string_view size : {"m", "n", "k"}) {
+  for (const auto size : kSizes) {
     // The rows of a convolution are positions in space, those of attention the sequence: no one chooses them, and
     // padding them does not matter.
     const bool attention = roofline.Text(row, "kind") == "attention";
     if (size == "m" || (size == "n" && attention)) continue;
     if (roofline.IsNull(row, size) || roofline.Int(row, size) % alignment == 0) continue;
-    sizes += StrCat(sizes.empty() ? "" : ", ", size, " = ", roofline.Int(row, size));
+    sizes += StrCat(sizes.empty() ? "" : ", ", size.name(), " = ", roofline.Int(row, size));
   }
   return sizes.empty() ? "" : StrCat(sizes, ": not a multiple of ", alignment);
 }
 
 // Returns the cause, if the tables show it; else "".
-std::string CauseText(const Table& roofline, size_t row) {
+std::string CauseText(const RooflineRows& roofline, size_t row) {
   if (std::string text = UnalignedText(roofline, row); !text.empty()) return text;
   if (!roofline.IsNull(row, "sm_share") && roofline.Real(row, "sm_share") < kWellUsedShare)
     return StrCat("its blocks fill ", FormatPercent(roofline.Real(row, "sm_share")), " of the multiprocessors");
@@ -112,13 +117,13 @@ std::string CauseText(const Table& roofline, size_t row) {
     return StrCat("its result has ", FormatNumber(roofline.Real(row, "tiles_per_sm"), 2),
                   " tiles of 128×128 per multiprocessor");
   constexpr int64_t kSmall = 64;  // no kernel's tile is much smaller
-  for (const std::string_view size : {"m", "n", "k"})
+  for (const auto size : kSizes)
     if (!roofline.IsNull(row, size) && roofline.Int(row, size) < kSmall)
-      return StrCat(size, " = ", roofline.Int(row, size), ": less than a tile");
+      return StrCat(size.name(), " = ", roofline.Int(row, size), ": less than a tile");
   return {};
 }
 
-std::string SizeText(const Table& roofline, size_t row) {
+std::string SizeText(const RooflineRows& roofline, size_t row) {
   if (roofline.IsNull(row, "m") || roofline.IsNull(row, "n") || roofline.IsNull(row, "k"))
     return StrCat(" ", Ellipsize(roofline.Text(row, "shapes"), 60));
   const int64_t batch = roofline.Int(row, "batch");
@@ -128,7 +133,7 @@ std::string SizeText(const Table& roofline, size_t row) {
 
 std::vector<Evidence> EvidenceOf(const Rooflines& rooflines, const std::vector<size_t>& rows,
                                  const LedgerView& ledger) {
-  const Table& roofline = rooflines.table;
+  const RooflineRows& roofline = rooflines.table;
   std::vector<Evidence> all;
   constexpr size_t kNamed = 4;
   for (size_t i = 0; i < rows.size() && i < kNamed; ++i) {
@@ -148,7 +153,7 @@ std::vector<Evidence> EvidenceOf(const Rooflines& rooflines, const std::vector<s
 }
 
 // Advice for what takes at least a tenth of the time; attention first where it is the longest.
-std::vector<Recommendation> Recommend(const Table& roofline, const std::vector<size_t>& rows, int64_t time_ns) {
+std::vector<Recommendation> Recommend(const RooflineRows& roofline, const std::vector<size_t>& rows, int64_t time_ns) {
   std::vector<Recommendation> all;
   bool unaligned = false, conv = false, small = false, attention = false;
   for (const size_t row : rows) {
@@ -200,7 +205,7 @@ Gain GainOf(const Rooflines& rooflines, const std::vector<size_t>& rows, const L
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   const Rooflines rooflines(tables);
-  const Table& roofline = rooflines.table;
+  const RooflineRows& roofline = rooflines.table;
   const std::vector<size_t> rows = SlowRows(rooflines);
   int64_t time_ns = 0;
   double least_ns = 0;

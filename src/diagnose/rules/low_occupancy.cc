@@ -5,6 +5,7 @@
 // kernels. Twice the warps hide at most half of the waiting; the kernel's author must change its use of registers or
 // shared memory, or the compiler generate another: a twentieth at least, a fifth probably, half at most. Assumptions:
 // the estimate of the recorder counts launches, not stalls.
+#include "analyses/rows/kernels.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "kernels"};
 
-bool IsLow(const Table& kernels, size_t row) {
+bool IsLow(const KernelsRows& kernels, size_t row) {
   const std::string_view kind = kernels.Text(row, "class");
   for (const std::string_view other : {"gemm", "gemv", "conv", "attention", "communication"})
     if (kind == other) return false;
@@ -29,7 +30,7 @@ bool IsLow(const Table& kernels, size_t row) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& kernels = tables.Get("kernels");
+  const auto kernels = tables.Get<KernelsRows>();
   std::vector<size_t> rows;
   int64_t ns = 0;
   double weighted = 0;

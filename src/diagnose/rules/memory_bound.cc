@@ -12,6 +12,9 @@
 #include <map>
 #include <optional>
 
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/matrix_work.h"
+#include "analyses/rows/roofline.h"
 #include "analyses/shapes.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -29,14 +32,14 @@ constexpr std::string_view kNeeds[] = {"ledger", "kernels", "matrix_work", "oper
 
 // Softmax over scores of attention, [batch, heads, queries, keys] or [batch·heads, queries, keys]; that of a loss has
 // two dimensions.
-bool IsAttentionSoftmax(const Table& roofline, size_t row) {
+bool IsAttentionSoftmax(const RooflineRows& roofline, size_t row) {
   if (roofline.Text(row, "kind") != "softmax" || roofline.IsNull(row, "shapes")) return false;
   if (roofline.Text(row, "operator").find("log") != std::string_view::npos) return false;
   const std::vector<Input> inputs = ReadInputs(roofline.Text(row, "shapes"), "", "");
   return !inputs.empty() && inputs[0].shape.size() >= 3;
 }
 
-int64_t AttentionSoftmaxTime(const Table& roofline) {
+int64_t AttentionSoftmaxTime(const RooflineRows& roofline) {
   int64_t ns = 0;
   for (size_t row = 0; row < roofline.rows(); ++row)
     if (IsAttentionSoftmax(roofline, row)) ns += roofline.Int(row, "device_ns");
@@ -55,7 +58,7 @@ struct Moving {
 };
 
 // Kernels of for-loop optimizers belong to `unfused_optimizer`.
-Moving MovingKernels(const Table& kernels, const Table& roofline) {
+Moving MovingKernels(const KernelsRows& kernels, const RooflineRows& roofline) {
   Moving moving;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const std::string_view kind = kernels.Text(row, "class");
@@ -80,7 +83,7 @@ std::vector<Evidence> ClassEvidence(const Moving& moving, const LedgerView& ledg
            moving.longest.at(classes[0].first), ""}};
 }
 
-bool MovesData(const Table& roofline, size_t row) {
+bool MovesData(const RooflineRows& roofline, size_t row) {
   const std::string_view kind = roofline.Text(row, "kind");
   const bool by_vector = kind == "gemm" && roofline.Int(row, "matrix_ns") == 0;  // its kernels are of class gemv
   return (kind == "pointwise" || kind == "norm" || kind == "softmax" || by_vector) &&
@@ -88,7 +91,7 @@ bool MovesData(const Table& roofline, size_t row) {
 }
 
 // Returns the fraction of the memory bandwidth that such operators reach, if shapes and device are known.
-std::optional<double> BandwidthShare(const Table& roofline) {
+std::optional<double> BandwidthShare(const RooflineRows& roofline) {
   double least_ns = 0, ns = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
     if (!MovesData(roofline, row) || roofline.IsNull(row, "roofline_share")) continue;
@@ -99,7 +102,7 @@ std::optional<double> BandwidthShare(const Table& roofline) {
 }
 
 // Adds the operators that take most of the time, with the bandwidth they reach if shapes are known.
-std::vector<Evidence> OperatorEvidence(const Table& roofline, const LedgerView& ledger) {
+std::vector<Evidence> OperatorEvidence(const RooflineRows& roofline, const LedgerView& ledger) {
   std::vector<Evidence> all;
   constexpr size_t kNamed = 3;
   for (const size_t row : LargestRows(roofline, "device_ns", roofline.rows())) {
@@ -117,7 +120,7 @@ std::vector<Evidence> OperatorEvidence(const Table& roofline, const LedgerView& 
 }
 
 // Returns true if operators that move data work on float32 tensors most of their time.
-bool IsFloat32(const Table& roofline) {
+bool IsFloat32(const RooflineRows& roofline) {
   int64_t fp32 = 0, all = 0;
   for (size_t row = 0; row < roofline.rows(); ++row) {
     if (!MovesData(roofline, row) || roofline.IsNull(row, "dtype")) continue;
@@ -129,7 +132,7 @@ bool IsFloat32(const Table& roofline) {
 
 // Returns advice for the larger part first. Products with vectors get no advice to cast to 16 bits: autocast would cast
 // their weights in every step.
-std::vector<Recommendation> Recommend(const Moving& moving, const Table& roofline, Tables& tables) {
+std::vector<Recommendation> Recommend(const Moving& moving, const RooflineRows& roofline, Tables& tables) {
   std::vector<Recommendation> all;
   const int64_t vector_ns = moving.VectorNs(), fusable_ns = moving.ns - vector_ns;
   if (fusable_ns > 0)
@@ -138,7 +141,7 @@ std::vector<Recommendation> Recommend(const Moving& moving, const Table& rooflin
                          "reads and writes once"
                        : "compile the model: neighbouring operators become one kernel, which reads and writes once",
                    fixes::kCompile.Item(), "model = torch.compile(model)", "minutes"});
-  const bool multiplies = SumOf(tables.Get("matrix_work"), "matrix_ns") > 0;  // else there is no model to autocast
+  const bool multiplies = SumOf(tables.Get<MatrixWorkRows>(), "matrix_ns") > 0;  // else there is no model to autocast
   if (fusable_ns >= vector_ns && multiplies && IsFloat32(roofline))
     all.push_back({"halve the bytes: activations in 16 bits under autocast", fixes::kAmp.Item(),
                    "with torch.autocast(\"cuda\"):", "minutes"});
@@ -165,8 +168,8 @@ Gain GainOf(const Moving& moving, const LedgerView& ledger) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& roofline = tables.Get("roofline");
-  const Moving moving = MovingKernels(tables.Get("kernels"), roofline);
+  const auto roofline = tables.Get<RooflineRows>();
+  const Moving moving = MovingKernels(tables.Get<KernelsRows>(), roofline);
   const double share = ledger.Share(moving.ns);
   const std::optional<double> bandwidth = BandwidthShare(roofline);
   if (share < kMemoryBoundTime || bandwidth.value_or(1) < kBandwidthBoundShare) return std::vector<Bottleneck>{};

@@ -7,6 +7,8 @@
 // ask again in steady steps.
 #include <algorithm>
 
+#include "analyses/rows/host_events.h"
+#include "analyses/rows/memory.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
@@ -20,7 +22,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"memory", "host_events", "ledger"};
 constexpr std::string_view kAsked[] = {"device_alloc"}, kFreed[] = {"device_free"};
 
-std::vector<Evidence> EvidenceOf(const Table& memory, size_t row, int64_t retries) {
+std::vector<Evidence> EvidenceOf(const MemoryRows& memory, size_t row, int64_t retries) {
   const int64_t reserved = memory.Int(row, "peak_reserved_bytes");
   std::vector<Evidence> all{
       {StrCat("the allocator holds ", FormatBytes(reserved), " of ", FormatBytes(memory.Int(row, "device_bytes")),
@@ -49,7 +51,7 @@ bool HasSeveralRanks(const Run& run) {
   return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.world_size > 1; });
 }
 
-std::vector<Recommendation> Recommend(const Table& memory, size_t row, const Run& run) {
+std::vector<Recommendation> Recommend(const MemoryRows& memory, size_t row, const Run& run) {
   constexpr double kFragmented = 0.1;  // fraction of the reserved memory from which fragmentation is reported
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
@@ -72,7 +74,7 @@ std::vector<Recommendation> Recommend(const Table& memory, size_t row, const Run
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const Table& memory = tables.Get("memory");
+  const auto memory = tables.Get<MemoryRows>();
   std::vector<size_t> rows;
   for (size_t row = 0; row < memory.rows(); ++row)
     if (!memory.IsNull(row, "allocations_per_step") && !memory.IsNull(row, "peak_share") &&
@@ -83,7 +85,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     return memory.Real(a, "peak_share") < memory.Real(b, "peak_share");
   });
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const int64_t retries =
       std::min(SumHostEvents(events, ledger, kAsked).later_calls, SumHostEvents(events, ledger, kFreed).later_calls);
   const double share = memory.Real(row, "peak_share");

@@ -7,6 +7,7 @@
 // Chains of unfused_pointwise contain casts too, so the time is part of that rule's time if both fire.
 #include <algorithm>
 
+#include "analyses/rows/copy_places.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -21,7 +22,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "copy_places", "kernels", "operators"};
-constexpr std::string_view kKey[] = {"kind", "operator", "inside", "source_line", "types"};
+constexpr CopyPlacesRows::TextColumn kKey[] = {"kind", "operator", "inside", "source_line", "types"};
 
 enum class Kind : uint8_t { kNone, kCast, kLayout, kOnDevice, kRoundTrip, kSmall };
 // Places with the same advice.
@@ -29,7 +30,7 @@ enum class Advice : uint8_t { kStaticInputs, kOneType, kOneLayout, kStay, kOnDev
 
 // Copies within the device count when an operator of the framework's core made them: libraries of communication move
 // their buffers with them.
-Kind KindOf(const Table& places, size_t row) {
+Kind KindOf(const CopyPlacesRows& places, size_t row) {
   const std::string_view kind = places.Text(row, "kind");
   if (kind == "cast") return Kind::kCast;
   if (kind == "layout") return Kind::kLayout;
@@ -45,11 +46,11 @@ Kind KindOf(const Table& places, size_t row) {
   return steps && places.Real(row, "calls_per_step") * small_share >= kManySmallCopies ? Kind::kSmall : Kind::kNone;
 }
 
-std::vector<RowGroup> Collect(const Table& places) {
+std::vector<RowGroup> Collect(const CopyPlacesRows& places) {
   return GroupRows(places, kKey, [&](size_t row) {
     if (KindOf(places, row) == Kind::kNone) return int64_t{0};
     const bool engine = !places.IsNull(row, "exposed_ns");
-    return places.Int(row, engine ? "exposed_ns" : "device_ns") + places.Int(row, "idle_ns");
+    return (engine ? places.Int(row, "exposed_ns") : places.Int(row, "device_ns")) + places.Int(row, "idle_ns");
   });
 }
 
@@ -60,7 +61,7 @@ std::string CastText(std::string_view types) {
                           : StrCat("change of type, ", TypeText(parts[3]), " to ", TypeText(parts[1]));
 }
 
-std::string What(const Table& places, size_t row) {
+std::string What(const CopyPlacesRows& places, size_t row) {
   switch (KindOf(places, row)) {
     case Kind::kCast: return CastText(places.Text(row, "types"));
     case Kind::kLayout: return "copy into another layout or into memory of its own";
@@ -72,7 +73,7 @@ std::string What(const Table& places, size_t row) {
   return "";
 }
 
-Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const CopyPlacesRows& places, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(places, row, "source_line", "");
   const bool wrapper = places.Text(row, "inside") == "compiled";
@@ -86,7 +87,7 @@ Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView
           line};
 }
 
-Advice AdviceFor(const Table& places, size_t row) {
+Advice AdviceFor(const CopyPlacesRows& places, size_t row) {
   if (places.Text(row, "inside") == "compiled") return Advice::kStaticInputs;
   switch (KindOf(places, row)) {
     case Kind::kCast: return Advice::kOneType;
@@ -122,7 +123,7 @@ Recommendation Recommend(Advice advice, const std::string& line, bool compiled) 
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& places = tables.Get("copy_places");
+  const auto places = tables.Get<CopyPlacesRows>();
   std::vector<RowGroup> copies = Collect(places);
   int64_t stake = 0, casts = 0;
   for (const RowGroup& row_group : copies)

@@ -14,6 +14,8 @@
 
 #include "analyses/device_peaks.h"
 #include "analyses/kernel_library.h"
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/matrix_work.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -54,14 +56,15 @@ struct Work {
 constexpr int64_t kFirstWithUnits = 7;
 
 // As recorded, else what names of kernels ask for at least; 0: not known.
-int64_t ComputeMajor(const Table& work, size_t row) {
-  for (const std::string_view column : {"compute_major", "least_compute_major"})
+int64_t ComputeMajor(const MatrixWorkRows& work, size_t row) {
+  constexpr MatrixWorkRows::IntColumn kColumns[] = {"compute_major", "least_compute_major"};
+  for (const auto column : kColumns)
     if (!work.IsNull(row, column)) return work.Int(row, column);
   return 0;
 }
 
 // Matrix units: NVIDIA from compute capability 7.0, except the GTX 16 series (7.5 without); AMD's Instinct MI line.
-bool HasMatrixUnits(const Table& work, size_t row) {
+bool HasMatrixUnits(const MatrixWorkRows& work, size_t row) {
   const std::string_view name = work.Text(row, "device_name");
   if (work.Text(row, "vendor") == "amd" || name.starts_with("AMD")) return name.find("Instinct MI") != name.npos;
   return ComputeMajor(work, row) >= kFirstWithUnits && name.find("GTX 16") == name.npos;
@@ -75,7 +78,7 @@ void ChooseType(int64_t all_ns, int64_t float32_ns, int64_t float64_ns, Work& wo
   if (other_ns > work.off_ns) work.off_ns = other_ns, work.type = OffType::kOther;
 }
 
-Work WorkOf(const Table& table) {
+Work WorkOf(const MatrixWorkRows& table) {
   Work work;
   int64_t off_ns = 0, float32_ns = 0, float64_ns = 0;
   for (size_t row = 0; row < table.rows(); ++row) {
@@ -125,7 +128,7 @@ bool HasBf16(const Work& work) { return work.vendor == "amd" || work.major >= 8;
 bool MayLackUnits(const Work& work) { return !work.described && work.device.empty() && work.major == kFirstWithUnits; }
 
 // How the generation is known; "": it was recorded.
-std::string GenerationText(const Work& work, const Table& kernels) {
+std::string GenerationText(const Work& work, const KernelsRows& kernels) {
   if (work.described) return {};
   std::string_view name;
   for (size_t row = 0; row < kernels.rows() && name.empty(); ++row)
@@ -172,7 +175,7 @@ std::optional<OffType> TypeByName(std::string_view precision) {
   return precision == "fp64" ? OffType::kFloat64 : OffType::kOther;
 }
 
-std::vector<Evidence> EvidenceOf(const Work& work, const Table& kernels, const LedgerView& ledger) {
+std::vector<Evidence> EvidenceOf(const Work& work, const KernelsRows& kernels, const LedgerView& ledger) {
   std::vector<Evidence> all;
   const double off_share = static_cast<double>(work.off_ns) / static_cast<double>(work.matrix_ns);
   all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs ",
@@ -215,8 +218,8 @@ Gain GainOf(const Work& work, const LedgerView& ledger, std::string_view fix) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& kernels = tables.Get("kernels");
-  const Work work = WorkOf(tables.Get("matrix_work"));
+  const auto kernels = tables.Get<KernelsRows>();
+  const Work work = WorkOf(tables.Get<MatrixWorkRows>());
   const double share = ledger.Share(work.off_ns);
   if (share < kNoTensorCoresShare) return std::vector<Bottleneck>{};
   // Kernels in float64 that no tensors in double explain are no training: nobody can say that they need less.

@@ -7,7 +7,12 @@
 // finding is about the same kind of time.
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "analyses/rows/communication.h"
+#include "analyses/rows/copies.h"
+#include "analyses/rows/idle.h"
+#include "analyses/rows/ranks.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
@@ -19,35 +24,39 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "idle", "copies", "communication", "ranks"};
 
+using Gap = IdleRows::IntColumn;
+
 struct Waste {
   BottleneckType type;
   int64_t DeviceBreakdown::*part;
-  std::string_view gap_column;        // column of table `idle`; "": none
+  std::optional<Gap> gap_column;      // nullopt: the waste is not idle time
   std::string_view title, title_end;  // the cost stands between them
   std::string_view what;              // completes "For 12 % of the time …"
   std::string_view advice;
 };
 
 constexpr std::array<Waste, 7> kWastes = {{
-    {BottleneckType::kDataLoading, &DeviceBreakdown::idle_data_ns, "data_ns", "the GPU waits ", " for its next batch",
-     "the GPU waits for the host to load data", "load the next batch while the GPU works on this one"},
-    {BottleneckType::kLaunchBound, &DeviceBreakdown::idle_launch_ns, "launch_ns", "the GPU waits ", " for launches",
-     "the GPU waits for the host to launch its next work",
+    {BottleneckType::kDataLoading, &DeviceBreakdown::idle_data_ns, Gap("data_ns"), "the GPU waits ",
+     " for its next batch", "the GPU waits for the host to load data",
+     "load the next batch while the GPU works on this one"},
+    {BottleneckType::kLaunchBound, &DeviceBreakdown::idle_launch_ns, Gap("launch_ns"), "the GPU waits ",
+     " for launches", "the GPU waits for the host to launch its next work",
      "launch less: larger batches, fused kernels, a captured graph"},
-    {BottleneckType::kCpuGpuSync, &DeviceBreakdown::idle_sync_ns, "sync_ns", "the GPU waits ",
+    {BottleneckType::kCpuGpuSync, &DeviceBreakdown::idle_sync_ns, Gap("sync_ns"), "the GPU waits ",
      " while the host is in calls that block",
      "the GPU has no work while the host waits in a call that blocks: a synchronisation, a copy or an allocation",
      "find what the host waits for, and launch the next work before the host waits"},
-    {BottleneckType::kHostBound, &DeviceBreakdown::idle_host_ns, "host_ns", "the GPU waits ",
+    {BottleneckType::kHostBound, &DeviceBreakdown::idle_host_ns, Gap("host_ns"), "the GPU waits ",
      " while the host runs other code", "the GPU waits while the host runs code that launches nothing",
      "record Python stacks (with_stack=True) to see which code runs, then run it in another thread or less often"},
-    {BottleneckType::kMultiGpuComm, &DeviceBreakdown::exposed_comm_ns, "", "communication that nothing hides takes ",
-     "", "the GPU communicates and computes nothing", "overlap communication with computation, or send less"},
-    {BottleneckType::kIo, &DeviceBreakdown::exposed_copy_ns, "", "copies that nothing hides take ", "",
+    {BottleneckType::kMultiGpuComm, &DeviceBreakdown::exposed_comm_ns, std::nullopt,
+     "communication that nothing hides takes ", "", "the GPU communicates and computes nothing",
+     "overlap communication with computation, or send less"},
+    {BottleneckType::kIo, &DeviceBreakdown::exposed_copy_ns, std::nullopt, "copies that nothing hides take ", "",
      "the GPU only copies",
      "keep data on the GPU instead of copying it back and forth; make the copies that remain on a stream of their own "
      "while kernels run"},
-    {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, "unknown_ns", "the GPU idles ",
+    {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, Gap("unknown_ns"), "the GPU idles ",
      ", and the recording does not show why", "the GPU idles for a reason that was not recorded",
      "record the host as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)"},
 }};
@@ -65,7 +74,7 @@ std::string KindText(std::string_view kind) {
   return end == kind.npos ? std::string(text) : StrCat(text, ", ", kind.substr(end + 1), " memory");
 }
 
-std::vector<Evidence> CopyEvidence(const Table& copies) {
+std::vector<Evidence> CopyEvidence(const CopiesRows& copies) {
   std::vector<Evidence> all;
   for (const size_t row : LargestRows(copies, "exposed_ns", 3)) {
     const std::string rate =
@@ -83,7 +92,7 @@ std::vector<Evidence> CopyEvidence(const Table& copies) {
   return all;
 }
 
-std::vector<Evidence> CommunicationEvidence(const Table& communication) {
+std::vector<Evidence> CommunicationEvidence(const CommunicationRows& communication) {
   std::vector<Evidence> all;
   for (const size_t row : LargestRows(communication, "exposed_ns", 3)) {
     if (communication.IsNull(row, "kind")) continue;
@@ -99,16 +108,17 @@ std::vector<Evidence> CommunicationEvidence(const Table& communication) {
 }
 
 // Names the calls and code during the longest gaps of this cause.
-std::vector<Evidence> GapEvidence(const Table& idle, const Waste& waste) {
-  std::vector<Evidence> all{LargestGaps(idle, waste.gap_column, "gap of this kind")};
+std::vector<Evidence> GapEvidence(const IdleRows& idle, const Waste& waste) {
+  std::vector<Evidence> all{LargestGaps(idle, *waste.gap_column, "gap of this kind")};
   if (waste.type == BottleneckType::kRecording) return all;  // what the host did then is not the cause
-  for (const size_t row : LargestRows(idle, waste.gap_column, 3)) {
+  for (const size_t row : LargestRows(idle, *waste.gap_column, 3)) {
     const std::string line = TextOr(idle, row, "source_line", "");
     const std::string where = TextOr(idle, row, "operator", TextOr(idle, row, "annotation", ""));
     if (where.empty() && line.empty()) continue;
-    all.push_back({StrCat(FormatDuration(idle.Int(row, waste.gap_column)), " while the host is in ",
+    all.push_back({StrCat(FormatDuration(idle.Int(row, *waste.gap_column)), " while the host is in ",
                           where.empty() ? "Python code" : where, InLine(line)),
-                   static_cast<double>(idle.Int(row, waste.gap_column)), "ns", "idle", IdsOf(idle, {row}, "id"), line});
+                   static_cast<double>(idle.Int(row, *waste.gap_column)), "ns", "idle", IdsOf(idle, {row}, "id"),
+                   line});
   }
   return all;
 }
@@ -117,7 +127,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
   const auto of = [&](const Waste& waste) {
     const bool comm = waste.part == &DeviceBreakdown::exposed_comm_ns;
-    return ledger.total.*waste.part - (comm ? SumOf(tables.Get("ranks"), "opening_waiting_ns") : 0);
+    return ledger.total.*waste.part - (comm ? SumOf(tables.Get<RanksRows>(), "opening_waiting_ns") : 0);
   };
   const Waste& most =
       *std::max_element(kWastes.begin(), kWastes.end(), [&](const Waste& a, const Waste& b) { return of(a) < of(b); });
@@ -129,9 +139,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat(most.title, ledger.CostText(of(most)), most.title_end);
   found.description =
       StrCat("For ", FormatPercent(share), " of the time ", most.what, ledger.WorstText(most.part), ".");
-  found.evidence = most.type == BottleneckType::kIo             ? CopyEvidence(tables.Get("copies"))
-                   : most.type == BottleneckType::kMultiGpuComm ? CommunicationEvidence(tables.Get("communication"))
-                                                                : GapEvidence(tables.Get("idle"), most);
+  found.evidence = most.type == BottleneckType::kIo             ? CopyEvidence(tables.Get<CopiesRows>())
+                   : most.type == BottleneckType::kMultiGpuComm ? CommunicationEvidence(tables.Get<CommunicationRows>())
+                                                                : GapEvidence(tables.Get<IdleRows>(), most);
   found.recommendations.push_back({std::string(most.advice), "", "", "hours"});
   return std::vector{std::move(found)};
 }

@@ -8,6 +8,7 @@
 // copy of a recording may take ten times as long as the others. The gain: from pinned memory they run at least twice as
 // fast (half: low), and with non_blocking=True on a stream of their own under computation (all of it: high); we expect
 // three quarters.
+#include "analyses/rows/copy_places.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -22,7 +23,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "copy_places"};
-constexpr std::string_view kKey[] = {"kind", "operator", "source_line"};
+constexpr CopyPlacesRows::TextColumn kKey[] = {"kind", "operator", "source_line"};
 
 struct Copies {
   int64_t stake_ns = 0;
@@ -30,7 +31,7 @@ struct Copies {
   std::vector<RowGroup> places;
 };
 
-Copies Collect(const Table& places) {
+Copies Collect(const CopyPlacesRows& places) {
   Copies copies;
   copies.places = GroupRows(places, kKey, [&](size_t row) {
     const bool pageable = places.Text(row, "kind").ends_with("_pageable");
@@ -43,7 +44,7 @@ Copies Collect(const Table& places) {
   return copies;
 }
 
-Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const CopyPlacesRows& places, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const int64_t bytes = SumOver(places, place, "bytes"), ns = SumOver(places, place, "device_ns");
   const std::string line = TextOr(places, row, "source_line", "");
@@ -67,7 +68,7 @@ Evidence EvidenceOf(const Table& places, const RowGroup& place, const LedgerView
           line};
 }
 
-std::vector<Recommendation> Recommend(const Table& places, const Copies& copies, Workload workload) {
+std::vector<Recommendation> Recommend(const CopyPlacesRows& places, const Copies& copies, Workload workload) {
   std::vector<Recommendation> all;
   const std::string line = InLine(TextOr(places, copies.places[0].first(), "source_line", ""));
   if (2 * copies.to_device_ns >= copies.stake_ns)
@@ -84,7 +85,7 @@ std::vector<Recommendation> Recommend(const Table& places, const Copies& copies,
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& places = tables.Get("copy_places");
+  const auto places = tables.Get<CopyPlacesRows>();
   const Copies copies = Collect(places);
   const double share = ledger.Share(copies.stake_ns);
   if (share < kPageableCopiesShare) return std::vector<Bottleneck>{};

@@ -6,6 +6,7 @@
 // each repetition reads a value, else of launch_bound.
 #include <algorithm>
 
+#include "analyses/rows/python_loops.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -19,20 +20,20 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "python_loops"};
-constexpr std::string_view kKey[] = {"pattern", "source_line", "annotation"};
+constexpr PythonLoopsRows::TextColumn kKey[] = {"pattern", "source_line", "annotation"};
 
-int64_t IdleOf(const Table& loops, size_t row, const LedgerView& ledger) {
+int64_t IdleOf(const PythonLoopsRows& loops, size_t row, const LedgerView& ledger) {
   return loops.Int(row, "idle_ns") * ledger.DevicesOf(loops.Int(row, "trace"));
 }
 
-std::string Place(const Table& loops, size_t row) {
+std::string Place(const PythonLoopsRows& loops, size_t row) {
   const std::string line = TextOr(loops, row, "source_line", "");
   if (!line.empty()) return InLine(line);
   const std::string annotation = TextOr(loops, row, "annotation", "");
   return annotation.empty() ? "" : StrCat(" in ", annotation);
 }
 
-Evidence EvidenceOf(const Table& loops, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const PythonLoopsRows& loops, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   return {StrCat(Ellipsize(loops.Text(row, "pattern"), 80), Place(loops, row), ": up to ",
                  FormatCounted(loops.Int(row, "repeats"), "repetition"), " in a row, ",
@@ -52,7 +53,7 @@ bool ReadsValues(std::string_view pattern) {
 }
 
 // Returns the advice for the repeated operators.
-Recommendation AdviceFor(const Table& loops, size_t row) {
+Recommendation AdviceFor(const PythonLoopsRows& loops, size_t row) {
   const std::string_view pattern = loops.Text(row, "pattern");
   const auto has = [&](std::string_view name) { return pattern.find(name) != pattern.npos; };
   const std::string place = Place(loops, row);
@@ -68,7 +69,7 @@ Recommendation AdviceFor(const Table& loops, size_t row) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& loops = tables.Get("python_loops");
+  const auto loops = tables.Get<PythonLoopsRows>();
   std::vector<RowGroup> places = GroupRows(loops, kKey, [&](size_t row) { return IdleOf(loops, row, ledger); });
   int64_t stake = 0;
   double removable = 0;

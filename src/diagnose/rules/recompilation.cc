@@ -6,6 +6,7 @@
 // goes (high); we expect nine tenths of the idle time, at least half where shapes really change and are bucketed.
 #include <set>
 
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
@@ -21,7 +22,7 @@ constexpr std::string_view kCompiling[] = {"compilation", "graph_recording"};
 
 // How many distinct compiled pieces ran: "Torch-Compiled Region: 2/0" is version 0 of piece 2. More than one piece of a
 // model means graph breaks between them, a version above 0 that a piece was compiled before.
-std::vector<Evidence> RegionEvidence(const Table& events) {
+std::vector<Evidence> RegionEvidence(const HostEventsRows& events) {
   std::set<std::string_view> pieces;
   std::string recompiled;
   std::vector<int64_t> slices;
@@ -47,7 +48,7 @@ std::vector<Evidence> RegionEvidence(const Table& events) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_recompilation knows how often it happens
   const LedgerView ledger = ReadLedger(tables);
-  const Table& events = tables.Get("host_events");
+  const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kCompiling);
   const double share = ledger.Share(sum.later_idle_ns);
   if (share < kRecompilationShare) return std::vector<Bottleneck>{};

@@ -4,6 +4,7 @@
 //
 // The gain is estimated as in host_data_loading. Where the process uses a device, the device may still work while the
 // host waits, so that the wait may cost nothing (low), and we expect half of it to go.
+#include "analyses/rows/whole_run.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
@@ -25,7 +26,7 @@ bool IsSeenInRecording(Tables& tables) {
          ledger.Share(ledger.total.idle_data_ns) >= kDataLoadingShare;
 }
 
-bool HasWorkers(const Table& table) {
+bool HasWorkers(const WholeRunRows& table) {
   for (size_t row = 0; row < table.rows(); ++row)
     if (!table.IsNull(row, "workers") && table.Int(row, "workers") > 0) return true;
   return false;

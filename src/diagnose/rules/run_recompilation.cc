@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // torch.compile compiles again during the run, and the agent knows why.
+#include "analyses/rows/whole_run.h"
 #include "base/strings.h"
 #include "diagnose/run_pause.h"
 #include "diagnose/thresholds.h"
@@ -29,7 +30,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                            "model = torch.compile(model, dynamic=True)  # or torch._dynamo.mark_dynamic(batch, 0); "
                            "DataLoader(..., drop_last=True)",
                            "hours"}});
-  const Table& table = run.table();
+  const WholeRunRows& table = run.table();
   for (Bottleneck& bottleneck : found) {
     for (const std::string_view kind : {"recompile", "graph_break"}) {
       const WholeRunSum sum = run.Sum(kind);

@@ -6,6 +6,7 @@
 // go (high); we expect half, since what is sent may be host data, and at least a quarter. These shares are assumptions.
 #include <algorithm>
 
+#include "analyses/rows/collective_groups.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -24,7 +25,7 @@ struct OnHost {
   std::vector<size_t> rows;
 };
 
-OnHost Read(const Table& groups, const LedgerView& ledger) {
+OnHost Read(const CollectiveGroupsRows& groups, const LedgerView& ledger) {
   OnHost host;
   for (const size_t row : LargestRows(groups, "idle_ns", groups.rows())) {
     const std::string_view backend = groups.Text(row, "backend");
@@ -39,7 +40,7 @@ OnHost Read(const Table& groups, const LedgerView& ledger) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& groups = tables.Get("collective_groups");
+  const auto groups = tables.Get<CollectiveGroupsRows>();
   const OnHost host = Read(groups, ledger);
   const double share = ledger.Share(host.idle_ns);
   if (share < kSlowBackendShare) return std::vector<Bottleneck>{};

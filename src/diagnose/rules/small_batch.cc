@@ -10,6 +10,12 @@
 #include <cmath>
 #include <optional>
 
+#include "analyses/rows/batch_size.h"
+#include "analyses/rows/launch_waits.h"
+#include "analyses/rows/launches.h"
+#include "analyses/rows/memory.h"
+#include "analyses/rows/sm_use.h"
+#include "analyses/rows/warm_up.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -34,13 +40,13 @@ struct Waste {
 // Returns what launch_bound counts, at most: warm-up and captures of graphs take as long with any batch.
 int64_t LaunchIdle(Tables& tables, const LedgerView& ledger) {
   const LaunchStake stake =
-      CollectLaunchStake(tables.Get("launch_waits"), tables.Get("launches"), tables.Get("warm_up"), ledger);
+      CollectLaunchStake(tables.Get<LaunchWaitsRows>(), tables.Get<LaunchesRows>(), tables.Get<WarmUpRows>(), ledger);
   return std::min(ledger.total.idle_launch_ns, stake.ns);
 }
 
 Waste WasteOf(Tables& tables, const LedgerView& ledger) {
   Waste waste;
-  const Table& use = tables.Get("sm_use");
+  const auto use = tables.Get<SmUseRows>();
   if (const int64_t idle_ns = LaunchIdle(tables, ledger); ledger.Share(idle_ns) >= kLaunchBoundShare)
     waste.launch_ns = idle_ns;
   const int64_t unfilled = SumOf(use, "long_unfilled_ns"), kernels = SumOf(use, "long_kernel_ns");
@@ -50,7 +56,7 @@ Waste WasteOf(Tables& tables, const LedgerView& ledger) {
 }
 
 // The fullest device; absent: not recorded for all of them that worked.
-std::optional<size_t> FullestDevice(const Table& memory) {
+std::optional<size_t> FullestDevice(const MemoryRows& memory) {
   std::optional<size_t> fullest;
   for (size_t row = 0; row < memory.rows(); ++row)
     if (!memory.IsNull(row, "device") && !memory.IsNull(row, "peak_share") &&
@@ -65,13 +71,13 @@ struct Batch {
 };
 
 // The batch of the first trace whose batch is known; all ranks of a job have the same.
-std::optional<Batch> FindBatch(const Table& batches) {
+std::optional<Batch> FindBatch(const BatchSizeRows& batches) {
   for (size_t row = 0; row < batches.rows(); ++row)
     if (!batches.IsNull(row, "samples")) return Batch{batches.Int(row, "samples"), row};
   return std::nullopt;
 }
 
-std::string SourceText(const Table& batches, size_t row) {
+std::string SourceText(const BatchSizeRows& batches, size_t row) {
   if (batches.IsNull(row, "operator")) return "as the program reported it to the recorder";
   const std::string_view source = batches.Text(row, "source");
   const std::string layer = StrCat(batches.Text(row, "operator"), " ", Ellipsize(batches.Text(row, "shapes"), 48));
@@ -81,8 +87,8 @@ std::string SourceText(const Table& batches, size_t row) {
       layer);
 }
 
-std::vector<Evidence> EvidenceOf(const Waste& waste, const Batch& batch, const Table& memory, size_t fullest,
-                                 const Table& batches, const LedgerView& ledger) {
+std::vector<Evidence> EvidenceOf(const Waste& waste, const Batch& batch, const MemoryRows& memory, size_t fullest,
+                                 const BatchSizeRows& batches, const LedgerView& ledger) {
   std::vector<Evidence> all;
   all.push_back({StrCat("batch size ", batch.size, ", ", SourceText(batches, batch.row)),
                  static_cast<double>(batch.size), "samples", "slice", IdsOf(batches, {batch.row}, "slice_id"), ""});
@@ -116,7 +122,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const Waste waste = WasteOf(tables, ledger);
   const int64_t stake = waste.launch_ns + waste.unfilled_ns;
   if (stake == 0) return std::vector<Bottleneck>{};
-  const Table &memory = tables.Get("memory"), &batches = tables.Get("batch_size");
+  const auto memory = tables.Get<MemoryRows>();
+  const auto batches = tables.Get<BatchSizeRows>();
   const std::optional<size_t> fullest = FullestDevice(memory);
   const std::optional<Batch> batch = FindBatch(batches);
   if (!fullest || !batch || batch->size < 1 || memory.Real(*fullest, "peak_share") >= kMuchFreeMemoryShare)

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/collective_groups.h"
+#include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -25,7 +27,7 @@ struct Small {
   std::vector<size_t> rows;  // with small calls, most exposed first
 };
 
-Small Read(const Table& groups) {
+Small Read(const CollectiveGroupsRows& groups) {
   Small small;
   for (size_t row = 0; row < groups.rows(); ++row) {
     small.exposed_ns += groups.Int(row, "small_exposed_ns");
@@ -35,7 +37,7 @@ Small Read(const Table& groups) {
   return small;
 }
 
-std::vector<Evidence> EvidenceOf(const Table& groups, const Small& small) {
+std::vector<Evidence> EvidenceOf(const CollectiveGroupsRows& groups, const Small& small) {
   std::vector<Evidence> all;
   std::vector<std::string_view> kinds;
   for (const size_t row : small.rows) {
@@ -56,8 +58,8 @@ std::vector<Evidence> EvidenceOf(const Table& groups, const Small& small) {
   return all;
 }
 
-std::vector<Recommendation> Recommend(Tables& tables, const Table& groups, const Small& small) {
-  const Table& events = tables.Get("host_events");
+std::vector<Recommendation> Recommend(Tables& tables, const CollectiveGroupsRows& groups, const Small& small) {
+  const auto events = tables.Get<HostEventsRows>();
   bool ddp = false;
   for (size_t row = 0; row < events.rows(); ++row) ddp |= events.Text(row, "kind") == "ddp";
   const std::string_view kind = small.rows.empty() ? "" : groups.Text(small.rows[0], "kind");
@@ -79,7 +81,7 @@ std::vector<Recommendation> Recommend(Tables& tables, const Table& groups, const
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& groups = tables.Get("collective_groups");
+  const auto groups = tables.Get<CollectiveGroupsRows>();
   const Small small = Read(groups);
   const double share = ledger.Share(small.exposed_ns);
   const double per_step =

@@ -6,9 +6,15 @@
 //
 // Where another rule claims time of the main cause, the excess is part of it and at most all that rule claims. A rule
 // that claims less than what is worth speaking of does not claim this: then the excess stands for itself.
+#include "analyses/rows/step_variation.h"
+
 #include <algorithm>
 #include <map>
 
+#include "analyses/rows/host_time.h"
+#include "analyses/rows/launch_waits.h"
+#include "analyses/rows/ranks.h"
+#include "analyses/rows/syncs.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -30,7 +36,7 @@ struct Variation {
   std::vector<size_t> rows;                   // outliers, longest first
 };
 
-Variation Read(const Table& table, const LedgerView& ledger) {
+Variation Read(const StepVariationRows& table, const LedgerView& ledger) {
   Variation all;
   for (size_t row = 0; row < table.rows(); ++row) {
     const int64_t devices = ledger.DevicesOf(table.Int(row, "trace"));
@@ -80,7 +86,7 @@ const Advice* MainPart(const Variation& variation) {
 
 // Returns the least time that launch_bound claims: it leaves out captured graphs, and at most one call of each
 // recording.
-int64_t ClaimedByLaunches(const Table& waits) {
+int64_t ClaimedByLaunches(const LaunchWaitsRows& waits) {
   int64_t claimed = 0;
   std::map<int64_t, int64_t> longest_call;  // by trace
   for (size_t row = 0; row < waits.rows(); ++row) {
@@ -96,17 +102,17 @@ int64_t ClaimedByLaunches(const Table& waits) {
 int64_t ClaimedBy(Tables& tables, const LedgerView& ledger, std::string_view part) {
   const DeviceBreakdown& total = ledger.total;
   if (part == "data") return total.idle_data_ns;
-  if (part == "launch") return ClaimedByLaunches(tables.Get("launch_waits"));
-  if (part == "sync") return CollectSyncPlaces(tables.Get("syncs"), ledger, Waits::kImplicit).idle_ns;
-  if (part == "communication") return total.exposed_comm_ns - SumOf(tables.Get("ranks"), "opening_waiting_ns");
-  const Table& host = tables.Get("host_time");
+  if (part == "launch") return ClaimedByLaunches(tables.Get<LaunchWaitsRows>());
+  if (part == "sync") return CollectSyncPlaces(tables.Get<SyncsRows>(), ledger, Waits::kImplicit).idle_ns;
+  if (part == "communication") return total.exposed_comm_ns - SumOf(tables.Get<RanksRows>(), "opening_waiting_ns");
+  const auto host = tables.Get<HostTimeRows>();
   int64_t claimed = 0;
   for (size_t row = 0; part == "host" && row < host.rows(); ++row)
     if (host.Int(row, "while_launching") == 0) claimed += host.Int(row, "idle_ns");
   return claimed;
 }
 
-std::vector<Evidence> EvidenceOf(const Table& table, const Variation& variation) {
+std::vector<Evidence> EvidenceOf(const StepVariationRows& table, const Variation& variation) {
   std::vector<Evidence> all;
   for (size_t i = 0; i < variation.rows.size() && i < 3; ++i) {
     const size_t row = variation.rows[i];
@@ -123,7 +129,7 @@ std::vector<Evidence> EvidenceOf(const Table& table, const Variation& variation)
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& table = tables.Get("step_variation");
+  const auto table = tables.Get<StepVariationRows>();
   const Variation variation = Read(table, ledger);
   const bool rhythm = static_cast<double>(variation.outliers) > kRhythmShare * static_cast<double>(variation.steps);
   if (rhythm || ledger.Share(variation.excess_ns) < kStepVariationShare) return std::vector<Bottleneck>{};

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <map>
 
+#include "analyses/rows/collective_groups.h"
+#include "analyses/rows/idle.h"
+#include "analyses/rows/ranks.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -28,7 +31,7 @@ struct Waiting {
   double imbalance = 1;   // its own work over the least
 };
 
-Waiting Read(const Table& ranks) {
+Waiting Read(const RanksRows& ranks) {
   Waiting waiting;
   for (size_t row = 0; row < ranks.rows(); ++row) {
     waiting.ns += ranks.Int(row, "waiting_ns"), waiting.caused_ns += ranks.Int(row, "caused_wait_ns");
@@ -39,8 +42,9 @@ Waiting Read(const Table& ranks) {
   return waiting;
 }
 
-std::string NameOf(const Table& ranks, size_t row) {
-  return ranks.IsNull(row, "rank") ? StrCat("GPU ", ranks.Int(row, "device")) : StrCat("rank ", ranks.Int(row, "rank"));
+template <class R>
+std::string NameOf(const TypedRows<R>& rows, size_t row) {
+  return rows.IsNull(row, "rank") ? StrCat("GPU ", rows.Int(row, "device")) : StrCat("rank ", rows.Int(row, "rank"));
 }
 
 struct Reason {
@@ -60,14 +64,14 @@ constexpr Reason kReasons[] = {
     {"unknown", "idle time of unrecorded cause", "record this rank with stacks to see what its host does"},
 };
 
-const Reason* ReasonOf(const Table& ranks, size_t row) {
+const Reason* ReasonOf(const RanksRows& ranks, size_t row) {
   for (const Reason& reason : kReasons)
     if (reason.part == ranks.Text(row, "behind")) return &reason;
   return nullptr;
 }
 
 // Is the rank with most of the waiting behind the others by more than steps vary by? Not known: as if it were.
-bool IsBehind(const Table& ranks, size_t row) {
+bool IsBehind(const RanksRows& ranks, size_t row) {
   const int64_t steps = ranks.Int(row, "steps");
   if (ranks.IsNull(row, "behind_ns") || steps == 0 || ranks.IsNull(row, "step_ns")) return true;
   return static_cast<double>(ranks.Int(row, "behind_ns")) >=
@@ -75,25 +79,25 @@ bool IsBehind(const Table& ranks, size_t row) {
 }
 
 // Returns true if a single rank causes most of the waiting.
-bool OneCauses(const Table& ranks, const Waiting& waiting) {
+bool OneCauses(const RanksRows& ranks, const Waiting& waiting) {
   return IsBehind(ranks, waiting.slow) && static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
                                               kOneStragglerShare * static_cast<double>(waiting.caused_ns);
 }
 
 // Does the rank come last to more than half of the collectives, though others cause as much waiting?
-bool IsLastMostOften(const Table& ranks, const Waiting& waiting) {
+bool IsLastMostOften(const RanksRows& ranks, const Waiting& waiting) {
   return IsBehind(ranks, waiting.slow) &&
          2 * ranks.Int(waiting.slow, "times_last") > ranks.Int(waiting.slow, "compared");
 }
 
-std::string TitleOf(const Table& ranks, const Waiting& waiting, const std::string& cost) {
+std::string TitleOf(const RanksRows& ranks, const Waiting& waiting, const std::string& cost) {
   const std::string name = NameOf(ranks, waiting.slow);
   if (OneCauses(ranks, waiting)) return StrCat(name, " is late: the others wait ", cost);
   if (IsLastMostOften(ranks, waiting)) return StrCat("ranks wait ", cost, ", most often for ", name);
   return StrCat("ranks wait ", cost, " for each other");
 }
 
-std::string_view CauseOf(const Table& ranks, const Waiting& waiting) {
+std::string_view CauseOf(const RanksRows& ranks, const Waiting& waiting) {
   if (OneCauses(ranks, waiting)) return " causes most of it";
   return IsLastMostOften(ranks, waiting) ? " comes last most often" : "";
 }
@@ -111,21 +115,29 @@ std::string Largest(const std::map<std::string_view, int64_t>& sums) {
   return most == sums.end() ? std::string() : std::string(most->first);
 }
 
-Where WhereIsIt(const Table& ranks, size_t row, const Table& idle) {
+// The idle time of each part that a rank is behind in; the other parts are not idle time.
+struct IdlePart {
+  std::string_view part;
+  IdleRows::IntColumn column;
+};
+constexpr IdlePart kIdleParts[] = {
+    {"data", "data_ns"}, {"launch", "launch_ns"}, {"sync", "sync_ns"}, {"host", "host_ns"}, {"unknown", "unknown_ns"}};
+
+Where WhereIsIt(const RanksRows& ranks, size_t row, const IdleRows& idle) {
   if (!ranks.IsNull(row, "behind_kernel")) return {std::string(ranks.Text(row, "behind_kernel")), ""};
-  const int time = idle.Find(StrCat(ranks.Text(row, "behind"), "_ns")), trace = idle.Find("trace");
-  if (time < 0) return {};
+  const auto* const part = std::ranges::find(kIdleParts, ranks.Text(row, "behind"), &IdlePart::part);
+  if (part == std::end(kIdleParts)) return {};
   std::map<std::string_view, int64_t> operators, lines;
   for (size_t gap = 0; gap < idle.rows(); ++gap) {
-    const int64_t ns = idle.Int(gap, time);
-    if (ns <= 0 || idle.Int(gap, trace) != ranks.Int(row, "trace")) continue;
+    const int64_t ns = idle.Int(gap, part->column);
+    if (ns <= 0 || idle.Int(gap, "trace") != ranks.Int(row, "trace")) continue;
     if (!idle.IsNull(gap, "operator")) operators[idle.Text(gap, "operator")] += ns;
     if (!idle.IsNull(gap, "source_line")) lines[idle.Text(gap, "source_line")] += ns;
   }
   return {Largest(operators), Largest(lines)};
 }
 
-std::vector<Evidence> EvidenceOf(const Table& ranks, const Waiting& waiting, const Where& where) {
+std::vector<Evidence> EvidenceOf(const RanksRows& ranks, const Waiting& waiting, const Where& where) {
   const size_t slow = waiting.slow;
   const int64_t caused = ranks.Int(slow, "caused_wait_ns");
   std::vector<Evidence> all{
@@ -162,7 +174,7 @@ std::vector<Evidence> EvidenceOf(const Table& ranks, const Waiting& waiting, con
 }
 
 // The longest waits, to be looked at.
-Evidence LongestWaits(const Table& groups) {
+Evidence LongestWaits(const CollectiveGroupsRows& groups) {
   const std::vector<size_t> rows = LargestRows(groups, "wait_ns");
   Evidence evidence;
   if (rows.empty()) return evidence;
@@ -176,7 +188,7 @@ Evidence LongestWaits(const Table& groups) {
   return evidence;
 }
 
-Recommendation Advise(const Table& ranks, const Waiting& waiting, const Where& where) {
+Recommendation Advise(const RanksRows& ranks, const Waiting& waiting, const Where& where) {
   if (!OneCauses(ranks, waiting) && !IsLastMostOften(ranks, waiting))
     return {
         "no single rank is to blame: even out the work that differs from step to step, such as batch contents and host "
@@ -190,7 +202,7 @@ Recommendation Advise(const Table& ranks, const Waiting& waiting, const Where& w
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& ranks = tables.Get("ranks");
+  const auto ranks = tables.Get<RanksRows>();
   if (ranks.rows() < 2) return std::vector<Bottleneck>{};
   const Waiting waiting = Read(ranks);
   const double share = ledger.Share(waiting.ns);
@@ -208,9 +220,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       " of the time ranks are inside collectives that others have not reached yet and compute nothing",
       cause_text.empty() ? "; no single rank causes most of it" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
       ".");
-  const Where where = WhereIsIt(ranks, waiting.slow, tables.Get("idle"));
+  const Where where = WhereIsIt(ranks, waiting.slow, tables.Get<IdleRows>());
   found.evidence = EvidenceOf(ranks, waiting, where);
-  found.evidence.push_back(LongestWaits(tables.Get("collective_groups")));
+  found.evidence.push_back(LongestWaits(tables.Get<CollectiveGroupsRows>()));
   found.recommendations.push_back(Advise(ranks, waiting, where));
   const auto ns = static_cast<double>(waiting.ns);
   const double part =

@@ -3,6 +3,8 @@
 // under 10 µs and of gaps under 10 µs between them. The gain is an assumption: a kernel needs 2 to 3 µs to fill and
 // drain the device, whatever it computes, so a fused one saves about half of the kernels' and the gaps' time; three
 // quarters of the kernels and all gaps at most, a quarter of the kernels at least.
+#include "analyses/rows/tiny_kernels.h"
+
 #include <algorithm>
 
 #include "base/strings.h"
@@ -18,7 +20,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "tiny_kernels"};
-constexpr std::string_view kKey[] = {"operator"};
+constexpr TinyKernelsRows::TextColumn kKey[] = {"operator"};
 constexpr int64_t kManyKernels = 32;  // in all; of fewer nothing can be said
 
 struct Totals {
@@ -26,11 +28,11 @@ struct Totals {
   int64_t stake() const { return short_ns + gap_ns; }
 };
 
-Totals Sum(const Table& tiny) {
+Totals Sum(const TinyKernelsRows& tiny) {
   return {SumOf(tiny, "kernels"), SumOf(tiny, "short_kernels"), SumOf(tiny, "short_ns"), SumOf(tiny, "gap_ns")};
 }
 
-Evidence EvidenceOf(const Table& tiny, const RowGroup& group, const LedgerView& ledger) {
+Evidence EvidenceOf(const TinyKernelsRows& tiny, const RowGroup& group, const LedgerView& ledger) {
   const size_t row = group.first();
   const int64_t kernels = SumOver(tiny, group, "short_kernels"), ns = SumOver(tiny, group, "short_ns");
   const std::string line = TextOr(tiny, row, "source_line", "");
@@ -47,7 +49,7 @@ Evidence EvidenceOf(const Table& tiny, const RowGroup& group, const LedgerView& 
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& tiny = tables.Get("tiny_kernels");
+  const auto tiny = tables.Get<TinyKernelsRows>();
   const Totals totals = Sum(tiny);
   const double share = ledger.Share(totals.stake());
   if (share < kTinyKernelTimeShare || totals.short_kernels < kManyKernels) return std::vector<Bottleneck>{};

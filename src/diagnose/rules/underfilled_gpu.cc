@@ -3,6 +3,8 @@
 // the time of kernels of 10 µs and longer, times the share of multiprocessors without blocks. Work spread over all of
 // them would save at most that; a larger batch brings more work in the same time instead. How much can be spread is not
 // in a recording: we count a tenth at least, three tenths probably, eight tenths at most. Assumptions.
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/sm_use.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -15,7 +17,7 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "sm_use", "kernels"};
 
-std::vector<Evidence> KernelEvidence(const Table& kernels, const LedgerView& ledger) {
+std::vector<Evidence> KernelEvidence(const KernelsRows& kernels, const LedgerView& ledger) {
   std::vector<Evidence> all;
   constexpr size_t kNamed = 3;
   for (const size_t row : LargestRows(kernels, "total_ns", kernels.rows())) {
@@ -33,7 +35,7 @@ std::vector<Evidence> KernelEvidence(const Table& kernels, const LedgerView& led
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& use = tables.Get("sm_use");
+  const auto use = tables.Get<SmUseRows>();
   const int64_t unfilled_ns = SumOf(use, "long_unfilled_ns"), kernel_ns = SumOf(use, "long_kernel_ns");
   const double share = ledger.Share(unfilled_ns);
   if (kernel_ns == 0 || share < kUnderfilledTime) return std::vector<Bottleneck>{};
@@ -53,7 +55,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             "sm_use",
                             {},
                             ""});
-  for (Evidence& item : KernelEvidence(tables.Get("kernels"), ledger)) found.evidence.push_back(std::move(item));
+  for (Evidence& item : KernelEvidence(tables.Get<KernelsRows>(), ledger)) found.evidence.push_back(std::move(item));
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "minutes"});
   found.recommendations.push_back(
       {"run independent parts at once: on separate streams, or as one batched operator instead of a loop", "",

@@ -3,6 +3,7 @@
 // the convolution's weights, and the normalisation is gone. The affected time is that of batch normalisations that
 // directly follow a convolution, in recordings without a backward pass. The gain: all of it (high); where the graph
 // forbids folding one it stays: we expect nine tenths and at least half.
+#include "analyses/rows/fusion.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -19,7 +20,7 @@ constexpr std::string_view kNeeds[] = {"ledger", "fusion", "operators"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& fusion = tables.Get("fusion");
+  const auto fusion = tables.Get<FusionRows>();
   int64_t stake = 0, calls = 0;
   size_t most = fusion.rows();
   for (size_t row = 0; row < fusion.rows(); ++row) {

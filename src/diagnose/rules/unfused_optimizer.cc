@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 
+#include "analyses/rows/optimizer_steps.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -24,14 +25,14 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "optimizer_steps"};
 constexpr int64_t kManyKernels = 32;  // a call; fewer are no loop worth a word
 
-OptimizerCalls Collect(const Table& steps, const LedgerView& ledger) {
+OptimizerCalls Collect(const OptimizerStepsRows& steps, const LedgerView& ledger) {
   return CollectOptimizerCalls(steps, ledger, [&](size_t row) {
     return steps.Text(row, "name").starts_with("Optimizer.step#") && steps.Text(row, "implementation") == "loop" &&
            steps.Real(row, "kernels_per_call") >= kManyKernels;
   });
 }
 
-Evidence EvidenceOf(const Table& steps, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const OptimizerStepsRows& steps, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(steps, row, "source_line", "");
   const int64_t calls = std::max<int64_t>(1, SumOver(steps, place, "calls"));
@@ -72,7 +73,7 @@ Recommendation AdviceFor(const std::string& name) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& steps = tables.Get("optimizer_steps");
+  const auto steps = tables.Get<OptimizerStepsRows>();
   const OptimizerCalls loops = Collect(steps, ledger);
   const double share = ledger.Share(loops.stake());
   if (share < kUnfusedOptimizerShare) return std::vector<Bottleneck>{};

@@ -8,6 +8,7 @@
 // unfused_conv_bn has them.
 #include <algorithm>
 
+#include "analyses/rows/fusion.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -22,7 +23,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "fusion", "kernels", "operators"};
-constexpr std::string_view kKey[] = {"kind", "pattern", "source_line"};
+constexpr FusionRows::TextColumn kKey[] = {"kind", "pattern", "source_line"};
 
 // "aten::mul > aten::add" → "mul, add"; long ones are cut.
 std::string Short(std::string_view pattern) {
@@ -38,7 +39,7 @@ std::string Short(std::string_view pattern) {
   return links > kShown ? StrCat(text, " and ", links - kShown, " more") : text;
 }
 
-Evidence EvidenceOf(const Table& fusion, const RowGroup& chain, const LedgerView& ledger) {
+Evidence EvidenceOf(const FusionRows& fusion, const RowGroup& chain, const LedgerView& ledger) {
   const size_t row = chain.first();
   const std::string line = TextOr(fusion, row, "source_line", "");
   const int64_t ns = SumOver(fusion, chain, "device_ns"), calls = fusion.Int(row, "calls");
@@ -55,7 +56,7 @@ Evidence EvidenceOf(const Table& fusion, const RowGroup& chain, const LedgerView
 }
 
 // Chains that have a fused operator of their own in PyTorch.
-std::vector<Recommendation> Recommend(const Table& fusion, const std::vector<RowGroup>& worst, bool compiled) {
+std::vector<Recommendation> Recommend(const FusionRows& fusion, const std::vector<RowGroup>& worst, bool compiled) {
   std::vector<Recommendation> all;
   all.push_back({compiled ? "compile the code that is not compiled yet: these chains run as separate operators"
                           : "compile the model: each chain becomes one kernel",
@@ -77,7 +78,7 @@ std::vector<Recommendation> Recommend(const Table& fusion, const std::vector<Row
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& fusion = tables.Get("fusion");
+  const auto fusion = tables.Get<FusionRows>();
   const bool trains = Trains(tables);
   std::vector<RowGroup> chains = GroupRows(fusion, kKey, [&](size_t row) {
     return trains || fusion.Text(row, "kind") != "conv_norm" ? fusion.Int(row, "removable_ns") : 0;

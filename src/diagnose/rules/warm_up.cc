@@ -3,6 +3,8 @@
 //
 // Nothing that could be said of such a recording holds for the steps after it, so where this rule fires it is the only
 // verdict (Diagnose drops the others), and it has no gain: the remedy is another recording.
+#include "analyses/rows/warm_up.h"
+
 #include <algorithm>
 #include <map>
 
@@ -65,7 +67,7 @@ std::string WhatItIs(std::string_view kind) {
   return "first call: loads code, starts libraries";
 }
 
-std::vector<Evidence> EvidenceOf(const Table& warm_up) {
+std::vector<Evidence> EvidenceOf(const WarmUpRows& warm_up) {
   constexpr size_t kMaxShown = 4;
   std::vector<Evidence> all;
   for (const size_t row : LargestRows(warm_up, "idle_ns", kMaxShown)) {
@@ -112,7 +114,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                FormatDuration(start.recorded_ns),
                " on operations that are hardly ever repeated. What limits steady work cannot be seen here.");
   }
-  found.evidence = EvidenceOf(tables.Get("warm_up"));
+  found.evidence = EvidenceOf(tables.Get<WarmUpRows>());
   found.recommendations = Recommend(Trains(tables));
   return std::vector{std::move(found)};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/optimizer_steps.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "optimizer_steps"};
 
-Evidence EvidenceOf(const Table& steps, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const OptimizerStepsRows& steps, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(steps, row, "source_line", "");
   const int64_t calls = std::max<int64_t>(1, SumOver(steps, place, "calls"));
@@ -37,7 +38,7 @@ Evidence EvidenceOf(const Table& steps, const RowGroup& place, const LedgerView&
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView ledger = ReadLedger(tables);
-  const Table& steps = tables.Get("optimizer_steps");
+  const auto steps = tables.Get<OptimizerStepsRows>();
   const OptimizerCalls fills = CollectOptimizerCalls(steps, ledger, [&](size_t row) {
     return steps.Text(row, "name").starts_with("Optimizer.zero_grad#") && steps.Int(row, "kernels") > 0;
   });

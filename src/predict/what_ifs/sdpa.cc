@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "analyses/op_chains.h"
+#include "analyses/rows/roofline.h"
 #include "analyses/surroundings.h"
 #include "base/strings.h"
 #include "predict/what_if.h"
@@ -29,7 +30,7 @@ constexpr double kForwardProducts = 2, kBackwardProducts = 5;  // matrix product
 // FLOPs per ns of the recording's matrix products, without those of unfused attention if there are others; NaN: not
 // known.
 double ProductSpeed(const WhatIfInput& input) {
-  const Table& table = input.tables.Get("roofline");
+  const auto table = input.tables.Get<RooflineRows>();
   double flops[2] = {}, ns[2] = {};
   for (size_t row = 0; row < table.rows(); ++row) {
     if (table.Int(row, "trace") != input.of.index || table.Text(row, "kind") != "gemm" || table.IsNull(row, "flops"))

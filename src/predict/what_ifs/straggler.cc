@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "analyses/rows/ranks.h"
 #include "base/strings.h"
 #include "predict/what_ifs/common/collectives.h"
 #include "predict/what_ifs/common/edits.h"
@@ -36,7 +37,7 @@ struct TimesOfRanks {
 };
 
 TimesOfRanks ReadRanks(Tables& tables) {
-  const Table& table = tables.Get("ranks");
+  const auto table = tables.Get<RanksRows>();
   TimesOfRanks ranks;
   for (size_t row = 0; row < table.rows(); ++row) {
     if (table.IsNull(row, "waiting_ns")) continue;

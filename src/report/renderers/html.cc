@@ -88,7 +88,7 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   std::vector<std::string_view> names;
   for (const Analysis* analysis : AllAnalyses()) names.push_back(analysis->name);
   report.tables.Prepare(names);
-  const Table& ranks = report.tables.Get("ranks");
+  const auto ranks = report.tables.Get<RanksRows>();
   for (const Analysis* analysis : AllAnalyses()) {
     const Table& table = report.tables.Get(analysis->name);
     if (table.rows() == 0) continue;

@@ -5,6 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "analyses/rows/host_steps.h"
+#include "analyses/rows/launches.h"
+#include "analyses/rows/operators.h"
+#include "analyses/rows/recording_cost.h"
 #include "base/strings.h"
 #include "cli/commands/report/inputs.h"
 #include "cli/loading.h"
@@ -35,11 +39,12 @@ std::optional<double> MeanCounter(const Run& run, std::string_view name) {
 }
 
 // The sum of a column over all rows; absent where no row has a value.
-std::optional<double> SumOf(const Table& table, std::string_view column) {
+template <class R>
+std::optional<double> SumOf(const TypedRows<R>& rows, typename TypedRows<R>::RealColumn column) {
   double sum = 0;
   bool found = false;
-  for (size_t row = 0; row < table.rows(); ++row)
-    if (!table.IsNull(row, column)) sum += table.Real(row, column), found = true;
+  for (size_t row = 0; row < rows.rows(); ++row)
+    if (!rows.IsNull(row, column)) sum += rows.Real(row, column), found = true;
   return found ? std::optional(sum) : std::nullopt;
 }
 
@@ -58,13 +63,15 @@ std::vector<double> LossesOf(const Run& run) {
 // Takes the operators by self time of the GPU, or of the host where no GPU worked. Without complete steps there is
 // nothing to divide by.
 void TakeOperators(Tables& tables, LabRecording& recording) {
-  const Table &host_steps = tables.Get("host_steps"), &operators = tables.Get("operators");
+  const auto host_steps = tables.Get<HostStepsRows>();
+  const auto operators = tables.Get<OperatorsRows>();
   const auto steps = SumOf(host_steps, "steps");
   if (!steps || *steps <= 0) return;
   if (const auto count = SumOf(host_steps, "operators")) recording.operators = *count / *steps;
-  recording.launches = SumOf(tables.Get("launches"), "calls_per_step");
+  recording.launches = SumOf(tables.Get<LaunchesRows>(), "calls_per_step");
   recording.is_device_time = SumOf(operators, "device_self_ns").value_or(0) > 0;
-  const std::string_view column = recording.is_device_time ? "device_self_ns" : "host_self_ns";
+  constexpr OperatorsRows::RealColumn kOfDevice = "device_self_ns", kOfHost = "host_self_ns";
+  const auto column = recording.is_device_time ? kOfDevice : kOfHost;
   for (size_t row = 0; row < operators.rows(); ++row)
     recording.top.push_back({.name = std::string(operators.Text(row, "name")),
                              .calls = operators.Real(row, "calls") / *steps,
@@ -101,7 +108,7 @@ Result<void> AddRecording(const std::string& path, const std::string& name, cons
   LabRecording recording{.name = name};
   TakeSummary(findings, recording);
   TakeOperators(tables, recording);
-  const Table& cost = tables.Get("recording_cost");
+  const auto cost = tables.Get<RecordingCostRows>();
   if (cost.rows() > 0 && !cost.IsNull(0, "added_share")) recording.added_share = cost.Real(0, "added_share");
   if (const auto busy = MeanCounter(run, "host.cpu.busy")) recording.cpu_utilization = 100 * *busy;
   recording.losses = LossesOf(run);

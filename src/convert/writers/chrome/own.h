@@ -21,9 +21,4 @@ bool WriteOwnCounters(const Job& job);
 inline constexpr int64_t kStepsTid = 1, kPathTid = 2, kIdleTid = 100, kBottleneckTid = 10'000;
 inline constexpr std::string_view kOwnCategory = "gapless";
 
-// The rows of an analysis that are about this trace: tables are ordered by trace.
-RowRange RowsOfTrace(const Table& table, const RunTrace& of);
-// One cell as an argument; Null is left out.
-void CellArg(Events& out, std::string_view key, const Table& table, size_t row, int column);
-
 }  // namespace gapless::internal::chrome

@@ -4,6 +4,7 @@
 // the thread has more lanes.
 #include <algorithm>
 
+#include "analyses/rows/idle.h"
 #include "base/strings.h"
 #include "convert/writers/chrome/own.h"
 #include "convert/writers/chrome/surroundings.h"
@@ -22,7 +23,7 @@ struct Shown {
 // Where rows of a table with ids lie in time, in this trace.
 class RowTimes {
  public:
-  explicit RowTimes(const Job& job) : job_(job), idle_(job.input.tables->Get("idle")) {}
+  explicit RowTimes(const Job& job) : job_(job), idle_(job.input.tables->Get<IdleRows>()) {}
 
   // False: it is no row of this trace that has a time.
   bool Find(std::string_view table, int64_t id, Shown& found) const {
@@ -54,7 +55,7 @@ class RowTimes {
   }
 
   const Job& job_;
-  const Table& idle_;
+  IdleRows idle_;
 };
 
 // Returns the evidence's rows that lie in this trace and in the windows, ordered so that outer rows come before

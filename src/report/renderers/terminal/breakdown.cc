@@ -13,6 +13,8 @@
 #include <cmath>
 #include <utility>
 
+#include "analyses/rows/ledger.h"
+#include "analyses/rows/ranks.h"
 #include "base/strings.h"
 #include "diagnose/thresholds.h"
 #include "report/renderers/terminal/sections.h"
@@ -47,10 +49,9 @@ struct Row {
 // Returns the length of the mean step; without steps, the analysed time of the mean device. The ledger has one row per
 // step and device, and one, without a step, per device for the time between steps.
 int64_t PieceNs(const Report& report) {
-  const Table& ledger = report.tables.Get("ledger");
-  const int step = ledger.Find("step");
+  const auto ledger = report.tables.Get<LedgerRows>();
   int64_t steps = 0;
-  for (size_t row = 0; row < ledger.rows(); ++row) steps += ledger.IsNull(row, step) ? 0 : 1;
+  for (size_t row = 0; row < ledger.rows(); ++row) steps += ledger.IsNull(row, "step") ? 0 : 1;
   const auto devices = static_cast<int64_t>(report.summary.breakdown.size());
   return report.summary.total.wall_ns / std::max<int64_t>(1, steps > 0 ? steps : devices);
 }
@@ -117,7 +118,7 @@ double IdleShare(const DeviceBreakdown* device) { return ShareOf(device->idle_ns
 
 // Returns the device that the others wait for more than for all others together, from table ranks; null if no device
 // is.
-const DeviceBreakdown* StragglerOf(const Table& ranks, const std::vector<const DeviceBreakdown*>& devices) {
+const DeviceBreakdown* StragglerOf(const RanksRows& ranks, const std::vector<const DeviceBreakdown*>& devices) {
   int64_t all_ns = 0;
   size_t slowest = 0;
   for (size_t row = 0; row < ranks.rows(); ++row) {
@@ -187,7 +188,7 @@ std::string RanksSection(const Report& report, const Paint& paint) {
   }
   if (devices.size() < 2) return {};
   const DeviceBreakdown* most_idle = *std::ranges::max_element(devices, {}, IdleShare);
-  const DeviceBreakdown* straggler = StragglerOf(report.tables.Get("ranks"), devices);
+  const DeviceBreakdown* straggler = StragglerOf(report.tables.Get<RanksRows>(), devices);
   const size_t all = devices.size();
   if (!paint.verbose() && all > kMaxRanks) {
     KeepMostDifferent({straggler, most_idle}, devices);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/operators.h"
 #include "base/strings.h"
 #include "report/renderers/terminal/sections.h"
 
@@ -36,8 +38,9 @@ std::string Line(std::string_view name, std::string_view share, std::string_view
                 PadLeft(calls, 9), "\n");
 }
 
-// The rows of `table` with the most `by`, one per name: on several ranks, that of the rank where it takes most.
-std::vector<size_t> Largest(const Table& table, int name, int by, size_t count) {
+// The rows with the most `by`, one per name: on several ranks, that of the rank where it takes most.
+template <class Rows>
+std::vector<size_t> Largest(const Rows& table, typename Rows::IntColumn by, size_t count) {
   std::vector<size_t> rows(table.rows());
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = i;
   std::ranges::stable_sort(rows, std::greater<>(), [&](size_t row) { return table.Int(row, by); });
@@ -45,10 +48,25 @@ std::vector<size_t> Largest(const Table& table, int name, int by, size_t count) 
   for (const size_t row : rows) {
     if (chosen.size() == count) break;
     const bool seen =
-        std::ranges::any_of(chosen, [&](size_t other) { return table.Text(other, name) == table.Text(row, name); });
+        std::ranges::any_of(chosen, [&](size_t other) { return table.Text(other, "name") == table.Text(row, "name"); });
     if (!seen) chosen.push_back(row);
   }
   return chosen;
+}
+
+std::string ShareText(const KernelsRows& kernels, size_t row) {
+  return kernels.IsNull(row, "share") ? std::string() : FormatPercent(kernels.Real(row, "share"));
+}
+
+std::string ShareText(const OperatorsRows&, size_t) { return {}; }
+
+template <class Rows>
+std::string Lines(const Rows& table, typename Rows::IntColumn by, size_t count, const Paint& paint) {
+  std::string lines;
+  for (const size_t row : Largest(table, by, count))
+    lines += Line(ShortName(table.Text(row, "name")), ShareText(table, row), FormatDuration(table.Int(row, by)),
+                  FormatCount(table.Int(row, "calls")), paint);
+  return lines;
 }
 
 }  // namespace
@@ -56,21 +74,14 @@ std::vector<size_t> Largest(const Table& table, int name, int by, size_t count) 
 std::string TopSection(const Report& report, const Paint& paint) {
   const bool gpu = report.summary.total.wall_ns > 0;
   if (!paint.verbose() && report.diagnosis.bottlenecks.size() > kEnough) return {};
-  const Table& table = report.tables.Get(gpu ? "kernels" : "operators");
-  const int name = table.Find("name"), by = table.Find(gpu ? "total_ns" : "host_self_ns"), calls = table.Find("calls");
-  const int share = table.Find("share");
-  if (table.rows() == 0 || name < 0 || by < 0 || calls < 0) return {};
   const size_t count = paint.verbose() ? kVerboseRows : gpu ? kKernels : kOperators;
+  const std::string lines = gpu ? Lines(report.tables.Get<KernelsRows>(), "total_ns", count, paint)
+                                : Lines(report.tables.Get<OperatorsRows>(), "host_self_ns", count, paint);
+  if (lines.empty()) return {};
   const std::string_view title = gpu ? "kernels that take the most time" : "operators that take the most host time";
   std::string out = paint.In(Tone::kBold, PadRight(title, paint.width() - kNumbers));
   out += paint.In(Tone::kDim, PadLeft(gpu ? "share" : "", 8) + PadLeft("total", 11) + PadLeft("calls", 9)) + "\n";
-  for (const size_t row : Largest(table, name, by, count)) {
-    const std::string part =
-        gpu && share >= 0 && !table.IsNull(row, share) ? FormatPercent(table.Real(row, share)) : "";
-    out += Line(ShortName(table.Text(row, name)), part, FormatDuration(table.Int(row, by)),
-                FormatCount(table.Int(row, calls)), paint);
-  }
-  return out;
+  return out + lines;
 }
 
 }  // namespace gapless::internal

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of table python_time, for its analysis and its readers.
+#pragma once
+
+#include "analyses/typed_rows.h"
+
+namespace gapless::internal {
+
+struct PythonTimeRows : TypedRows<PythonTimeRows> {
+  using TypedRows::TypedRows;
+  static constexpr std::string_view kName = "python_time";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"function", kText, "", "innermost function of the user's code: function() (file); NULL: none is open"},
+      {"callee", kText, "", "innermost function of a library, or built-in one, that runs in it; NULL: its own code"},
+      {"source_line", kText, "", "line of the user's code that calls; NULL: not known"},
+      {"calls", kInt, "", "calls of the callee, else of the function"},
+      {"self_ns", kInt, "ns", "time in complete steps, without operators and what host_steps lists by itself"},
+      {"on_device", kInt, "", "1: the process used a device"},
+  };
+};
+
+}  // namespace gapless::internal

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The columns of table whole_run, for its analysis and its readers.
+#pragma once
+
+#include "analyses/typed_rows.h"
+
+namespace gapless::internal {
+
+struct WholeRunRows : TypedRows<WholeRunRows> {
+  using TypedRows::TypedRows;
+  static constexpr std::string_view kName = "whole_run";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"kind", kText, "",
+       "step, data, garbage, checkpoint, rollout, environment, compile, recompile, graph_break or skipped_step"},
+      {"detail", kText, "",
+       "function and reason of a compilation or graph break, loss scale of skipped steps; NULL: the row is of all of "
+       "the "
+       "kind"},
+      {"calls", kInt, "",
+       "how often; data: waits of 1 ms or more; step: steps that count; environment: environment steps"},
+      {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
+      {"max_ns", kInt, "ns", "the longest"},
+      {"source_line", kText, "", "line of the user's code that takes most of it; NULL: not known"},
+      {"workers", kInt, "", "data: worker processes of the program's first loader; NULL: not known"},
+      {"on_device", kInt, "", "1: the process used a device"},
+  };
+};
+
+}  // namespace gapless::internal

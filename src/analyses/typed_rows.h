@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed views of the tables of analyses. A reader names a column by its text; the compiler looks the text up.
+//
+// An analysis that other code reads declares its columns in analyses/rows/<name>.h:
+//
+//   struct LaunchesRows : TypedRows<LaunchesRows> {
+//     using TypedRows::TypedRows;
+//     static constexpr std::string_view kName = "launches";
+//     static constexpr ColumnSpec kColumns[] = {kTraceColumn, {"calls", kInt, "", "host calls that launched work"}};
+//   };
+//
+// and a reader takes the view from Tables:
+//
+//   const auto launches = tables.Get<LaunchesRows>();
+//   launches.Int(row, "calls");   // column 1, known at compile time
+//   launches.Int(row, "call");    // does not compile: the table has no such column
+//   launches.Text(row, "calls");  // does not compile: the column is not a text
+//
+// The alternative is a struct with one member per column. It copies all columns of a row although a reader takes two or
+// three of twenty, and needs an optional per member for Null. A view costs one pointer, and leaves tables columnar for
+// SQL, JSON and the bindings, which walk the columns of any table and still ask for tables by name.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string_view>
+
+#include "trace/table.h"
+
+namespace gapless::internal {
+
+inline constexpr ColumnType kInt = ColumnType::kInt;
+inline constexpr ColumnType kReal = ColumnType::kReal;
+inline constexpr ColumnType kText = ColumnType::kText;
+
+inline constexpr ColumnSpec kTraceColumn{"trace", kInt, "", "the recording: key of table trace"};
+inline constexpr ColumnSpec kRankColumn{"rank", kInt, "", "rank of the process; NULL: none recorded"};
+inline constexpr ColumnSpec kDeviceColumn{"device", kInt, "", "device number"};
+
+// A set of column types, one bit per type.
+using ColumnTypes = unsigned;
+consteval ColumnTypes BitOf(ColumnType type) { return 1U << static_cast<unsigned>(type); }
+
+// Returns the index of the column called `name` if it has one of `types`; otherwise the caller does not compile.
+consteval int IndexOfColumn(std::span<const ColumnSpec> columns, std::string_view name, ColumnTypes types) {
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].name == name && (BitOf(columns[i].type) & types) != 0) return static_cast<int>(i);
+  throw "the table has no column of this name and type";
+}
+
+// A column of the table that `R` describes, of one of the types in `kTypes`. Made from the column's name, at compile
+// time only.
+template <class R, ColumnTypes kTypes>
+class ColumnOf {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): readers write the name of the column
+  consteval ColumnOf(const char* name) : index_(IndexOfColumn(R::kColumns, name, kTypes)) {}
+  // A column that may have fewer types.
+  template <ColumnTypes kFewer>
+    requires((kFewer & ~kTypes) == 0 && kFewer != kTypes)
+  // NOLINTNEXTLINE(google-explicit-constructor): an integer column is read wherever a number is
+  constexpr ColumnOf(ColumnOf<R, kFewer> column) : index_(column.index()) {}
+
+  constexpr int index() const { return index_; }
+  constexpr std::string_view name() const { return R::kColumns[index_].name; }
+  friend constexpr bool operator==(ColumnOf, ColumnOf) = default;
+
+ private:
+  int index_;
+};
+
+// The rows of the table of one analysis. The table must outlive the view.
+template <class R>
+class TypedRows {
+ public:
+  using IntColumn = ColumnOf<R, BitOf(kInt)>;
+  using RealColumn = ColumnOf<R, BitOf(kInt) | BitOf(kReal)>;  // integers are read as reals, too
+  using TextColumn = ColumnOf<R, BitOf(kText)>;
+  using AnyColumn = ColumnOf<R, BitOf(kInt) | BitOf(kReal) | BitOf(kText)>;
+
+  explicit TypedRows(const Table& table) : table_(&table) { assert(table.columns().size() == std::size(R::kColumns)); }
+
+  const Table& table() const { return *table_; }
+  size_t rows() const { return table_->rows(); }
+  bool IsNull(size_t row, AnyColumn column) const { return table_->IsNull(row, column.index()); }
+  int64_t Int(size_t row, IntColumn column) const { return table_->Int(row, column.index()); }    // 0 when Null
+  double Real(size_t row, RealColumn column) const { return table_->Real(row, column.index()); }  // NaN when Null
+  std::string_view Text(size_t row, TextColumn column) const {
+    return table_->Text(row, column.index());
+  }  // "" when Null
+
+ private:
+  const Table* table_;
+};
+
+}  // namespace gapless::internal
