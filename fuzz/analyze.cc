@@ -31,7 +31,7 @@ void CheckLedger(const gapless::internal::LedgerRows& ledger) {
   }
 }
 
-void CheckBottleneck(const gapless::internal::Bottleneck& found) {
+void CheckBottleneck(const gapless::Bottleneck& found) {
   Check(found.severity >= 0 && found.severity <= 1);
   Check(!found.share_of_step || (*found.share_of_step >= 0 && *found.share_of_step <= 1));
   Check(!found.title.empty() && !found.evidence.empty() && !found.recommendations.empty());
@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const gapless::internal::Diagnosis& diagnosis = advice.diagnosis();
   CheckPredictions(advice);
   Check(diagnosis.failures.empty());
-  for (const gapless::internal::Bottleneck& found : diagnosis.bottlenecks) CheckBottleneck(found);
+  for (const gapless::Bottleneck& found : diagnosis.bottlenecks) CheckBottleneck(found);
   const gapless::internal::Findings findings = advice.Conclude({});
   gapless::internal::Report report{run, tables, diagnosis, findings.summary, {}};
   if (findings.summary.together) report.pictures = advice.Draw(*findings.summary.together);
