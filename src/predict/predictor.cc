@@ -94,6 +94,8 @@ std::optional<Predictor> Predictor::MakeOfTypical(Tables& tables, std::span<cons
   std::vector<const RunTrace*> stretches;
   for (const RunTrace* of : candidates) stretches.push_back(&typical->run->traces()[static_cast<size_t>(of->index)]);
   Job job = BuildJob(stretches, {}, pool.get());
+  // Ranks that do not meet in the stretches may meet in the whole; without collectives they do nowhere.
+  if (job.ranks.size() < stretches.size() && candidates[0]->trace->collectives.size() > 0) return std::nullopt;
   SelfCheck check = CheckJob(job, pool.get());
   if (!check.accepted()) return std::nullopt;
   Predictor predictor(std::move(job), std::move(check), *typical->tables, pool, ledger);

@@ -68,9 +68,11 @@ TEST(FindTypical, IsTheRowClosestInMeanAndSpread) {
 constexpr int64_t kUs = 1000, kMs = 1'000'000;
 constexpr int64_t kSteps = 60, kOperators = 4000;
 
-// Steps of 4,000 operators of the host; every fourth has a longer kernel at its end, for which the host waits.
-std::shared_ptr<const Trace> LongRecording() {
+// Steps of 4,000 operators of the host; every fourth has a longer kernel at its end, for which the host waits. Of a
+// rank among others: a collective after that.
+std::shared_ptr<const Trace> LongRecording(int64_t rank = kAbsent) {
   HandMade made;
+  if (rank != kAbsent) made.Rank(rank);
   int64_t at = 0;
   for (int64_t step = 0; step < kSteps; ++step) {
     const int64_t start = at;
@@ -79,6 +81,14 @@ std::shared_ptr<const Trace> LongRecording() {
     made.Kernel("sgemm", {at, at + 5 * kUs, at + 10 * kUs, at + 10 * kUs + kernel});
     made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, at + 6 * kUs, at + 15 * kUs + kernel);
     at += 20 * kUs + kernel;
+    if (rank != kAbsent) {
+      GpuOpRow nccl;
+      nccl.stream = 20, nccl.op_class = GpuOpClass::kCommunication;
+      made.Kernel("ncclDevKernel_AllReduce", {at, at + 5 * kUs, at + 10 * kUs, at + 310 * kUs}, nccl);
+      made.Collective("all_reduce", at + 10 * kUs, at + 310 * kUs, 1000 + step);
+      made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, at + 6 * kUs, at + 315 * kUs);
+      at += 320 * kUs;
+    }
     made.Step(step, start, at);
   }
   return made.Finish();
@@ -100,6 +110,17 @@ TEST(TypicalSteps, GiveWhatAllStepsGive) {
     EXPECT_LE(quick->share.low, slow->share.expected) << items;
     EXPECT_GE(quick->share.high, slow->share.expected) << items;
   }
+}
+
+TEST(TypicalSteps, OfRanksAreTheSameStepsOfEach) {
+  Analysed run(std::vector{LongRecording(0), LongRecording(1)});
+  const auto some = Predictor::Make(run.tables()), all = Predictor::Make(run.tables(), BuiltInLedger(), true);
+  ASSERT_TRUE(some && all && some->check().accepted() && all->check().accepted());
+  ASSERT_TRUE(some->typical_steps());
+  EXPECT_EQ(some->job().ranks.size(), 2U);
+  EXPECT_EQ(all->job().ranks.size(), 2U);
+  EXPECT_NEAR(some->Predict(*ParseItems("host=0.5"))->share.expected,
+              all->Predict(*ParseItems("host=0.5"))->share.expected, 0.01);
 }
 
 // Rows of the stretch are named as those of the whole are.
