@@ -132,7 +132,10 @@ def _standing_in() -> Any:
         return backward
 
     agent.patches.wrap(sys.modules["torch.autograd"], "backward", around)
-    return SimpleNamespace(agent=agent, optimizers=SimpleNamespace(alive={}), scalers=SimpleNamespace(when_skipped=[]))
+    return SimpleNamespace(
+        agent=agent, optimizers=SimpleNamespace(alive={}), scalers=SimpleNamespace(when_skipped=[]),
+        by_hand=SimpleNamespace(when_written=[]),  # an optimiser takes the steps
+    )  # fmt: skip
 
 
 @dataclass
