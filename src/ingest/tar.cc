@@ -176,8 +176,7 @@ class MemberStream : public ByteStream {
 
   Result<size_t> Read(char* out, size_t size) override {
     if (place_ < kept_->size()) {
-      const size_t count = std::min(size, kept_->size() - static_cast<size_t>(place_));
-      std::memcpy(out, kept_->data() + place_, count);
+      const size_t count = kept_->copy(out, size, static_cast<size_t>(place_));
       place_ += count;
       return count;
     }

@@ -228,7 +228,7 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   prediction.safety = std::max(prediction.safety, SafetyOf(item));
   Made after = progress.made;
   const Result<void> made = Make(item, Estimate::kExpected, after);
-  if (!made && made.error().code != ErrorCode::kInput) return made;
+  if (!made && made.error().code != ErrorCode::kInput) return Unexpected{made.error()};
   if (!made) {
     prediction.refusal = made.error().message;
     return {};
