@@ -117,7 +117,7 @@ class Predictor {
   std::array<int64_t, 3> bare_step_ns_{};  // by Estimate: a step of that
   std::optional<TypicalSteps> typical_{};
   size_t all_ranks_ = 1;
-  Tables* tables_;  // of the recordings that are replayed
+  Tables* tables_;  // tables of the replayed recordings
   std::shared_ptr<ThreadPool> pool_;
   std::shared_ptr<const Calibration> calibration_;
   std::string apart_{};

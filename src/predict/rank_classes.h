@@ -22,7 +22,7 @@ namespace gapless::internal {
 inline constexpr size_t kMaxReplayedRanks = 32;  // as many or fewer ranks are each replayed
 inline constexpr double kAlike = 0.01;           // difference of two ranks that count as alike, as a share
 
-// What tells a rank from others.
+// The traits by which ranks are compared.
 struct RankTraits {
   int64_t collectives = 0, gpu_ops = 0, own_ns = 0;
 };

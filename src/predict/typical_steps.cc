@@ -30,7 +30,7 @@ class StepSums {
       sums_[i + 1] = sums_[i] + off, squares_[i + 1] = squares_[i] + off * off;
     }
   }
-  // Of `count` steps from `first` on; there is one at least.
+  // Returns the moments of `count` steps from `first` on; `count` is at least 1.
   Moments Of(size_t first, size_t count) const {
     const auto n = static_cast<double>(count);
     const double off = (sums_[first + count] - sums_[first]) / n;
@@ -49,7 +49,7 @@ std::vector<int64_t> LengthsOf(const Window& window) {
   return lengths;
 }
 
-// Returns how many steps hold enough events to be worth replaying; 0: so many that all may as well be.
+// Returns the number of steps to replay; 0: all of them.
 size_t CountFor(const Trace& trace, const Window& window) {
   const size_t all = window.steps.size();
   if (all == 0) return 0;

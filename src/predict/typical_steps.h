@@ -8,8 +8,8 @@
 //
 // Example: 31 steps of 130,000 events each. Eight of them are replayed, a quarter of the events.
 //
-// What that adds to the error of a prediction: the mean of n steps is off by the spread of the steps ÷ √n, when they
-// have nothing to do with each other. bench/README.md has the difference to replaying all steps, measured.
+// A prediction gets less certain by that: the mean of n independent steps is off by the spread of the steps ÷ √n.
+// bench/README.md has the difference to replaying all steps, measured.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@
 namespace gapless::internal {
 
 inline constexpr size_t kMinTypicalSteps = 8;       // fewest steps that stand for all
-inline constexpr size_t kMinTypicalRows = 100'000;  // of slices and GPU operations: what costs little is not left out
-inline constexpr double kMaxTypicalShare = 0.5;     // of the steps: with more, all are replayed
+inline constexpr size_t kMinTypicalRows = 100'000;  // slices and GPU operations: fewer of them cost little
+inline constexpr double kMaxTypicalShare = 0.5;     // share of the steps above which all are replayed
 
 // A row of consecutive steps, by its place among all.
 struct StepsInARow {
@@ -39,8 +39,8 @@ StepsInARow FindTypical(std::span<const int64_t> step_ns, size_t count);
 
 struct TypicalSteps {
   std::shared_ptr<const Run> run{};  // the recordings, those of candidates cut to the chosen steps
-  std::shared_ptr<Tables> tables{};  // of `run`
-  size_t steps = 0, all_steps = 0;   // of the first candidate
+  std::shared_ptr<Tables> tables{};  // tables of `run`
+  size_t steps = 0, all_steps = 0;   // steps of the first candidate
   double scale = 1;                  // mean of all steps ÷ mean of the chosen ones
   double error = 0;                  // 80 % of means of as many steps are less far from the mean of all, as a logarithm
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a table the page of a report holds: a page is one file, so a table of a thousand ranks does not fit.
+// Chooses the rows of a table that the page of a report holds: a page is one file, and a thousand ranks do not fit.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gapless::internal {
 
-// Returns the column that says how much, by which a reader sorts; −1: there is none, or nothing in it.
+// Returns the column that says how much, by which a reader sorts; −1: no such column, or it is empty.
 int SortColumn(const Table& table);
 
 // Returns the rows to show, in the order of the table. Of a long list those with most of SortColumn; of a table that is

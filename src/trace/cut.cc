@@ -63,7 +63,7 @@ class Cutter {
     return launch.valid() ? launch.value >= slices_.first : whole_->gpu_ops.ts_ns[op] >= stretch_.start_ns;
   }
 
-  // What is of the process rather than of a time, and texts, which stay where they are.
+  // Copies the facts about the process, and refers to the texts of the whole.
   void TakeShared(Trace& trace) const {
     trace.info = whole_->info;
     std::vector<std::string_view> texts(whole_->strings.size());

@@ -92,7 +92,7 @@ int64_t Alignment(std::string_view dtype) {
   return dtype == "fp8" ? 16 : dtype == "fp32" ? 4 : dtype == "fp64" ? 2 : 8;
 }
 
-constexpr RooflineRows::IntColumn kSizes[] = {"m", "n", "k"};  // of the product
+constexpr RooflineRows::IntColumn kSizes[] = {"m", "n", "k"};  // sizes of the product
 
 std::string UnalignedText(const RooflineRows& roofline, size_t row) {
   const int64_t alignment = Alignment(roofline.Text(row, "dtype"));
