@@ -125,12 +125,13 @@ std::string PredictText(const PredictView& view, int columns) {
   const std::vector<Prediction>& predictions = view.predictions;
   const SelfCheck& check = predictor.check();
   if (!check.accepted()) return StrCat("no prediction: ", check.refusal, "\n");
-  std::string text = StrCat("a step takes ", Ms(predictor.step_ns()), "; ");
-  if (const auto& typical = predictor.typical_steps())
-    text += StrCat(typical->steps, " of ", typical->all_steps, " stand for all and take ", Ms(check.recorded_step_ns),
-                   " each, ");
-  text += StrCat("replayed ", Ms(check.replayed_step_ns), " (", check.error >= 0 ? "+" : "-",
-                 FormatPercent(std::abs(check.error)), ")\n");
+  std::string text = StrCat("a step takes ", Ms(predictor.step_ns()));
+  const auto& typical = predictor.typical_steps();
+  if (typical)
+    text +=
+        StrCat("\n", typical->steps, " of ", typical->all_steps, " steps stand for all: ", Ms(check.recorded_step_ns));
+  text += StrCat(typical ? ", replayed " : "; replayed ", Ms(check.replayed_step_ns), " (",
+                 check.error >= 0 ? "+" : "-", FormatPercent(std::abs(check.error)), ")\n");
   size_t width = 0;
   for (const Prediction& prediction : predictions) width = std::max(width, NamesOf(prediction).size());
   if (const size_t ranks = predictor.job().ranks.size(); ranks > 1)
