@@ -39,15 +39,16 @@ bool Table::Takes(size_t column, ColumnType type, ColumnType other) const {
 
 void Table::Reserve(size_t rows) {
   for (size_t i = 0; i < cells_.size(); ++i) {
-    if (specs_[i].type == ColumnType::kInt) cells_[i].ints.reserve(rows);
-    if (specs_[i].type == ColumnType::kReal) cells_[i].reals.reserve(rows);
-    if (specs_[i].type == ColumnType::kText) cells_[i].texts.reserve(rows);
+    if (specs_[i].type == ColumnType::kReal)
+      cells_[i].reals.reserve(rows);
+    else
+      cells_[i].ints.Reserve(rows);
   }
 }
 
 void Table::Append(size_t column, bool present) {
   Cells& cells = cells_[column];
-  if (!present && cells.present.empty()) cells.present.assign(cells.size, 1);
+  if (!present && cells.present.empty()) cells.present.assign(cells.size, true);
   if (!present || !cells.present.empty()) cells.present.push_back(present);
   ++cells.size;
 }
@@ -58,7 +59,7 @@ Table::RowWriter& Table::RowWriter::Int(int64_t value) {
   if (table_.specs_[column_].type == ColumnType::kReal)
     cells.reals.push_back(static_cast<double>(value));
   else
-    cells.ints.push_back(value);
+    cells.ints.Add(value);
   table_.Append(column_++, true);
   return *this;
 }
@@ -72,7 +73,7 @@ Table::RowWriter& Table::RowWriter::Real(double value) {
 
 Table::RowWriter& Table::RowWriter::Text(std::string_view value) {
   if (!table_.Takes(column_, ColumnType::kText, ColumnType::kText)) return Null();
-  table_.cells_[column_].texts.push_back(table_.texts_.Intern(value));
+  table_.cells_[column_].ints.Add(static_cast<int64_t>(table_.texts_.Intern(value)));
   table_.Append(column_++, true);
   return *this;
 }
@@ -83,9 +84,9 @@ Table::RowWriter& Table::RowWriter::Null() {
   if (column_ >= table_.cells_.size()) return *this;
   Cells& cells = table_.cells_[column_];
   switch (table_.specs_[column_].type) {
-    case ColumnType::kInt: cells.ints.push_back(0); break;
+    case ColumnType::kInt: cells.ints.Add(0); break;
     case ColumnType::kReal: cells.reals.push_back(0); break;
-    case ColumnType::kText: cells.texts.push_back(StringId::kNone); break;
+    case ColumnType::kText: cells.ints.Add(static_cast<int64_t>(StringId::kNone)); break;
   }
   table_.Append(column_++, false);
   return *this;
@@ -94,7 +95,7 @@ Table::RowWriter& Table::RowWriter::Null() {
 bool Table::IsNull(size_t row, int column) const {
   if (column < 0 || static_cast<size_t>(column) >= cells_.size()) return true;
   const Cells& cells = cells_[static_cast<size_t>(column)];
-  return row >= cells.size || (!cells.present.empty() && cells.present[row] == 0);
+  return row >= cells.size || (!cells.present.empty() && !cells.present[row]);
 }
 
 int64_t Table::Int(size_t row, int column) const {
@@ -115,7 +116,7 @@ double Table::Real(size_t row, int column) const {
 
 std::string_view Table::Text(size_t row, int column) const {
   if (IsNull(row, column) || specs_[static_cast<size_t>(column)].type != ColumnType::kText) return {};
-  return texts_[cells_[static_cast<size_t>(column)].texts[row]];
+  return texts_[static_cast<StringId>(cells_[static_cast<size_t>(column)].ints[row])];
 }
 
 }  // namespace gapless::internal

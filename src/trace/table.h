@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gapless/column.h"
+#include "trace/packed_ints.h"
 #include "trace/string_pool.h"
 
 namespace gapless::internal {
@@ -24,8 +25,8 @@ struct ColumnSpec {
 };
 
 // A Table is filled row by row and then only read, which several threads may do at once. Its memory is column by
-// column, 8 bytes for a number and 4 for a text, plus each distinct text once; a column with Nulls takes one byte
-// more per cell.
+// column: 0, 4 or 8 bytes for an integer (packed_ints.h), 8 for a real, 0 or 4 for a text, plus each distinct text
+// once; a column with Nulls takes one bit more per cell.
 class Table {
  public:
   // `specs` must outlive the table (they are the constants of the analysis).
@@ -66,10 +67,9 @@ class Table {
  private:
   // Only the vector of the column's type is filled. `present` stays empty until the first Null.
   struct Cells {
-    std::vector<int64_t> ints;
-    std::vector<double> reals;
-    std::vector<StringId> texts;  // ids in texts_
-    std::vector<uint8_t> present;
+    PackedInts ints{};  // of kText: ids in texts_
+    std::vector<double> reals{};
+    std::vector<bool> present{};
     size_t size = 0;
   };
   // Counts a cell whose value was just added to the column, and marks it as present or Null.
