@@ -13,109 +13,129 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/json_value.h"
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "collect/files.h"
-#include "proof/parity_json.h"
-#include "proof/result_json.h"
+#include "proof/described.h"
 
 namespace gapless::internal {
+
+template <>
+inline constexpr int64_t kValuesOf<FixOutcome> = static_cast<int64_t>(FixOutcome::kTakenOut) + 1;
+
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 26;
 
-std::optional<RatioInterval> IntervalFrom(const JsonValue& value) {
-  const auto expected = value.Get("expected").Number();
-  if (!expected) return std::nullopt;
-  return RatioInterval{.low = value.Get("low").Number(), .high = value.Get("high").Number(), .expected = *expected};
-}
+// What a stage is to the trials after it.
+struct StageLine {
+  double step_ms = 0;
+  std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&StageLine::step_ms>("step_ms", "ms", "mean step"),
+      Field<&StageLine::samples_per_second>("samples_per_second", "1/s", "samples a second"),
+      Field<&StageLine::memory_bytes>("memory_bytes", "bytes", "peak memory of the GPU"),
+      Field<&StageLine::gpu_utilization>("gpu_utilization", "percent", "mean over the GPUs"),
+      Field<&StageLine::last_loss>("last_loss", "", "the last loss"),
+      Field<&StageLine::metric>("metric", "", "the number of --metric"),
+  };
+};
 
-void WriteStage(JsonWriter& json, const Stage& stage) {
-  json.Key("stage");
-  json.BeginObject();
-  json.Field("step_ms", stage.step_ms);
-  json.Field("samples_per_second", stage.samples_per_second);
-  json.Field("memory_bytes", stage.memory_bytes);
-  json.Field("gpu_utilization", stage.gpu_utilization);
-  json.Field("last_loss", stage.last_loss);
-  json.Field("metric", stage.metric);
-  json.EndObject();
-}
-
-Stage StageFrom(const JsonValue& value) {
-  return {.step_ms = value.Get("step_ms").Number().value_or(0),
-          .samples_per_second = value.Get("samples_per_second").Number(),
-          .memory_bytes = value.Get("memory_bytes").Number(),
-          .gpu_utilization = value.Get("gpu_utilization").Number(),
-          .last_loss = value.Get("last_loss").Number(),
-          .metric = value.Get("metric").Number()};
-}
-
-void WriteTraining(JsonWriter& json, const std::optional<ParityReport>& training) {
-  if (!training) return;
-  json.Key("training");
-  json.BeginObject();
-  WriteParityFields(json, *training);
-  json.EndObject();
-}
+struct DecisionLine {
+  std::string fix{}, value{}, beside{};
+  FixOutcome outcome = FixOutcome::kNoTime;
+  std::string reason{};
+  std::optional<RatioInterval> predicted{}, measured{};
+  bool alone = false;
+  size_t pairs = 0;
+  bool live = false;
+  std::optional<double> detectable{};
+  std::optional<documents::Parity> training{};
+  std::optional<StageLine> stage{};
+  std::optional<double> startup_s{};
+  double run_s = 0, took_s = 0;
+  std::vector<std::string> changes{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&DecisionLine::fix>("fix", "", "name of the fix"),
+      Field<&DecisionLine::value>("value", "", "its value"),
+      Field<&DecisionLine::beside>("beside", "", "fixes that were on"),
+      Field<&DecisionLine::outcome>("outcome", "", "what was decided"),
+      Field<&DecisionLine::reason>("reason", "", "why, as a sentence"),
+      Field<&DecisionLine::predicted>("predicted", "ratio", "predicted speed-up"),
+      Field<&DecisionLine::measured>("measured", "ratio", "measured speed-up over the fixes that were on"),
+      Field<&DecisionLine::alone>("alone", "", "no other fix was on"),
+      Field<&DecisionLine::pairs>("pairs", "count", "pairs of the comparison"),
+      Field<&DecisionLine::live>("live", "", "measured in blocks of one process"),
+      Field<&DecisionLine::detectable>("detectable", "share", "smallest change that these pairs can detect"),
+      Field<&DecisionLine::training>("training", "", "is it the same training?"),
+      Field<&DecisionLine::stage>("stage", "", "the job with the fix"),
+      Field<&DecisionLine::startup_s>("startup_s", "s", "how much longer the start takes"),
+      Field<&DecisionLine::run_s>("run_s", "s", "a run takes"),
+      Field<&DecisionLine::took_s>("took_s", "s", "the decision took"),
+      Field<&DecisionLine::changes>("changes", "", "what the fix changed, as the agent's JSON"),
+  };
+};
 
 std::string LineOf(const Decision& decision, const std::string& beside) {
-  std::string line;
-  JsonWriter json(line);
-  json.BeginObject();
-  json.Field("fix", decision.item.fix->name);
-  json.Field("value", decision.item.value);
-  json.Field("beside", beside);
-  json.Field("outcome", static_cast<int>(decision.outcome));
-  json.Field("reason", decision.reason);
-  WriteRatio(json, "predicted", decision.predicted);
-  WriteRatio(json, "measured", decision.measured);
-  json.Field("alone", decision.alone);
-  json.Field("pairs", decision.pairs);
-  json.Field("live", decision.live);
-  json.Field("detectable", decision.detectable);
-  WriteTraining(json, decision.training);
-  if (decision.stage) WriteStage(json, *decision.stage);
-  json.Field("startup_s", decision.startup_s);
-  json.Field("run_s", decision.run_s);
-  json.Field("took_s", decision.took_s);
-  json.Key("changes");
-  json.BeginArray();
-  for (const Change& change : decision.changes) json.String(ToJson(change));
-  json.EndArray();
-  json.EndObject();
-  return line + "\n";
+  DecisionLine line{.fix = std::string(decision.item.fix->name),
+                    .value = decision.item.value,
+                    .beside = beside,
+                    .outcome = decision.outcome,
+                    .reason = decision.reason,
+                    .predicted = decision.predicted,
+                    .measured = decision.measured,
+                    .alone = decision.alone,
+                    .pairs = decision.pairs,
+                    .live = decision.live,
+                    .detectable = decision.detectable,
+                    .startup_s = decision.startup_s,
+                    .run_s = decision.run_s,
+                    .took_s = decision.took_s};
+  if (decision.training) line.training = ParityDocument(*decision.training);
+  if (decision.stage)
+    line.stage = {.step_ms = decision.stage->step_ms,
+                  .samples_per_second = decision.stage->samples_per_second,
+                  .memory_bytes = decision.stage->memory_bytes,
+                  .gpu_utilization = decision.stage->gpu_utilization,
+                  .last_loss = decision.stage->last_loss,
+                  .metric = decision.stage->metric};
+  for (const Change& change : decision.changes) line.changes.push_back(ToJson(change));
+  std::string text;
+  JsonWriter json(text);
+  WriteJson(json, line);
+  return text + "\n";
 }
 
 // Returns the decision of a line; nullopt if the fix is not known any more, or if a decision to keep it lacks what
 // the next trials build on.
-std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix> own) {
-  const std::string name = line.TextOf("fix");
-  Decision decision{.item = {.fix = FindFix(name), .value = line.TextOf("value")}, .reason = line.TextOf("reason")};
+std::optional<Decision> DecisionFrom(const DecisionLine& line, std::span<const Fix> own) {
+  Decision decision{.item = {.fix = FindFix(line.fix), .value = line.value},
+                    .outcome = line.outcome,
+                    .reason = line.reason,
+                    .predicted = line.predicted,
+                    .measured = line.measured,
+                    .alone = line.alone,
+                    .pairs = line.pairs,
+                    .live = line.live,
+                    .detectable = line.detectable,
+                    .startup_s = line.startup_s,
+                    .run_s = line.run_s,
+                    .took_s = line.took_s};
   for (const Fix& fix : own)
-    if (fix.name == name) decision.item.fix = &fix;
-  const int64_t outcome = line.Get("outcome").Int().value_or(-1);
-  if (decision.item.fix == nullptr || outcome < 0 || outcome > static_cast<int64_t>(FixOutcome::kTakenOut))
-    return std::nullopt;
-  decision.outcome = static_cast<FixOutcome>(outcome);
-  decision.predicted = IntervalFrom(line.Get("predicted"));
-  decision.measured = IntervalFrom(line.Get("measured"));
-  decision.alone = line.Get("alone").Bool().value_or(false);
-  decision.pairs = static_cast<size_t>(std::max<int64_t>(0, line.Get("pairs").Int().value_or(0)));
-  decision.live = line.Get("live").Bool().value_or(false);
-  decision.detectable = line.Get("detectable").Number();
-  decision.training = ParityFrom(line.Get("training"));
-  if (line.Get("stage").is_object()) decision.stage = StageFrom(line.Get("stage"));
-  decision.startup_s = line.Get("startup_s").Number();
-  decision.run_s = line.Get("run_s").Number().value_or(0);
-  decision.took_s = line.Get("took_s").Number().value_or(0);
-  for (const JsonValue& text : line.Get("changes").items())
-    if (text.Text() != nullptr)
-      if (auto change = ParseChange(*text.Text(), static_cast<int>(ChangeState::kOn)))
-        decision.changes.push_back(std::move(*change));
-  const bool whole = decision.outcome != FixOutcome::kAccepted || (decision.stage && decision.measured);
-  return whole ? std::optional(std::move(decision)) : std::nullopt;
+    if (fix.name == line.fix) decision.item.fix = &fix;
+  if (line.training) decision.training = ParityFrom(*line.training);
+  if (line.stage)
+    decision.stage = Stage{.step_ms = line.stage->step_ms,
+                           .samples_per_second = line.stage->samples_per_second,
+                           .memory_bytes = line.stage->memory_bytes,
+                           .gpu_utilization = line.stage->gpu_utilization,
+                           .last_loss = line.stage->last_loss,
+                           .metric = line.stage->metric};
+  for (const std::string& text : line.changes)
+    if (auto change = ParseChange(text, static_cast<int>(ChangeState::kOn)))
+      decision.changes.push_back(std::move(*change));
+  const bool is_whole = decision.outcome != FixOutcome::kAccepted || (decision.stage && decision.measured);
+  return decision.item.fix != nullptr && is_whole ? std::optional(std::move(decision)) : std::nullopt;
 }
 
 }  // namespace
@@ -138,10 +158,9 @@ Result<DecisionJournal> DecisionJournal::Open(std::string path, const std::strin
   const std::string_view rest = std::string_view(text).substr(head.size());
   // Text behind the last line end is a write that was broken off.
   for (const std::string_view line : Split(rest.substr(0, rest.rfind('\n') + 1), '\n')) {
-    const auto value = JsonValue::Parse(line);
-    if (!value || !value->is_object()) continue;
-    if (auto decision = DecisionFrom(*value, own))
-      journal.entries_.push_back({value->TextOf("beside"), std::move(*decision)});
+    const auto read = ReadJson<DecisionLine>(line);
+    if (!read) continue;
+    if (auto decision = DecisionFrom(*read, own)) journal.entries_.push_back({read->beside, std::move(*decision)});
   }
   journal.found_ = journal.entries_.size();
   return journal;

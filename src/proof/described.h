@@ -137,5 +137,7 @@ struct Parity {
 documents::Metrics MetricsDocument(const PerformanceMetrics& metrics, SampleSource source);
 documents::Environment EnvironmentDocument(const RunSample& sample);
 documents::Parity ParityDocument(const ParityReport& report);
+// Absent where the document counts steps from 0, which no comparison does.
+std::optional<ParityReport> ParityFrom(const documents::Parity& parity);
 
 }  // namespace gapless::internal

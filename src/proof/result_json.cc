@@ -120,12 +120,6 @@ TypicalInterval IntervalOf(const std::vector<RunSample>& samples) {
   return interval;
 }
 
-void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio) {
-  if (!ratio) return;
-  json.Key(key);
-  WriteJson(json, *ratio);
-}
-
 documents::Metrics MetricsDocument(const PerformanceMetrics& metrics, SampleSource source) {
   documents::Metrics document{.samples_per_second = metrics.samples_per_second,
                               .gpu_utilization = metrics.gpu_utilization,

@@ -35,8 +35,6 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
 // The same as the history keeps it.
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
 
-// {"low", "expected", "high"}; an end that is not known is left out, and so is all of it when absent.
-void WriteRatio(JsonWriter& json, std::string_view key, const std::optional<RatioInterval>& ratio);
 // Returns the same text for machines on which a benchmark takes the same time: processor, cores, GPUs. It is a
 // digest, which does not show what it was made of.
 std::string FingerprintOf(const HostFacts& host);

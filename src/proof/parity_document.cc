@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Converts decisions about trainings to documents and back. The precision is in a document only where rounding explains
+// the difference.
+#include "proof/described.h"
+
+namespace gapless::internal {
+
+documents::Parity ParityDocument(const ParityReport& report) {
+  documents::Parity parity{.verdict = report.verdict,
+                           .reason = report.reason,
+                           .steps = report.steps,
+                           .test = report.test,
+                           .step = report.step,
+                           .tensor = report.tensor,
+                           .value = report.value,
+                           .limit = report.limit};
+  if (report.verdict == ParityVerdict::kRounding) parity.unit = report.precision;
+  return parity;
+}
+
+std::optional<ParityReport> ParityFrom(const documents::Parity& parity) {
+  if (parity.step == size_t{0}) return std::nullopt;
+  return ParityReport{.verdict = parity.verdict,
+                      .precision = parity.unit.value_or(Precision::kFp32),
+                      .reason = parity.reason,
+                      .step = parity.step,
+                      .tensor = parity.tensor,
+                      .test = parity.test,
+                      .value = parity.value,
+                      .limit = parity.limit,
+                      .steps = parity.steps};
+}
+
+}  // namespace gapless::internal
