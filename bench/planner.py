@@ -3,11 +3,11 @@
 """How much of the gain that there is does `gapless optimize` keep?
 
 usage, with a Python that has torch and nothing else running:
-  planner.py PROGRAM best [KIND...]                  measures each fix of the small families alone, in pairs of runs
+  planner.py PROGRAM best [KIND...]                  measures each fix of the small families alone, by the training's own clock
   planner.py PROGRAM kept [--budget TIME] [KIND...]  runs optimize on each training, and prints the table
 
 `best` writes bench/results/planner_best.toml with the machine: per training the best value of each family whose 95 % interval lies
-above 1. The best gain is the product of these, as the families are independent here. What `kept` keeps is ln(speedup that optimize
+above 1, from ten rounds of one process each. The best gain is the product of these, as the families are independent here. What `kept` keeps is ln(speedup that optimize
 proved) / ln(best); a training without any gain counts 1 where optimize proved none.
 """
 
@@ -18,6 +18,7 @@ import json
 import math
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -39,6 +40,10 @@ FAMILIES = {
     "compile": ("compile=default",),
 }
 WITH_LOADER = ("many_workers", "slow_transform")
+RUN_S = 2.0  # that a run measures
+FIRST_ROUNDS, MAX_ROUNDS = 3, 10
+MIN_PROMISE = 1.02  # mean speedup of the first rounds that is worth more
+T_QUANTILES = {9: 2.262}  # of 97.5 %, by degrees of freedom
 
 
 def machine() -> str:
@@ -65,21 +70,61 @@ def optimize(program: str, kind: str, *words: str) -> dict[str, Any]:
     return answer
 
 
+def mean_step_ms(program: str, kind: str, item: str | None, folder: str) -> float:
+    """The mean step by the training's own clock, in a process of its own; with an item, by `gapless run`."""
+    command = [sys.executable, str(TRAININGS), kind, "--seconds", str(RUN_S)]
+    if item is not None:
+        recipe = Path(folder) / "recipe.json"
+        recipe.write_text(
+            json.dumps({"format": "gapless.recipe", "schema": 1, "command": command, "fixes": [{"item": item}]})
+        )
+        command = [program, "run", "--quiet", "--recipe", str(recipe), "--", *command]
+    done = subprocess.run(command, check=False, cwd=folder, capture_output=True, text=True)
+    words = done.stdout.split()
+    if done.returncode != 0 or "ms_per_step" not in words:
+        raise SystemExit(f"{kind} {item}: {done.stderr.strip()[-500:]}")
+    return float(words[words.index("ms_per_step") + 1])
+
+
+def interval_of(logs: list[float]) -> tuple[float, float]:
+    """The expected speedup and the lower end of its 95 % interval, by Student's t."""
+    mean, error = statistics.fmean(logs), statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(mean), math.exp(mean - T_QUANTILES[len(logs) - 1] * error)
+
+
 def best_of(program: str, kind: str) -> dict[str, float]:
-    """The best value of each family, with its speedup; families without a significant gain are left out."""
+    """The best value of each family, with its speedup; families without a significant gain are left out.
+
+    Every value runs in every round, in random order, beside the training as it is; what is not faster in the first rounds leaves."""
+    items = [
+        item
+        for family, values in FAMILIES.items()
+        if family != "workers" or kind in WITH_LOADER
+        for item in values
+    ]
+    logs: dict[str, list[float]] = {item: [] for item in items}
+    lots = random.Random(kind)
+    with tempfile.TemporaryDirectory(prefix="gapless-planner-") as folder:
+        for number in range(MAX_ROUNDS):
+            order: list[str | None] = [None, *items]
+            lots.shuffle(order)
+            ms = {item: mean_step_ms(program, kind, item, folder) for item in order}
+            for item in items:
+                logs[item].append(math.log(ms[None] / ms[item]))
+            if number + 1 == FIRST_ROUNDS:
+                items = [item for item in items if statistics.fmean(logs[item]) > math.log(MIN_PROMISE)]
     found: dict[str, float] = {}
-    for family, items in FAMILIES.items():
-        if family == "workers" and kind not in WITH_LOADER:
-            continue
-        gains: dict[str, float] = {}
-        for item in items:
-            answer = optimize(program, kind, "--only", item, "--budget", "10m")
-            if answer["proved"]:
-                gains[item] = answer["speedup"]["expected"]
-            print(f"  {kind} {item}: {gains.get(item, 1):.3f}", flush=True)
-        if gains:
-            best = max(gains, key=lambda item: gains[item])
-            found[best] = gains[best]
+    for family, values in FAMILIES.items():
+        proved = {}
+        for item in values:
+            if item in items:
+                expected, low = interval_of(logs[item])
+                print(f"  {kind} {item}: {expected:.3f} (from {low:.3f})", flush=True)
+                if low > 1:
+                    proved[item] = expected
+        if proved:
+            best = max(proved, key=lambda item: proved[item])
+            found[best] = proved[best]
     return found
 
 

@@ -1,18 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small trainings on the CPU, each with one thing that costs time, for bench/planner.py.
 
-usage: trainings.py KIND [--steps N]
+usage: small_trainings.py KIND [--steps N] [--seconds S]
+
+With --seconds it stops after so long, and prints the mean step that its own clock saw, without the first ten.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
 import torch
 from torch import nn
+
+
+class Clock:
+    """When each step began; ends the training after so many seconds."""
+
+    WARM_UP = 10
+
+    def __init__(self) -> None:
+        self.max_s: float | None = None
+        self.begun_s: list[float] = []
+
+    def steps(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            self.begun_s.append(time.perf_counter())
+            if self.max_s is not None and len(self.begun_s) > self.WARM_UP:
+                if self.begun_s[-1] - self.begun_s[self.WARM_UP] > self.max_s:
+                    return
+            yield batch
+
+    def mean_ms(self) -> float:
+        measured = self.begun_s[self.WARM_UP :]
+        return 1e3 * (measured[-1] - measured[0]) / (len(measured) - 1)
+
+
+CLOCK = Clock()
 
 
 def mlp(width: int, layers: int) -> nn.Module:
@@ -21,7 +48,7 @@ def mlp(width: int, layers: int) -> nn.Module:
 
 
 def classify(model: nn.Module, optimizer: torch.optim.Optimizer, batches: Iterator[Any]) -> None:
-    for inputs, labels in batches:
+    for inputs, labels in CLOCK.steps(batches):
         optimizer.zero_grad()
         nn.functional.cross_entropy(model(inputs), labels).backward()
         optimizer.step()
@@ -36,7 +63,7 @@ def tiny_operators(steps: int) -> None:
     """A rollout of many tiny operators, then an update: a second thread has nothing to do."""
     policy = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 8))
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-3)
-    for _ in range(steps):
+    for _ in CLOCK.steps(range(steps)):
         state, reward = torch.zeros(256, 8), torch.zeros(())
         for _ in range(16):
             state = torch.tanh(state + policy(state))
@@ -87,7 +114,7 @@ def kept_gradients(steps: int) -> None:
     """Gradients of a wide model are filled with zeros, and added to."""
     model = mlp(1024, 6)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    for inputs, labels in random_batches(steps, 8, 1024):
+    for inputs, labels in CLOCK.steps(random_batches(steps, 8, 1024)):
         optimizer.zero_grad(set_to_none=False)
         nn.functional.cross_entropy(model(inputs), labels).backward()
         optimizer.step()
@@ -152,9 +179,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=sorted(KINDS))
     parser.add_argument("--steps", type=int, default=20000)
+    parser.add_argument("--seconds", type=float)
     given = parser.parse_args()
     torch.manual_seed(1)
+    CLOCK.max_s = given.seconds
     KINDS[given.kind](given.steps)
+    if given.seconds is not None:
+        print(f"ms_per_step {CLOCK.mean_ms():.5f}")
 
 
 if __name__ == "__main__":
