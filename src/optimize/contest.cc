@@ -21,7 +21,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMinPairsToStop = 4;  // pairs before a comparison may be given up
+// Pairs before a comparison may be given up: these, or a share of those planned. The noise of fewer is not known.
+constexpr size_t kMinPairsToStop = 4, kMinShareToStop = 6;
 // A comparison is given up when its saving is below both: a share of what all planned pairs could detect, and 10 %.
 constexpr double kMinDetectableFraction = 0.5, kMinPromisingSaving = 0.1;
 constexpr int kKilled = 137;  // exit status after SIGKILL, which the kernel sends when memory runs out
@@ -87,11 +88,9 @@ std::optional<Ending> EndingOf(const PairSequence& sequence, size_t most_pairs) 
   const auto pairs = sequence.log_ratios();
   // B was never faster.
   if (std::ranges::all_of(pairs, [](double log_ratio) { return log_ratio >= 0; })) return Ending::kTooSmall;
-  const auto detectable = sequence.DetectableShare();
-  // Detection improves with the square root of the number of pairs.
-  const double reach =
-      std::sqrt(static_cast<double>(sequence.size()) / static_cast<double>(std::max(most_pairs, sequence.size())));
-  if (detectable && 1 - ratio.expected < std::min(kMinDetectableFraction * *detectable * reach, kMinPromisingSaving))
+  if (sequence.size() < most_pairs / kMinShareToStop) return std::nullopt;
+  const auto detectable = sequence.DetectableShare(std::max(most_pairs, sequence.size()));
+  if (detectable && 1 - ratio.expected < std::min(kMinDetectableFraction * *detectable, kMinPromisingSaving))
     return Ending::kTooSmall;
   return std::nullopt;
 }

@@ -12,8 +12,9 @@
 
 namespace gapless::internal {
 Stage StageOf(const RunSample& sample) {
-  Stage stage{.step_ms = MeanStepMs(sample)};
-  stage.samples_per_second = sample.samples_per_second;
+  Stage stage{.step_ms = SteadyStepMs(sample)};
+  if (sample.samples_per_second && stage.step_ms > 0)
+    stage.samples_per_second = *sample.samples_per_second * MeanStepMs(sample) / stage.step_ms;
   stage.memory_bytes = sample.gpu_memory_bytes;
   const auto busy = sample.telemetry.find("gpu.utilization");
   if (busy != sample.telemetry.end()) stage.gpu_utilization = busy->second.mean;

@@ -3,8 +3,8 @@
 // recordings that the loss check needs.
 //
 // A run measures until it has enough: the requested steps and at least one second, or, for long steps, fewer steps
-// once the limit of measured time is reached, but ten at least. A run that is to be cut ends after three steps
-// that together take a second, if they are clearly slower. The time limit of a run follows the longest successful
+// once the limit of measured time is reached, but kMinMeasuredSteps at least. A run that is to be cut ends after three
+// steps that together take a second, if they are clearly slower. The time limit of a run follows the longest successful
 // one, so that a hang ends soon without a limit from the user.
 #include "optimize/job_runner.h"
 
@@ -17,7 +17,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kMinMeasuredNs = 1'000'000'000;
-constexpr size_t kMinSteps = 10, kMinStepsToCut = 3;
+constexpr size_t kMinStepsToCut = 3;
 // A run hangs if it takes kHangFactor times as long as the longest successful run; compiling may take kCompileLimitS.
 constexpr double kHangFactor = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLeftS = 1;
 
@@ -29,13 +29,12 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   request.own_fixes = set.OwnFiles();
   request.environment = set.Environment(job_.context);
   // Short steps are measured for longer than requested, long steps for fewer.
-  const size_t least = std::min(request.measure, kMinSteps);
+  const size_t least = std::min(request.measure, kMinMeasuredSteps);
   request.measure = cut_above_ns_ > 0 ? std::min(least, kMinStepsToCut) : least;
   request.enough = [least, steps = job_.request.measure, most_ns = max_measured_ns_,
                     cut_ns = cut_above_ns_](std::span<const int64_t> step_ns) {
     const int64_t all_ns = std::accumulate(step_ns.begin(), step_ns.end(), int64_t{0});
-    const double mean_ns = static_cast<double>(all_ns) / static_cast<double>(std::max<size_t>(step_ns.size(), 1));
-    if (cut_ns > 0 && all_ns >= kMinMeasuredNs && mean_ns > cut_ns) return true;
+    if (cut_ns > 0 && all_ns >= kMinMeasuredNs && SteadyMeanMs(step_ns) * 1e6 > cut_ns) return true;
     return step_ns.size() >= least && (all_ns >= most_ns || (step_ns.size() >= steps && all_ns >= kMinMeasuredNs));
   };
   if (request.timeout_s <= 0 && longest_s_ > 0)

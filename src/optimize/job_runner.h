@@ -37,7 +37,8 @@ class ProcessRunner : public JobRunner {
 
   TrialJob job_;
   double longest_s_ = 0;  // longest wall time of a successful run
-  int64_t max_measured_ns_ = 4'000'000'000;
+  // Processes differ by more than the steps of one, so that more pairs tell more than longer runs.
+  int64_t max_measured_ns_ = 2'000'000'000;
   double cut_above_ns_ = 0;  // mean step from which a run is stopped early; 0: none
   size_t runs_ = 0;
   std::optional<TrainingParity> parity_{};  // made with the first baseline

@@ -23,8 +23,8 @@ constexpr double kMemoryHeadroom = 0.9;  // share of the device's memory
 
 // The longest step over the shortest, of runs that are the same.
 double Spread(const std::vector<RunSample>& runs) {
-  const auto [shortest, longest] = std::ranges::minmax_element(runs, {}, MeanStepMs);
-  return MeanStepMs(*longest) / MeanStepMs(*shortest);
+  const auto [shortest, longest] = std::ranges::minmax_element(runs, {}, SteadyStepMs);
+  return SteadyStepMs(*longest) / SteadyStepMs(*shortest);
 }
 
 std::string CountOfPairs(size_t pairs) { return StrCat(pairs, pairs == 1 ? " pair" : " pairs"); }

@@ -12,12 +12,14 @@
 #include <cmath>
 
 #include "optimize/contest.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxOutstanding = wire::kControlSlots - 4;  // leaves slots for other programs that post commands
 constexpr double kMachineWindowS = 3;                        // about what a run of its own measures
+constexpr size_t kMinMachineBlocks = 3;
 
 }  // namespace
 
@@ -129,12 +131,14 @@ std::optional<double> BlockDriver::MeanOf(size_t block) const {
   return sum / static_cast<double>(steps);
 }
 
-// Collects the blocks without a fix into one mean per few seconds, for MachineWatch.
+// Collects the blocks without a fix into one median per few seconds, for MachineWatch. One block may have an
+// evaluation.
 void BlockDriver::CountOff(double mean_ns) {
-  off_ns_ += mean_ns, ++off_blocks_;
-  if (seconds_ - off_since_s_ < kMachineWindowS) return;
-  off_ms_.push_back(off_ns_ / static_cast<double>(off_blocks_) / 1e6);
-  off_ns_ = 0, off_blocks_ = 0, off_since_s_ = seconds_;
+  off_window_ns_.push_back(mean_ns);
+  if (seconds_ - off_since_s_ < kMachineWindowS || off_window_ns_.size() < kMinMachineBlocks) return;
+  off_ms_.push_back(*Median(off_window_ns_) / 1e6);
+  off_window_ns_.clear();
+  off_since_s_ = seconds_;
 }
 
 // Counts each pair whose last step has been reported, in their order. A pair of which one block has no counted

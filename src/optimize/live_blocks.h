@@ -59,7 +59,7 @@ class BlockDriver : public Watcher {
   // For jobs without an agent: the arm that is on in a step (none: no arm is), and how long the step took.
   std::optional<size_t> ArmAt(int64_t step);
   const std::vector<BlockArm>& arms() const { return arms_; }
-  // Returns the mean step of the blocks without any arm, ms, one for every few seconds: is the machine as idle as
+  // Returns the median block without any arm, in ms a step, one for every few seconds: is the machine as idle as
   // before?
   const std::vector<double>& off_ms() const { return off_ms_; }
   void AddStep(int64_t step, int64_t dur_ns);
@@ -98,8 +98,7 @@ class BlockDriver : public Watcher {
   double seconds_ = 0;  // total time of all steps
   size_t counted_ = 0;  // blocks
   std::vector<double> off_ms_{};
-  double off_ns_ = 0;  // sum of the mean steps of blocks without any arm, since the latest of off_ms_
-  size_t off_blocks_ = 0;
+  std::vector<double> off_window_ns_{};  // mean steps of blocks without any arm, since the latest of off_ms_
   double off_since_s_ = 0;
   bool stuck_ = false;  // a fix cannot be switched off: the blocks after it say nothing
 };

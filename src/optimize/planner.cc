@@ -43,7 +43,7 @@ Result<void> Planner::MeasureBaseline() {
   time_.command_s = time_.current_s = LongestSeconds(baselines_);
   const RunSample& last = baselines_.back();
   result_.before = StageOf(last);
-  current_ = StageOf(MeanStepMs(baselines_[0]) > MeanStepMs(last) ? baselines_[0] : last);
+  current_ = StageOf(SteadyStepMs(baselines_[0]) > SteadyStepMs(last) ? baselines_[0] : last);
   startup_s_ = static_cast<double>(last.warmup_ns) / 1e9;
   steps_ = last.warmup + last.step_ns.size();
   for (const std::string& file : last.saved)

@@ -2,8 +2,8 @@
 // Finds the fixes that make a command significantly faster, one after the other:
 //
 //   1. Two runs of the unchanged command: the step time, and how much the losses of two runs differ.
-//   2. One run in which all switchable fixes are measured in blocks of steps (screening.h). It drops those without a
-//      gain and accepts none.
+//   2. A few runs in which all switchable fixes are measured in blocks of steps (screening.h), until each is clear or a
+//      quarter of the time is used. They drop those without a gain and accept none.
 //   3. Every other candidate, the one with the most gain per second of trial first (plan_order.h). One run with it on
 //      top of the accepted fixes: does it apply, does the run succeed, are the losses those that its class promises?
 //      Then a paired comparison with the accepted fixes (contest.h; live_blocks.h if it can be switched in a running
@@ -30,6 +30,8 @@
 
 namespace gapless::internal {
 
+constexpr size_t kMinMeasuredSteps = 5;
+
 class JobRunner : public Runner {
  public:
   // The command as it is, for the `number`-th time. Its first steps are recorded for Training() and do not count.
@@ -42,7 +44,7 @@ class JobRunner : public Runner {
   virtual Result<RunSample> RunBlocks(const FixSet& set, BlockDriver& driver) = 0;
   // Runs that begin from now on are ended by then.
   virtual void EndBy(Clock::time_point /*when*/) {}
-  // Runs that begin from now on measure steps for this long at most, and for ten steps at least.
+  // Runs that begin from now on measure steps for this long at most, and kMinMeasuredSteps at least.
   virtual void MeasureFor(double /*seconds*/) {}
   // Runs that begin from now on are stopped early, as done, when their steps take longer than this in the mean; 0:
   // none.

@@ -12,8 +12,17 @@ namespace {
 
 constexpr size_t kMinBlock = 4;      // steps
 constexpr size_t kMaxProcesses = 8;  // maximum number of processes of a comparison in blocks
+constexpr double kLargeGain = 1.25;  // speedup that kPairsToDecide pairs prove where processes differ by a tenth
 
 }  // namespace
+
+// Returns true if what the accepted fixes brought one by one is so much that few pairs prove it.
+bool Planner::IsGainLarge() const {
+  double gain = 1;
+  for (const Decision& decision : result_.decisions)
+    if (decision.outcome == FixOutcome::kAccepted && decision.measured) gain *= decision.measured->expected;
+  return gain >= kLargeGain;
+}
 
 Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline,
                                    const Contest* earlier) {
@@ -24,17 +33,17 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
   const ContestPlan plan{.a = a,
                          .b = b,
                          .options = options_.pairs,
-                         .most_pairs = is_short                  ? static_cast<size_t>(fits)
-                                       : item != nullptr         ? options_.most_pairs
-                                       : result_.untried.empty() ? kPairsToDecide
-                                                                 : kMaxPairsToProve,
+                         .most_pairs = is_short          ? static_cast<size_t>(fits)
+                                       : item != nullptr ? options_.most_pairs
+                                       : IsGainLarge()   ? kPairsToDecide
+                                                         : kMaxPairsToProve,
                          .deadline = deadline,
                          .pair_takes = takes,
                          .seed = options_.seed + 7919 * ++contests_,
                          .at_once = item == nullptr || is_short,
                          .earlier = earlier};
   return RunContest(plan, runner_, [&](const Contest& contest) {
-    machine_.Add(MeanStepMs(contest.a.back()), a.empty() ? result_.before.step_ms : current_.step_ms);
+    machine_.Add(SteadyStepMs(contest.a.back()), a.empty() ? result_.before.step_ms : current_.step_ms);
     Tell({.kind = PlannerEvent::Kind::kPair, .item = item, .contest = &contest});
   });
 }
@@ -104,7 +113,7 @@ Result<void> Planner::CompareHang(double after_s, Decision& decision) {
   const auto without = runner_.Run(result_.accepted);
   if (!without) return Unexpected{without.error()};
   const Beside beside = CompareHungRun(after_s, time_.current_s, *without);
-  machine_.Add(MeanStepMs(*without), current_.step_ms);
+  machine_.Add(SteadyStepMs(*without), current_.step_ms);
   met_busy_machine_ = beside.machine_is_busy;
   if (beside.machine_is_busy) {
     decision.outcome = FixOutcome::kNoTime;
@@ -121,7 +130,7 @@ Result<bool> Planner::IsSlowBeside(const RunSample& first, Decision& decision) {
   const auto without = runner_.Run(result_.accepted);
   if (!without) return Unexpected{without.error()};
   if (FaultOf(*without) != Fault::kNone) return true;
-  machine_.Add(MeanStepMs(*without), current_.step_ms);
+  machine_.Add(SteadyStepMs(*without), current_.step_ms);
   const double limit = judge_.SlowFrom();
   const Beside beside = CompareSlowRun(StageOf(first), current_, StageOf(*without), limit);
   decision.reason += beside.words;

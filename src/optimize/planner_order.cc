@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the planner's choice of the next candidate within the budget, families of values, and the shared screening
-// run.
+// Implements the planner's choice of the next candidate within the budget, and families of values.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -14,45 +13,82 @@ namespace {
 
 constexpr double kMaxShareOfProof = 0.4;
 constexpr double kMinMeasuredS = 1;
-constexpr double kMinPromise = 1.01;  // a candidate that promises less is no reason for a larger budget
+constexpr double kLargePromise = 1.1;  // worth shorter runs from the first trial on
+constexpr double kMinPromise = 1.01;   // a candidate that promises less is no reason for a larger budget
 
 }  // namespace
 
 // The pairs of the proof are to take kMaxShareOfProof of the budget at most: long runs are measured for a shorter time.
 void Planner::FitRunsToBudget() {
-  const double max_run_s = kMaxShareOfProof * options_.budget_s / (2 * kMinPairsToProve),
-               too_long_s = time_.command_s - max_run_s;
-  if (too_long_s <= 0) return;
   const RunSample& last = baselines_.back();
-  const double measured_s = result_.before.step_ms * static_cast<double>(last.step_ns.size()) / 1e3,
-               kept_s = std::max(kMinMeasuredS, measured_s - too_long_s);
-  if (kept_s >= measured_s) return;
-  runner_.MeasureFor(kept_s);
-  time_.command_s -= measured_s - kept_s;
-  time_.current_s = time_.command_s;
+  measured_s_ = result_.before.step_ms * static_cast<double>(last.step_ns.size()) / 1e3;
+  const double max_run_s = kMaxShareOfProof * options_.budget_s / (2 * kPairsToProve);
+  const double recorded_s = measured_s_;
+  ShortenRunsTo(measured_s_ - (time_.command_s - max_run_s));
+  if (measured_s_ < recorded_s) runner_.MeasureFor(measured_s_);
+}
+
+// The shortest time that tells anything, which is that of kMinMeasuredSteps where steps are long.
+double Planner::MinMeasuredS() const {
+  return std::max(kMinMeasuredS, kMinMeasuredSteps * result_.before.step_ms / 1e3);
+}
+
+// Runs measure for `seconds` from now on, as far as that is shorter, and long enough to tell anything.
+void Planner::ShortenRunsTo(double seconds) {
+  const double kept_s = std::max(seconds, MinMeasuredS());
+  if (kept_s >= measured_s_) return;
+  time_.command_s -= measured_s_ - kept_s;
+  time_.current_s -= measured_s_ - kept_s;
+  measured_s_ = kept_s;
+}
+
+// When a trial would be over, and when it has to be for the proof after it.
+Planner::TrialTimes Planner::TimesOf(const Candidate& candidate) const {
+  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty(), slow_start_s_);
+  TrialTimes times{.promise = promise, .needs_proof = candidate.item.fix->live || time_.has_accepted};
+  times.trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
+  times.ends = times.needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
+  // A fix alone is proved by pairs of runs that it is tried with.
+  const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
+  const auto now = runner_.Now();
+  times.fits = now + Lasting(times.trial_s) <= times.ends ||
+               (candidate.item.fix->live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline());
+  return times;
+}
+
+// Runs that measure for a shorter time leave time for a candidate that would have none.
+bool Planner::FitsInShorterRuns(const Candidate& candidate) {
+  const TimeBudget time = time_;
+  const double measured_s = measured_s_;
+  while (measured_s_ > MinMeasuredS()) {
+    ShortenRunsTo(measured_s_ / 2);
+    if (!TimesOf(candidate).fits) continue;
+    runner_.MeasureFor(measured_s_);
+    return true;
+  }
+  time_ = time;
+  measured_s_ = measured_s;
+  return false;
 }
 
 // A trial without time for a verdict, or for the proof after it, is not begun: it could only be lost.
 bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
-  const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty(), slow_start_s_);
-  const auto now = runner_.Now();
-  const bool needs_proof = candidate.item.fix->live || time_.has_accepted;
-  const auto trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
-  const auto ends = needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
-  if (now + Lasting(trial_s) <= ends) return true;
-  const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
-  if (candidate.item.fix->live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline()) return true;
+  const TrialTimes times = TimesOf(candidate);
+  if (times.fits) return true;
+  const bool is_wanted = times.promise.speedup >= kMinPromise && !result_.accepted.Has(candidate.item.fix->name);
+  if (is_wanted && FitsInShorterRuns(candidate)) return true;
   decision.outcome = FixOutcome::kNoTime;
   const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
+  const auto now = runner_.Now();
   const double left_s = Seconds(time_.deadline() - now);
-  decision.reason =
-      left_s <= 0
-          ? "the budget was used up"
-          : StrCat("its trial takes about ", words(trial_s), needs_proof ? ", the proof of all together " : "",
-                   needs_proof ? words(left_s - Seconds(ends - now)) : "", needs_proof ? ", and " : " and only ",
-                   words(left_s), " of the budget are left: --budget gives more");
-  if (promise.speedup >= kMinPromise && !result_.accepted.Has(candidate.item.fix->name))
-    result_.untried.push_back({.item = decision.item, .promise = promise.speedup, .needs_s = trial_s});
+  decision.reason = left_s <= 0 ? "the budget was used up"
+                                : StrCat("its trial takes about ", words(times.trial_s),
+                                         times.needs_proof ? ", the proof of all together " : "",
+                                         times.needs_proof ? words(left_s - Seconds(times.ends - now)) : "",
+                                         times.needs_proof ? ", and " : " and only ", words(left_s),
+                                         " of the budget are left: --budget gives more");
+  if (is_wanted)
+    result_.untried.push_back({.item = decision.item, .promise = times.promise.speedup, .needs_s = times.trial_s});
   return false;
 }
 
@@ -87,58 +123,19 @@ Result<void> Planner::TryFamily(const std::vector<Candidate>& family) {
   return {};
 }
 
-// All fixes that can be switched, in blocks of one process. One that goes wrong says nothing of any of them.
-Result<void> Planner::Screen() {
-  std::vector<Candidate> open;
-  for (const Candidate& candidate : pending_)
-    if (keeper_.Find(candidate.item, result_.accepted) == nullptr) open.push_back(candidate);
-  std::vector<BlockArm> arms;
-  for (const FixItem& item : ItemsToScreen(open, options_.allow)) arms.push_back(ArmOf(item));
-  const double left_s = Seconds(time_.deadline() - runner_.Now());
-  const BlockPlan plan = ScreeningPlan(current_.step_ms, options_.warmup, left_s, options_.seed + 7919 * ++contests_);
-  size_t needs_steps = plan.warmup;
-  for (const BlockArm& arm : arms) needs_steps += kMinScreenedPairs * 2 * arm.BlockSteps(plan.block_steps);
-  const bool is_too_short = !baselines_.back().stopped && steps_ < needs_steps;
-  if (arms.empty() || is_too_short || left_s < 4 * (time_.command_s + plan.limit_s)) return {};
-  Tell({.kind = PlannerEvent::Kind::kScreening});
-  BlockDriver driver(plan, arms);
-  const auto begun = runner_.Now();
-  const auto sample = runner_.RunBlocks({}, driver);
-  if (!sample) return Unexpected{sample.error()};
-  if (FaultOf(*sample) != Fault::kNone) return {};
-  for (const double step_ms : driver.off_ms()) machine_.Add(step_ms, current_.step_ms);
-  const double each_s = Seconds(runner_.Now() - begun) / static_cast<double>(arms.size());
-  const auto quicker = QuickerValues(arms);
-  for (BlockArm& arm : arms) {
-    const auto found = std::ranges::find(pending_, arm.fix, [](const Candidate& of) { return of.item.ToString(); });
-    const auto contest = NotWorthARun(arm, options_.pairs);
-    const auto better = quicker.find(arm.fix);
-    if (found != pending_.end() && (contest || arm.does_not_apply || better != quicker.end())) {
-      Decision decision{.item = found->item, .predicted = found->predicted, .alone = true, .live = true};
-      if (contest)
-        judge_.Conclude(*contest, decision);
-      else if (better != quicker.end())
-        decision.outcome = FixOutcome::kTooSmall, decision.reason = better->second;
-      else
-        decision.outcome = FixOutcome::kDoesNotApply, decision.reason = arm.refusal;
-      decision.took_s = each_s;
-      Settle(std::move(decision));
-      pending_.erase(found);
-      ++done_;
-    } else {
-      screened_.insert({arm.fix, std::move(arm)});
-    }
-  }
-  return {};
-}
-
 // The trial of a small gain, and the proof that it makes necessary, may take the time that a larger one needs: then the
-// larger one is first.
-size_t Planner::NextWithin() const {
+// larger one is first. Runs are shortened if it would have no time at all.
+size_t Planner::NextWithin() {
   const bool is_alone = result_.accepted.empty();
   const auto promise_of = [&](size_t i) {
     return PromiseOf(pending_[i], screened_, time_.current_s, is_alone, slow_start_s_);
   };
+  size_t largest = 0;
+  for (size_t i = 1; i < pending_.size(); ++i)
+    if (promise_of(i).speedup > promise_of(largest).speedup) largest = i;
+  if (const Promise promise = promise_of(largest);
+      !promise.at_once && promise.speedup >= kLargePromise && !TimesOf(pending_[largest]).fits)
+    FitsInShorterRuns(pending_[largest]);
   const size_t next = NextOf(pending_, screened_, time_.current_s, is_alone, slow_start_s_);
   const Promise first = promise_of(next);
   if (first.at_once) return next;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner's state and its phases (planner.h). planner.cc has the baseline, one trial and the proof,
-// planner_order.cc the choice of the next trial, planner_contests.cc the measurements that decide a trial.
+// planner_screening.cc the shared processes before the first trial, planner_order.cc the choice of the next trial,
+// planner_contests.cc the measurements that decide a trial.
 #pragma once
 
 #include <span>
@@ -54,7 +55,9 @@ class Planner {
   void FitRunsToBudget();
   Result<void> TryAll(const std::vector<Candidate>& candidates);
   Result<void> Screen();
-  size_t NextWithin() const;
+  std::vector<BlockArm> ArmsToScreen() const;
+  void TakeScreened(std::vector<BlockArm> arms, double took_s);
+  size_t NextWithin();
   Result<void> TryNext();
   Result<void> TryFamily(const std::vector<Candidate>& family);
   Result<void> TryValues(const Candidate& candidate);
@@ -68,12 +71,24 @@ class Planner {
   Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline,
                             const Contest* earlier = nullptr);
   Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);
+  bool IsGainLarge() const;
   Result<void> TakeOutWhatIsIdle();
   bool IsProvedAlready();
   Result<void> ProveTheWhole();
   Result<void> CheckTrainingOfTheWhole(std::span<const RunSample> runs);
 
   bool Refuse(const Candidate& candidate, Decision& decision);
+  struct TrialTimes {
+    Promise promise{};
+    double trial_s = 0;
+    bool needs_proof = false;  // by pairs of runs of its own, after the trial
+    Clock::time_point ends{};  // when the trial has to be over
+    bool fits = false;
+  };
+  TrialTimes TimesOf(const Candidate& candidate) const;
+  double MinMeasuredS() const;
+  void ShortenRunsTo(double seconds);
+  bool FitsInShorterRuns(const Candidate& candidate);
   bool HasTimeFor(const Candidate& candidate, Decision& decision);
   // Blocks of the fix within one process, without a pair so far.
   BlockArm ArmOf(const FixItem& item) const {
@@ -103,8 +118,9 @@ class Planner {
   Judge judge_{options_, baselines_};
   Stage current_{};  // with those accepted so far
   const Decision* proved_ = nullptr;
-  double startup_s_ = 0;  // time of the baseline before its measured steps
-  size_t steps_ = 0;      // that a run takes, in all
+  double startup_s_ = 0;   // time of the baseline before its measured steps
+  double measured_s_ = 0;  // that runs measure steps for, about
+  size_t steps_ = 0;       // that a run takes, in all
   size_t done_ = 0, candidates_ = 0;
   std::vector<Candidate> pending_{};  // candidates to come
   ScreenedArms screened_{};

@@ -27,6 +27,17 @@ namespace gapless::internal {
 namespace {
 
 constexpr const char* kHashSeed = "PYTHONHASHSEED";
+constexpr double kSameSamples = 0.01;  // two runs have as many samples a step, but for a last, smaller batch
+
+// A step that takes so many times as long as the median one is an interruption, if only this share of all are.
+constexpr double kInterruption = 8, kMaxInterruptions = 0.03;
+
+double MeanMs(std::span<const int64_t> ns) {
+  if (ns.empty()) return 0;
+  const int64_t all_ns = std::accumulate(ns.begin(), ns.end(), int64_t{0}, wire::SumOf);
+  return static_cast<double>(all_ns) / 1e6 / static_cast<double>(ns.size());
+}
+
 // Compiles the output patterns, so that a wrong pattern is reported before the command starts.
 struct Searches {
   std::optional<Pattern> values{}, metric{};
@@ -207,15 +218,35 @@ bool Succeeded(const RunSample& sample) { return sample.stopped || (sample.exit_
 
 double MeanStepMs(const RunSample& sample) {
   if (sample.source != SampleSource::kSteps) return TypicalValue(sample).value_or(0);
-  if (sample.step_ns.empty()) return 0;
-  const int64_t all_ns = std::accumulate(sample.step_ns.begin(), sample.step_ns.end(), int64_t{0}, wire::SumOf);
-  return static_cast<double>(all_ns) / 1e6 / static_cast<double>(sample.step_ns.size());
+  return MeanMs(sample.step_ns);
+}
+
+double SteadyMeanMs(std::span<const int64_t> step_ns) {
+  std::vector<int64_t> sorted(step_ns.begin(), step_ns.end());
+  if (sorted.empty()) return 0;
+  std::ranges::sort(sorted);
+  const double longest_ns = kInterruption * static_cast<double>(sorted[sorted.size() / 2]);
+  const auto first_long =
+      std::ranges::upper_bound(sorted, longest_ns, {}, [](int64_t ns) { return static_cast<double>(ns); });
+  const auto interruptions = static_cast<double>(sorted.end() - first_long);
+  if (interruptions <= 1 + kMaxInterruptions * static_cast<double>(sorted.size()))
+    sorted.erase(first_long, sorted.end());
+  return MeanMs(sorted);
+}
+
+double SteadyStepMs(const RunSample& sample) {
+  return sample.source == SampleSource::kSteps ? SteadyMeanMs(sample.step_ns) : MeanStepMs(sample);
 }
 
 double RatioOfTimes(const RunSample& a, const RunSample& b) {
-  if (a.samples_per_second && b.samples_per_second && *b.samples_per_second > 0)
-    return *a.samples_per_second / *b.samples_per_second;
-  return MeanStepMs(b) / MeanStepMs(a);
+  if (a.samples_per_second && b.samples_per_second && *b.samples_per_second > 0) {
+    const double a_samples = *a.samples_per_second * MeanStepMs(a), b_samples = *b.samples_per_second * MeanStepMs(b);
+    if (std::abs(a_samples / b_samples - 1) > kSameSamples) return *a.samples_per_second / *b.samples_per_second;
+  }
+  const size_t steps = std::min(a.step_ns.size(), b.step_ns.size());
+  if (a.source != SampleSource::kSteps || b.source != SampleSource::kSteps || a.warmup != b.warmup || steps == 0)
+    return MeanStepMs(b) / MeanStepMs(a);
+  return MeanMs(std::span(b.step_ns).first(steps)) / MeanMs(std::span(a.step_ns).first(steps));
 }
 
 std::optional<double> TypicalValue(const RunSample& sample) {

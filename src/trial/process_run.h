@@ -121,8 +121,15 @@ bool Succeeded(const RunSample& sample);
 // sees neither.
 double MeanStepMs(const RunSample& sample);
 
-// B's time over A's: of a sample where both know how many a step has (a change may give a step more of them), else of a
-// mean step. Of matches of a pattern, the ratio of their medians.
+// The mean step without interruptions: the few steps, one or 3 % at most, in which the program also evaluated or saved
+// a checkpoint, and which a short run has by chance. Where more steps are long, as with batches that come in bunches,
+// all count.
+double SteadyMeanMs(std::span<const int64_t> step_ns);
+double SteadyStepMs(const RunSample& sample);
+
+// B's time over A's: of a sample where a step of B has another number of them, else of a mean step. Only the steps that
+// both have count: an evaluation after the fiftieth step takes as long as many steps, and the shorter run may not come
+// to it. Of matches of a pattern, the ratio of their medians.
 double RatioOfTimes(const RunSample& a, const RunSample& b);
 
 // One number for the process: the median of its steps or matches, or its whole time; in ms, but for matches.

@@ -122,10 +122,10 @@ RatioInterval PairSequence::Interval() const {
   return interval;
 }
 
-std::optional<double> PairSequence::DetectableShare() const {
+std::optional<double> PairSequence::DetectableShare(size_t pairs) const {
   const auto scale = MedianAbsoluteDeviation(log_ratios_);
   if (!scale || log_ratios_.size() < 3) return std::nullopt;
-  const auto effect = MinimumDetectableEffect(*scale, log_ratios_.size());
+  const auto effect = MinimumDetectableEffect(*scale, pairs);
   return effect ? std::optional(std::expm1(*effect)) : std::nullopt;
 }
 

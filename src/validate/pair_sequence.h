@@ -66,7 +66,9 @@ class PairSequence {
   RatioInterval Interval() const;
   // The share of time that a comparison of as many pairs with this noise detects with a power of 80 % at a fixed number
   // of pairs (two-sided 5 %, normal approximation with a robust scale); absent below three pairs.
-  std::optional<double> DetectableShare() const;
+  std::optional<double> DetectableShare() const { return DetectableShare(size()); }
+  // The same for a comparison of `pairs` pairs with the noise of these.
+  std::optional<double> DetectableShare(size_t pairs) const;
 
  private:
   PairOptions options_;

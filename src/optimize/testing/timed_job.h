@@ -46,7 +46,7 @@ class TimedJob : public SimulatedJob {
       sample->step_ns.push_back(static_cast<int64_t>(ms * 1e6));
       const size_t steps = sample->step_ns.size();
       const bool is_cut = cut_ms_ > 0 && measured_s > 1 && measured_s * 1e3 / static_cast<double>(steps) > cut_ms_;
-      if (steps >= 10 && (measured_s > max_measured_s_ || (steps >= 50 && measured_s > 1))) {
+      if (steps >= kMinMeasuredSteps && (measured_s > max_measured_s_ || (steps >= 50 && measured_s > 1))) {
         sample->stopped = true;
         break;
       }
@@ -107,7 +107,7 @@ class TimedJob : public SimulatedJob {
   Random noise_;
   Clock::time_point now_{}, begun_{};
   std::optional<Clock::time_point> end_by_{};
-  double cut_ms_ = 0, max_measured_s_ = 4;
+  double cut_ms_ = 0, max_measured_s_ = 2;
 };
 
 }  // namespace gapless::internal
