@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "store/result_reader.h"
-#include "store/transfer.h"
+#include "store/record_lines.h"
 
 namespace {
 
