@@ -89,7 +89,7 @@ inline constexpr size_t kRecordTypes = 21;  // one more than the highest
 enum class DropCause : uint8_t {
   kCupti = 1,    // CUPTI had no buffer to put them in
   kUnknown = 2,  // records of kinds that the collector does not know
-  kFailed = 3,   // could not be written
+  kFailed = 3,   // could not be written; in the first block of a file, whose count is overwritten in place
 };
 enum class ApiDomain : uint8_t { kRuntime = 0, kDriver = 1 };
 
