@@ -29,15 +29,16 @@ def table(rows: Sequence[Row]) -> str:
         "| kind | machine | repositories | pairs | predicted | interval held | by repository | median \\|ln error\\| |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    groups = sorted({(row.kind, row.machine) for row in rows}) + [("all", one) for one in ("cpu", "gpu")]
+    groups = sorted({(row.kind, row.machine) for row in rows}) + [("all", place) for place in ("cpu", "gpu")]
     for kind, machine in groups:
 
         def belongs(row: Row, kind: str = kind, machine: str = machine) -> bool:
             return row.machine == machine and kind in (row.kind, "all")
 
-        lines.append(_line(kind, machine, list(filter(belongs, rows)), [one for one in answers if belongs(one[0])]))
+        told = [answer for answer in answers if belongs(answer[0])]
+        lines.append(_line(kind, machine, list(filter(belongs, rows)), told))
     if answers:
-        row, said = max(answers, key=lambda one: abs(math.log(one[0].measured_ratio / one[1].expected)))
+        row, said = max(answers, key=lambda answer: abs(math.log(answer[0].measured_ratio / answer[1].expected)))
         off = abs(math.log(row.measured_ratio / said.expected))
         lines.append(f"\nfarthest off: `{row.id}`, by a factor of {math.exp(off):.2f}")
     return "\n".join(lines)

@@ -68,7 +68,7 @@ class Row:
 
     def with_prediction(self, found: Range | None) -> Row:
         low, expected, high = (
-            [round(one, DIGITS) for one in (found.low, found.expected, found.high)] if found else [None] * 3
+            [round(factor, DIGITS) for factor in (found.low, found.expected, found.high)] if found else [None] * 3
         )
         return replace(self, predicted_low=low, predicted_expected=expected, predicted_high=high)
 

@@ -96,7 +96,7 @@ def _undisturbed(pair: Pair, fixed: bool, tries: int) -> tuple[float, float]:
     for _ in range(tries - 1):
         if best[1] <= OTHERS:
             break
-        best = min(best, _process(pair, fixed), key=lambda one: one[1])
+        best = min(best, _process(pair, fixed), key=lambda attempt: attempt[1])
     return best
 
 

@@ -135,7 +135,7 @@ def recorded_rows(program: Path) -> list[Row]:
         if not (CORPUS / before).exists():
             print(f"{name}: not in {CORPUS}")
             continue
-        ratio, low, high = (round(one, DIGITS) for one in ratio_of_medians(steps(after), steps(before)))
+        ratio, low, high = (round(number, DIGITS) for number in ratio_of_medians(steps(after), steps(before)))
         rows.append(
             Row(
                 id=name, what=what, kind=kind_of(what), recording=before, device=where, measured_ratio=ratio,
@@ -152,7 +152,8 @@ def read() -> list[Row]:
 
 def write(rows: list[Row]) -> None:
     """In the order of the pairs; what else is in the ledger follows."""
-    order = {name: place for place, name in enumerate([*(pair.name for pair in PAIRS), *(one[0] for one in RECORDED)])}
+    names = [*(pair.name for pair in PAIRS), *(recorded[0] for recorded in RECORDED)]
+    order = {name: place for place, name in enumerate(names)}
     LEDGER.parent.mkdir(exist_ok=True)
     LEDGER.write_text(text_of(sorted(rows, key=lambda row: order.get(row.id, len(order)))), encoding="utf-8")
 
@@ -160,7 +161,7 @@ def write(rows: list[Row]) -> None:
 def merge(rows: list[Row], new: list[Row]) -> list[Row]:
     """The new rows instead of those of the same name, with the predictions of those."""
     old = {row.id: row for row in rows}
-    kept = [row for row in rows if row.id not in {one.id for one in new}]
+    kept = [row for row in rows if row.id not in {fresh.id for fresh in new}]
     return kept + [row.with_prediction(old[row.id].predicted) if row.id in old else row for row in new]
 
 

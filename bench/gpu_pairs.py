@@ -77,7 +77,7 @@ def facts() -> list[GpuPair]:
     if sys.version_info < (3, 11):
         raise SystemExit("gpu_pairs.py needs Python 3.11 or newer")
     document = importlib.import_module("tomllib").loads(FACTS.read_text(encoding="utf-8"))
-    return [GpuPair(**one) for one in document["pair"]]
+    return [GpuPair(**entry) for entry in document["pair"]]
 
 
 def clone_of(repository: str, mirrors: Path) -> Path | None:
@@ -104,7 +104,7 @@ def recording_of(pair: GpuPair, mirrors: Path) -> Iterator[Path | None]:
 def of_run(pair: GpuPair, step_ns: float, ratio: Range) -> Range:
     """A ratio of the analysed steps as one of what was measured: of a whole run, start and end are not analysed and stay as they are."""
     share = min(1.0, step_ns / (pair.before_ms * 1e6)) if pair.span == "run" else 1.0
-    return Range(*(1 - share * (1 - one) for one in (ratio.low, ratio.expected, ratio.high)))
+    return Range(*(1 - share * (1 - factor) for factor in (ratio.low, ratio.expected, ratio.high)))
 
 
 def _range(named: dict[str, float], step_ns: float = 1) -> Range:

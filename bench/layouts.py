@@ -49,7 +49,7 @@ def measure_layout(
     }
     taken = [{key: take(command) for key, command in commands.items()} for _ in range(rounds + 1)][1:]
     events = count_events(tables, path)
-    bytes_an_event = (max(one["analyze"].peak_bytes for one in taken) - 128 * 2**20) / events
+    bytes_an_event = (max(run["analyze"].peak_bytes for run in taken) - 128 * 2**20) / events
     rows = [
         Row(name, "tables ÷ yardstick", ratio(taken, "tables", "yardstick"), 1.5),
         Row(name, "analyze ÷ tables", ratio(taken, "analyze", "tables"), 1.5),
@@ -89,7 +89,7 @@ def measure_ranks(options: argparse.Namespace, folder: pathlib.Path) -> list[Row
         taken = [{"read": take(read), "analyze": take(analyze)} for _ in range(options.rounds)]
         name, seconds = f"{count} ranks", median(taken, "analyze")
         rows.append(Row(name, "analyze ÷ reading", ratio(taken, "analyze", "read"), 3))
-        rows.append(Row(name, "peak memory in MiB", max(one["analyze"].peak_bytes for one in taken) / 2**20, 4096))
+        rows.append(Row(name, "peak memory in MiB", max(run["analyze"].peak_bytes for run in taken) / 2**20, 4096))
         if before:
             rows.append(
                 Row(name, f"growth from {before[0]} ranks ÷ share", seconds / before[1] * before[0] / count, 1.15)

@@ -169,8 +169,8 @@ def print_kept(program: str, kinds: list[str], budget: str) -> None:
             shares.append(share)
         product = math.prod(gains.values()) if gains is not None else math.nan
         kept = answer["speedup"]["expected"] if answer["proved"] else 1.0
-        stayed = ", ".join(one["fix"] for one in answer["applied"]) or "none"
-        untried = ", ".join(one["fix"] for one in answer["untried"])
+        stayed = ", ".join(trial["fix"] for trial in answer["applied"]) or "none"
+        untried = ", ".join(trial["fix"] for trial in answer["untried"])
         words = "     -" if share is None else f"{share:6.2f}"
         print(
             f"{kind:18} {product:6.2f} {kept:6.2f} {words} {answer['took_s']:5.0f}s  {stayed}; {untried or 'none'}",

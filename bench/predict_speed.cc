@@ -64,9 +64,9 @@ int main(int argc, char** argv) {
   size_t asked = 0;
   const double catalogue_ms = BestMs([&] {
     asked = 0;
-    for (const WhatIf* one : AllWhatIfs())
-      if (one->value.empty() || one->value.starts_with('[')) {
-        (void)predictor->Predict({{.name = std::string(one->name)}});
+    for (const WhatIf* what_if : AllWhatIfs())
+      if (what_if->value.empty() || what_if->value.starts_with('[')) {
+        (void)predictor->Predict({{.name = std::string(what_if->name)}});
         ++asked;
       }
   });

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "store/record_lines.h"
 #include "store/result_reader.h"
-#include "store/transfer.h"
 
 namespace {
 

@@ -62,7 +62,7 @@ class Ledger(unittest.TestCase):
     def test_every_row_is_sound_and_named_once(self) -> None:
         rows = ledger()
         self.assertGreaterEqual(len(rows), 16)
-        self.assertEqual(len({one.id for one in rows}), len(rows))
+        self.assertEqual(len({entry.id for entry in rows}), len(rows))
         self.assertEqual(advice_ledger.parse(advice_ledger.text_of(rows)), rows)
 
     def test_a_contradictory_row_is_refused(self) -> None:
@@ -85,16 +85,16 @@ class Ledger(unittest.TestCase):
             advice_ledger.parse("id,what\na,amp\n")
 
     def test_every_pair_was_measured(self) -> None:
-        self.assertLessEqual({pair.name for pair in PAIRS}, {one.id for one in ledger()})
+        self.assertLessEqual({pair.name for pair in PAIRS}, {entry.id for entry in ledger()})
 
     def test_every_recording_is_there(self) -> None:
-        for one in ledger():
-            with self.subTest(one.id):
-                if one.machine == "gpu" and one.id in {pair.id for pair in gpu_pairs.facts()}:
+        for entry in ledger():
+            with self.subTest(entry.id):
+                if entry.machine == "gpu" and entry.id in {pair.id for pair in gpu_pairs.facts()}:
                     self.skipTest("recordings of other repositories are never kept")
-                if not one.recording.startswith(advice_ledger.IN_REPOSITORY) and not FOLDER.is_dir():
+                if not entry.recording.startswith(advice_ledger.IN_REPOSITORY) and not FOLDER.is_dir():
                     self.skipTest(f"no recordings in {FOLDER} (set GAPLESS_CORPUS)")
-                self.assertTrue(one.path(FOLDER).exists(), one.recording)
+                self.assertTrue(entry.path(FOLDER).exists(), entry.recording)
 
     def test_recordings_are_small_and_name_nobody(self) -> None:
         for folder in sorted((ROOT / "samples/pairs").iterdir()):
@@ -105,17 +105,17 @@ class Ledger(unittest.TestCase):
                 advice_keep.check(folder)
 
     def test_predictions_are_what_the_program_says_now(self) -> None:
-        for one in ledger():
-            with self.subTest(one.id):
-                if not one.path(FOLDER).exists():
+        for entry in ledger():
+            with self.subTest(entry.id):
+                if not entry.path(FOLDER).exists():
                     self.skipTest(f"no recordings in {FOLDER} (set GAPLESS_CORPUS)")
-                now = row(one.id, 1, advice_ledger.ask(PROGRAM, one.path(FOLDER), one.what)).predicted
+                now = row(entry.id, 1, advice_ledger.ask(PROGRAM, entry.path(FOLDER), entry.what)).predicted
                 hint = "run bench/advice_pairs.py PROGRAM --predict, and read what changed"
-                self.assertEqual(now is None, one.predicted is None, hint)
-                if now and one.predicted:
+                self.assertEqual(now is None, entry.predicted is None, hint)
+                if now and entry.predicted:
                     for name in ("low", "expected", "high"):
-                        is_near = math.isclose(getattr(now, name), getattr(one.predicted, name), abs_tol=TOLERANCE)
-                        self.assertTrue(is_near, f"{name}: {now}, in the ledger {one.predicted}; {hint}")
+                        is_near = math.isclose(getattr(now, name), getattr(entry.predicted, name), abs_tol=TOLERANCE)
+                        self.assertTrue(is_near, f"{name}: {now}, in the ledger {entry.predicted}; {hint}")
 
 
 class GpuPairs(unittest.TestCase):
@@ -126,7 +126,7 @@ class GpuPairs(unittest.TestCase):
     )
 
     def test_each_is_a_row_of_the_ledger_and_says_how_it_was_read(self) -> None:
-        rows = {one.id: one for one in ledger()}
+        rows = {entry.id: entry for entry in ledger()}
         for pair in gpu_pairs.facts():
             with self.subTest(pair.id):
                 self.assertEqual(rows[pair.id], pair.row(rows[pair.id].predicted))
@@ -165,8 +165,8 @@ class GpuPairs(unittest.TestCase):
     def test_a_repository_is_left_out_whole(self) -> None:
         """Rows of one repository do not calibrate each other, whatever their commits; those of another do."""
         off = [replace(row(name, 0.9, Range(0.5, 0.5, 0.5)), machine="gpu") for name in "abcd"]
-        alone = [replace(one, repository=f"o/n@{index:07}") for index, one in enumerate(off)]
-        others = [replace(one, id=one.id * 2, repository="o/m@abcdef0") for one in off]
+        alone = [replace(entry, repository=f"o/n@{index:07}") for index, entry in enumerate(off)]
+        others = [replace(entry, id=entry.id * 2, repository="o/m@abcdef0") for entry in off]
         for _, said in leave_one_out(alone):
             self.assertAlmostEqual(said.expected, 0.5)
         for _, said in leave_one_out(alone + others):
@@ -177,22 +177,22 @@ class Reliability(unittest.TestCase):
     def test_the_ledger_is_predicted_well(self) -> None:
         """Each by a calibration that has not seen its repository: half within 10 %, and four of five within their intervals."""
         for machine, least in (("gpu", 20), ("cpu", 15)):
-            found = reliability([one for one in leave_one_out(ledger()) if one[0].machine == machine])
+            found = reliability([answer for answer in leave_one_out(ledger()) if answer[0].machine == machine])
             self.assertGreaterEqual(found.rows, least)
             self.assertLessEqual(found.median_error, 0.10)
             self.assertGreaterEqual(found.within, 0.72)
             self.assertLessEqual(found.within, 0.88)
-        self.assertGreaterEqual(sum(one.measured_ratio > 0.97 for one in ledger()), 4, "fixes that do not help")
+        self.assertGreaterEqual(sum(entry.measured_ratio > 0.97 for entry in ledger()), 4, "fixes that do not help")
 
     def test_the_program_says_the_same_of_rows_that_it_has_not_seen(self) -> None:
         """Its calibration and the one of bench/advice_calibration.py were written from one definition."""
         done = subprocess.run([str(PROBE), "--ledger"], check=True, capture_output=True, text=True)
         program = {said["id"]: said for said in map(json.loads, done.stdout.splitlines())}
         ours = leave_one_out(ledger())
-        self.assertEqual(sorted(program), sorted(one.id for one, _ in ours))
-        for one, said in ours:
+        self.assertEqual(sorted(program), sorted(entry.id for entry, _ in ours))
+        for entry, said in ours:
             for name in ("low", "expected", "high"):
-                self.assertAlmostEqual(getattr(said, name), program[one.id][name], places=9)
+                self.assertAlmostEqual(getattr(said, name), program[entry.id][name], places=9)
 
     def test_the_curve_in_the_docs_is_that_of_the_ledger(self) -> None:
         drawn = advice_calibration.PICTURE.read_text(encoding="utf-8")
@@ -205,7 +205,7 @@ class Reliability(unittest.TestCase):
             row("near", 0.5 * math.exp(0.1), Range(0.4, 0.5, 0.6)),
             row("unknown", 0.5, None),
         ]
-        found = reliability(as_predicted([replace(one, repository=f"gapless:{one.id}") for one in rows]))
+        found = reliability(as_predicted([replace(entry, repository=f"gapless:{entry.id}") for entry in rows]))
         self.assertEqual(found.rows, 3)
         self.assertAlmostEqual(found.median_error, 0.1, places=6)
         self.assertAlmostEqual(found.within, 2 / 3)
@@ -240,7 +240,7 @@ class Kept(unittest.TestCase):
                 done = subprocess.run(command, check=False, capture_output=True, text=True)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(done.stderr, "")
-                self.assertEqual({one["format"] for one in json.loads(done.stdout)}, {"kineto", "telemetry"})
+                self.assertEqual({trace["format"] for trace in json.loads(done.stdout)}, {"kineto", "telemetry"})
                 self.assertEqual(len(list(folder.glob("main/agent-*.events"))), 1)
                 manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
                 self.assertEqual(manifest["exit_status"], 0)
@@ -265,7 +265,7 @@ class Scripts(unittest.TestCase):
         )  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         printed = [json.loads(json.loads(line)) for line in done.stdout.splitlines()]
-        self.assertEqual([len(one["step_ms"]) for one in printed], [3] * len(lines))
+        self.assertEqual([len(line["step_ms"]) for line in printed], [3] * len(lines))
 
     def test_a_fix_that_a_script_does_not_have_is_refused(self) -> None:
         if not PYTHON.exists():

@@ -38,11 +38,11 @@ def is_in_ci(case: unittest.TestCase) -> bool:
 
 
 def cases_of(suite: unittest.TestSuite) -> Iterator[unittest.TestCase]:
-    for one in suite:
-        if isinstance(one, unittest.TestSuite):
-            yield from cases_of(one)
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from cases_of(test)
         else:
-            yield one
+            yield test
 
 
 class TimedResult(unittest.TextTestResult):
@@ -74,7 +74,7 @@ def run(suite: unittest.TestSuite, ci: bool, only: list[str]) -> int:
     runner = unittest.TextTestRunner(resultclass=TimedResult, verbosity=1)
     result = runner.run(unittest.TestSuite(chosen))
     assert isinstance(result, TimedResult)
-    for name, seconds in sorted(result.seconds.items(), key=lambda one: -one[1])[:SLOWEST]:
+    for name, seconds in sorted(result.seconds.items(), key=lambda item: -item[1])[:SLOWEST]:
         if seconds >= WORTH_SAYING_S:
             print(f"{seconds:7.1f} s  {name}", file=sys.stderr)
     return 0 if result.wasSuccessful() else 1

@@ -23,7 +23,7 @@ class Planted(Case):
         done = self.gapless("profile", "-q", "--", *(launcher or (PYTHON,)), PLANTED / script)
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(self.gapless("analyze", "run", "--json").stdout)
-        self.assertEqual(report["bottlenecks"][0]["id"], rule, [one["title"] for one in report["bottlenecks"]])
+        self.assertEqual(report["bottlenecks"][0]["id"], rule, [finding["title"] for finding in report["bottlenecks"]])
         self.assertGreater(report["bottlenecks"][0]["severity"], 0.7)
         if line:
             self.check_place(report["bottlenecks"][0], *line.split(": "))
@@ -74,7 +74,7 @@ class WholeRun(Case):
         done = self.gapless("profile", "-q", *options, "--", PYTHON, self.folder / "train.py")
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(self.gapless("analyze", "run", "--json").stdout)
-        return {one["id"]: one for one in report["bottlenecks"]}
+        return {finding["id"]: finding for finding in report["bottlenecks"]}
 
     @cases.in_ci
     def test_waits_for_batches_without_a_recording(self) -> None:

@@ -90,8 +90,8 @@ class Stages(unittest.TestCase):
 
     def test_each_stage_is_the_one_before_with_few_lines_changed(self) -> None:
         for before, after in zip(STAGES, STAGES[1:]):
-            one, other = ((LAB / f"{name}.py").read_text().splitlines() for name in (before, after))
-            changed = [line for line in difflib.ndiff(one, other) if line[0] in "+-"]
+            plain, other = ((LAB / f"{name}.py").read_text().splitlines() for name in (before, after))
+            changed = [line for line in difflib.ndiff(plain, other) if line[0] in "+-"]
             self.assertTrue(2 < len(changed) <= FEW_LINES, f"{before} → {after}: {len(changed)} lines")
 
 
@@ -118,7 +118,7 @@ class Workloads(unittest.TestCase):
         if "needs PyTorch 2.6" in text:
             self.skipTest(text.strip())
         whole = run(LAB / "fsdp.py", "--layers", "2", "--steps", "20")
-        held, all_ = (int(re.findall(r"rank 0 holds (\d+)", one)[0]) for one in (text, whole))
+        held, all_ = (int(re.findall(r"rank 0 holds (\d+)", report)[0]) for report in (text, whole))
         self.assertLessEqual(held, 0.51 * all_)
         self.assertLess(number(text, "final_loss"), 1)
 

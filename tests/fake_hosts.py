@@ -59,7 +59,7 @@ class Host:
         return self.comments[-1]
 
     def by_bot(self) -> list[str]:
-        return [one["body"] for one in self.comments if one["user"]["login"] == "bot"]
+        return [comment["body"] for comment in self.comments if comment["user"]["login"] == "bot"]
 
     def answer(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         self.requests.append(f"{method} {path}")
@@ -78,8 +78,8 @@ class Host:
             return 201, self.add(body["body"], self.user or "bot", "User" if self.user else "Bot")
         if (found := ONE.fullmatch(where.path)) and method == ("PATCH" if found[1] else "PUT"):
             number = int(found[1] or found[2])
-            for one in self.comments:
-                if one["id"] == number:
-                    one["body"] = body["body"]
-                    return 200, one
+            for comment in self.comments:
+                if comment["id"] == number:
+                    comment["body"] = body["body"]
+                    return 200, comment
         return 404, {"message": "Not Found"}

@@ -50,23 +50,23 @@ def near(a: float, b: float, within: float = 1e-6) -> bool:
 
 
 def of_bottlenecks(report: Report) -> Iterator[str]:
-    for one in report["bottlenecks"]:
-        gain, share = one.get("gain"), one.get("share_of_step")
-        if one.get("cured_by"):
+    for finding in report["bottlenecks"]:
+        gain, share = finding.get("gain"), finding.get("share_of_step")
+        if finding.get("cured_by"):
             if gain:
-                yield f"{one['id']} hangs under {one['cured_by']} and has a gain"
-            if not any(other["id"] == one["cured_by"] for other in report["bottlenecks"]):
-                yield f"{one['id']} hangs under nothing"
+                yield f"{finding['id']} hangs under {finding['cured_by']} and has a gain"
+            if not any(other["id"] == finding["cured_by"] for other in report["bottlenecks"]):
+                yield f"{finding['id']} hangs under nothing"
         if not gain:
             continue
         if not gain["low"] <= gain["expected"] <= gain["high"]:
-            yield f"{one['id']}: bounds {gain}"
-        if share is not None and not one.get("also"):
-            most = 1 / (1 - min(share / one["step_left"], 0.95))
+            yield f"{finding['id']}: bounds {gain}"
+        if share is not None and not finding.get("also"):
+            most = 1 / (1 - min(share / finding["step_left"], 0.95))
             if gain["expected"] > most * ROUNDING:
-                yield f"{one['id']} brings {gain['expected']:.3f}, and {share:.3f} are at stake"
-        if gain["expected"] < LEAST and one["severity"] >= 0.4:
-            yield f"{one['id']} brings {gain['expected']:.3f} and is not minor"
+                yield f"{finding['id']} brings {gain['expected']:.3f}, and {share:.3f} are at stake"
+        if gain["expected"] < LEAST and finding["severity"] >= 0.4:
+            yield f"{finding['id']} brings {gain['expected']:.3f} and is not minor"
 
 
 def of_plan(report: Report) -> Iterator[str]:
@@ -87,7 +87,11 @@ def of_plan(report: Report) -> Iterator[str]:
         yield f"together {together['gain']['expected']}, and the plan's product is {product}"
     if together and report["estimated_speedup"] != together["gain"]:
         yield "the estimated speed-up is not that of the plan"
-    heads = [one["id"] for one in report["bottlenecks"] if not one.get("cured_by") and not one.get("apart")]
+    heads = [
+        finding["id"]
+        for finding in report["bottlenecks"]
+        if not finding.get("cured_by") and not finding.get("apart")
+    ]
     places = [heads.index(step["bottleneck"]) for step in plan]
     if places != sorted(places):
         yield "the list is not in the order of the plan"
@@ -109,9 +113,9 @@ def of_predict(program: Path, path: Path, report: Report) -> Iterator[str]:
 
 def of_no_effect(program: Path, path: Path) -> Iterator[str]:
     _, output = run(program, "predict", str(path), "--no-cache", "--json")
-    for one in json.loads(output or "{}").get("predictions", []):
-        if one.get("no_effect") and one["speedup"]["expected"] != 1:
-            yield f"{one['what']} has no effect and brings {one['speedup']['expected']}"
+    for prediction in json.loads(output or "{}").get("predictions", []):
+        if prediction.get("no_effect") and prediction["speedup"]["expected"] != 1:
+            yield f"{prediction['what']} has no effect and brings {prediction['speedup']['expected']}"
 
 
 def factor(value: float) -> str:
@@ -193,8 +197,8 @@ def main() -> int:
         answers = list(zip(chosen, pool.map(lambda path: check(options.program, path), chosen)))
     read = [(path, said) for path, said in answers if said is not None]
     for path, said in read:
-        for one in said:
-            print(f"{path.name}: {one}")
+        for breach in said:
+            print(f"{path.name}: {breach}")
     good = sum(not said for _, said in read)
     print(f"{good} of {len(read)} recordings, {len(chosen) - len(read)} files that are none")
     return 0 if good == len(read) else 1

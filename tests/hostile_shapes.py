@@ -38,11 +38,11 @@ def kernel(i: int, device: int = 0, stream: int = 7, name: str = "kernel") -> Ev
 
 
 def few() -> list[Event]:
-    return [one for i in range(10) for one in (launch(i), kernel(i))]
+    return [event for i in range(10) for event in (launch(i), kernel(i))]
 
 
 def each(n: int, of: Callable[[int], list[Event]]) -> list[Event]:
-    return [one for i in range(n) for one in of(i)]
+    return [event for i in range(n) for event in of(i)]
 
 
 def data_marks(n: int) -> list[Event]:

@@ -88,8 +88,9 @@ class Interrupt(unittest.TestCase):
             for number, after_s in ((signal.SIGINT, 0.1), (signal.SIGTERM, 0.5), (signal.SIGTERM, 1.2)):
                 with self.subTest(name, after_s=after_s):
                     took = self.stop(words, after_s, number)
-                    left = sorted(one.name for one in self.work.iterdir() if ".part-" in one.name)
-                    left += sorted(one.name for one in self.folder.glob("cache/gapless/*") if one.suffix != ".columns")
+                    left = sorted(file.name for file in self.work.iterdir() if ".part-" in file.name)
+                    cached = self.folder.glob("cache/gapless/*")
+                    left += sorted(file.name for file in cached if file.suffix != ".columns")
                     self.assertEqual(left, [])
                     if took is None:
                         continue
@@ -97,8 +98,8 @@ class Interrupt(unittest.TestCase):
                     if took > AIM_S:
                         print(f"{name}, {after_s} s: {took:.2f} s", file=sys.stderr)
                     self.assertLess(took, LIMIT_S)
-                for one in self.work.iterdir():
-                    one.unlink()
+                for file in self.work.iterdir():
+                    file.unlink()
         self.assertGreater(stopped, len(verbs))
 
 

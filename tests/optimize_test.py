@@ -62,9 +62,9 @@ class Optimize(unittest.TestCase):
 
     def of(self, answer: dict[str, Any], fix: str) -> dict[str, Any]:
         both: list[dict[str, Any]] = answer["applied"] + answer["refused"]
-        for one in both:
-            if one["fix"].split("=")[0] == fix:
-                return one
+        for item in both:
+            if item["fix"].split("=")[0] == fix:
+                return item
         raise AssertionError(f"{fix} is not in {json.dumps(answer)[:2000]}\n{self.said}")
 
     def assert_repaired(self, answer: dict[str, Any], fix: str) -> None:
@@ -189,8 +189,8 @@ class Around(Optimize):
         first = self.run_it("--only", "fused_optimizer", script=script)
         again = self.run_it("--only", "fused_optimizer", script=script)
         self.assertIn("continuing: ", self.said)
-        one, two = self.of(first, "fused_optimizer"), self.of(again, "fused_optimizer")
-        self.assertEqual(one["measured"], two["measured"])
+        early, late = self.of(first, "fused_optimizer"), self.of(again, "fused_optimizer")
+        self.assertEqual(early["measured"], late["measured"])
 
     def test_without_a_proof_there_is_no_recipe(self) -> None:
         """What stayed in its own trial is taken over, and no time is left to prove it."""
@@ -226,7 +226,7 @@ class Around(Optimize):
         answer = self.run_it(
             "--bottlenecks", str(report), "--only", "fused_optimizer", script=PLANTED / "looping_optimizer.py"
         )
-        tried = {one["fix"].split("=")[0] for one in answer["applied"] + answer["refused"]}
+        tried = {item["fix"].split("=")[0] for item in answer["applied"] + answer["refused"]}
         self.assertEqual(tried, {"fused_optimizer"})
         self.assertFalse(
             (self.folder / "out" / "profile" / "main").exists()
@@ -257,9 +257,9 @@ class Nested(Optimize):
         profile = [PROGRAM, "profile", "--quiet", "--output", str(self.folder / "inner"), "--"]
         bench = ["bench", "--json", "--steps", "1000", "--warmup", "3", "--"]
         bare, *nested = [self.ask(*bench, *before, *command) for before in ([], self.recipe("tf32"), profile)]
-        for one in nested:
-            self.assertEqual((one["source"], bare["source"]), ("steps", "steps"))
-            self.assertEqual(len(one["steps"]), len(bare["steps"]))
+        for run in nested:
+            self.assertEqual((run["source"], bare["source"]), ("steps", "steps"))
+            self.assertEqual(len(run["steps"]), len(bare["steps"]))
         self.assertTrue(list((self.folder / "inner" / "main").glob("*.events")), "profile has its own folder, too")
 
     def test_what_helps_is_accepted(self) -> None:
@@ -318,7 +318,7 @@ class Tune(unittest.TestCase):
     @cases.in_ci
     def test_workers(self) -> None:
         answer = self.ask("dataloader", "--rounds", "1", script=PLANTED / "slow_loader.py")
-        found = {",".join(one["fixes"]): one for one in answer["settings"]}
+        found = {",".join(setting["fixes"]): setting for setting in answer["settings"]}
         self.assertIn("has num_workers=0 already", found["workers=0"]["reason"])
         self.assertEqual(found[""]["runs"], 2, "alone, and in the round")
         self.assertEqual(found["workers=1"]["pairs"], 1)
@@ -333,7 +333,7 @@ class Tune(unittest.TestCase):
 
     def test_batches(self) -> None:
         answer = self.ask("batch", "--budget", "3m", script=PLANTED / "slow_loader.py")
-        self.assertIn(["batch=2"], [one["fixes"] for one in answer["settings"]])
+        self.assertIn(["batch=2"], [setting["fixes"] for setting in answer["settings"]])
 
 
 def main() -> int:

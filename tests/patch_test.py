@@ -67,8 +67,8 @@ def patched(
         path = Path(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text)
-        for one in changes:
-            one["edit"]["file"] = str(path)
+        for change in changes:
+            change["edit"]["file"] = str(path)
         answer = probe.ask(Path(folder), changes)
         assert path.read_bytes() == text, "the script was written to"
     if not answer["diff"]:
@@ -188,10 +188,11 @@ def replacement(rng: random.Random, tree: ast.Module) -> Change | None:
     block = rng.choice(blocks)
     first = rng.randrange(len(block))
     statements = block[first : first + rng.randint(1, 3)]
-    lines = ["marked()", *(line for one in statements for line in ast.unparse(one).splitlines())]
+    lines = ["marked()", *(line for statement in statements for line in ast.unparse(statement).splitlines())]
     if any('"""' in line or "'''" in line or not line.isprintable() for line in lines):
         return None  # strings whose lines are not lines of code
-    line = min([statements[0].lineno, *(one.lineno for one in getattr(statements[0], "decorator_list", []))])
+    decorators = getattr(statements[0], "decorator_list", [])
+    line = min([statements[0].lineno, *(decorator.lineno for decorator in decorators)])
     return {"kind": "replace", "line": line, "last": statements[-1].end_lineno, "lines": lines}
 
 

@@ -28,7 +28,7 @@ RECORDINGS = 500
 
 
 def wrong(expected: Expected, report: dict[str, Any]) -> list[str]:
-    run, found = report["run"], [one["id"] for one in report["bottlenecks"]]
+    run, found = report["run"], [finding["id"] for finding in report["bottlenecks"]]
     said = []
     if expected.first and (not found or found[0] not in expected.first):
         said.append(f"first is {found[0] if found else 'nothing'}, not {' or '.join(expected.first)}")
@@ -70,7 +70,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary, ThreadPoolExecutor(os.cpu_count()) as pool:
         folder = options.keep or Path(temporary)
         numbered = [(number, names[number % len(names)]) for number in range(options.recordings)]
-        answers = pool.map(lambda one: check(options.program, folder / f"{one[0]}_{one[1]}", *one), numbered)
+        answers = pool.map(lambda case: check(options.program, folder / f"{case[0]}_{case[1]}", *case), numbered)
         failed: Counter[str] = Counter()
         for (number, name), said in zip(numbered, answers):
             if said:

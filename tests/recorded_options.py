@@ -67,13 +67,15 @@ def loss(whole: dict[str, Any], rest: dict[str, Any] | None) -> str:
     if rest is None:
         return "not reported"
     words = []
-    if any("source" in one for one in whole["evidence"]) and not any("source" in one for one in rest["evidence"]):
+    has_line = [any("source" in evidence for evidence in finding["evidence"]) for finding in (whole, rest)]
+    if has_line == [True, False]:
         words.append("no line")
     if len(rest["evidence"]) < len(whole["evidence"]):
         words.append("less evidence")
-    if [one["text"] for one in rest["recommendations"]] != [one["text"] for one in whole["recommendations"]]:
+    texts = [[advice["text"] for advice in finding["recommendations"]] for finding in (whole, rest)]
+    if texts[0] != texts[1]:
         words.append("other advice")
-    gains = [one["gain"]["expected"] for one in (whole, rest) if "gain" in one]
+    gains = [finding["gain"]["expected"] for finding in (whole, rest) if "gain" in finding]
     if len(gains) == 2 and abs(gains[1] - gains[0]) > 0.05 * gains[0]:
         words.append("other gain")
     return ", ".join(words)

@@ -69,7 +69,7 @@ def check(program: Path, rule: str, update: bool) -> list[str]:
         wrong.append(f"{rule}: silent where it should speak")
     if silent:
         wrong.append(f"{rule}: speaks where it should be silent: {silent[0]['title']}")
-    text = "".join(described(one) for one in fires)
+    text = "".join(described(finding) for finding in fires)
     golden = RULES / f"{rule}.golden"
     if update:
         golden.write_text(text, encoding="utf-8")

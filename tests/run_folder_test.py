@@ -335,7 +335,7 @@ class SeveralLaunchers(Case):
         hosts = [("unshare", "--uts", "sh", "-c", f'hostname node{n}; exec "$@"', "sh") for n in range(2)]
         if subprocess.run([*hosts[0], "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("hosts cannot be played here: that takes root and unshare")
-        started = [one for n in range(2) for one in self.job(range(n, n + 1), of=2, before=hosts[n])]
+        started = [launcher for n in range(2) for launcher in self.job(range(n, n + 1), of=2, before=hosts[n])]
         self.assertEqual([status for status, _ in self.finish(started)], [0, 0])
         found = self.rows("run", "SELECT rank, host FROM trace WHERE format = 'agent' ORDER BY rank")
         self.assertEqual([(row["rank"], row["host"]) for row in found], [(0, "node0"), (1, "node1")])

@@ -41,7 +41,7 @@ def problems_of(document: dict[str, Any], validator: jsonschema.Draft202012Valid
         if parts != device["wall_ns"] or idle != device["idle_ns"]:
             yield f"the breakdown of trace {device['trace']} does not add up"
     planned = {step["bottleneck"] for step in document["plan"]}
-    listed = [one["id"] for one in document["bottlenecks"] if one["id"] in planned]
+    listed = [finding["id"] for finding in document["bottlenecks"] if finding["id"] in planned]
     if listed != [step["bottleneck"] for step in document["plan"]]:
         yield f"bottlenecks are not in the order of the plan: {listed}"
 

@@ -60,20 +60,20 @@ def run(*actions: Action, machine: Machine | None = None) -> Run:
 
 
 def device(run: Run) -> dict[str, tuple[int, int]]:
-    return {one.name: (one.start_ns, one.end_ns) for one in run.device}
+    return {work.name: (work.start_ns, work.end_ns) for work in run.device}
 
 
 def calls(run: Run) -> list[tuple[int, int]]:
     """Without the one that the profiler makes when it stops."""
-    return [(one.start_ns, one.end_ns) for one in run.calls[:-1]]
+    return [(call.start_ns, call.end_ns) for call in run.calls[:-1]]
 
 
 def launches(run: Run) -> list[Call]:
-    return [one for one in run.calls if one.name == "cudaLaunchKernel"]
+    return [call for call in run.calls if call.name == "cudaLaunchKernel"]
 
 
 def total(slices: Sequence[Slice | Call | DeviceSlice]) -> int:
-    return sum(one.end_ns - one.start_ns for one in slices)
+    return sum(span.end_ns - span.start_ns for span in slices)
 
 
 class Simulator(unittest.TestCase):
@@ -142,12 +142,12 @@ class Simulator(unittest.TestCase):
     def test_copies_have_an_engine_for_each_direction(self) -> None:
         seen = run(copy(to_device=True, pinned=True), copy(to_device=True, pinned=True, stream=8),
                    copy(to_device=False, pinned=True, stream=9), launch("a", 100, stream=10))  # fmt: skip
-        starts = {one.stream: one.start_ns for one in seen.device}
+        starts = {work.stream: work.start_ns for work in seen.device}
         self.assertEqual(starts, {7: 30, 8: 130, 9: 60, 10: 75})
 
     def test_backward(self) -> None:
         seen = run(Backward((Open("b"), Work(50), launch("a", 10), Close()), 7, 8), Work(100))
-        self.assertEqual([(one.thread, one.start_ns, one.end_ns) for one in seen.slices], [(1, 7, 72)])
+        self.assertEqual([(span.thread, span.start_ns, span.end_ns) for span in seen.slices], [(1, 7, 72)])
         self.assertEqual(seen.steps, [(0, 180)])
 
     def test_steps_before_the_recording(self) -> None:
@@ -155,7 +155,8 @@ class Simulator(unittest.TestCase):
         actions = (launch("a", 2000),)
         seen = simulate(Program(Machine(), (actions, actions, actions), warmup=1))
         self.assertEqual(seen.steps, [(15, 30), (30, 45)])
-        self.assertEqual([(one.start_ns, one.end_ns) for one in seen.device], [(30, 2030), (2033, 4033), (4036, 6036)])
+        spans = [(work.start_ns, work.end_ns) for work in seen.device]
+        self.assertEqual(spans, [(30, 2030), (2033, 4033), (4036, 6036)])
         self.assertEqual(len(launches(seen)), 2)  # the first kernel is there without its call
         self.assertEqual(seen.step_ns(), (6036 - 2030) / 2)
 
@@ -184,21 +185,22 @@ class Recordings(unittest.TestCase):
         seen = run(Open("aten::add"), launch("k", 1234), Close(), Synchronize("stream", 7, 2, 2))
         new = self.document(seen, Recorder())
         self.assertEqual(
-            [(one["cat"], one["name"]) for one in new if one["ph"] == "X"],
+            [(event["cat"], event["name"]) for event in new if event["ph"] == "X"],
             [("user_annotation", "ProfilerStep#1"), ("cpu_op", "aten::add"), ("cuda_runtime", "cudaLaunchKernel"),
              ("cuda_runtime", "cudaStreamSynchronize"), ("cuda_runtime", "cudaDeviceSynchronize"), ("kernel", "k")],
         )  # fmt: skip
-        kernel = next(one for one in new if one.get("cat") == "kernel")
+        kernel = next(event for event in new if event.get("cat") == "kernel")
         self.assertEqual((kernel["ts"], kernel["dur"]), (5_000_000.03, 1.234))
         old = self.document(seen, Recorder(sync_events=True, whole_microseconds=True))
-        self.assertTrue(all(isinstance(one["ts"], int) for one in old))
-        self.assertEqual([one["name"] for one in old if one.get("cat") == "cuda_sync"], ["Stream Sync", "Context Sync"])
+        self.assertTrue(all(isinstance(event["ts"], int) for event in old))
+        syncs = [event["name"] for event in old if event.get("cat") == "cuda_sync"]
+        self.assertEqual(syncs, ["Stream Sync", "Context Sync"])
 
     def test_kinds_are_what_they_are_called(self) -> None:
         for number in range(4 * len(KINDS)):
-            one = schedule(number)
-            seen = simulate(one.program)
-            endless = simulate(one.program._replace(machine=Machine(1 << 40)))
+            case = schedule(number)
+            seen = simulate(case.program)
+            endless = simulate(case.program._replace(machine=Machine(1 << 40)))
             total_ns = seen.step_ns() * len(seen.steps)
             busy = total([work for work in seen.device if work.engine == "kernel"]) / total_ns
             loading = total([mark for mark in seen.slices if mark.name.startswith("enumerate")]) / total_ns
@@ -209,37 +211,37 @@ class Recordings(unittest.TestCase):
                 "queue full": total(launches(seen)) > 1.5 * total(launches(endless)),
                 "autograd thread": any(operator.thread == AUTOGRAD for operator in seen.slices),
             }  # fmt: skip
-            self.assertTrue(is_so[one.kind], (number, one.kind, busy, loading, waits))
+            self.assertTrue(is_so[case.kind], (number, case.kind, busy, loading, waits))
 
     def test_of_schedules_are_possible(self) -> None:
         for number in range(2 * len(KINDS)):
-            one = schedule(number)
-            self.assertEqual(one, schedule(number))
-            self.assertIn(len(one.changes), (4, 5, 6))
-            seen = simulate(one.program)
+            case = schedule(number)
+            self.assertEqual(case, schedule(number))
+            self.assertIn(len(case.changes), (4, 5, 6))
+            seen = simulate(case.program)
             called = {call.correlation: call for call in seen.calls}
             self.assertEqual(len(called), len(seen.calls))
             ends: dict[int, int] = {}
             for work in sorted(seen.device, key=lambda work: work.start_ns):
-                if one.program.warmup == 0 or work.correlation in called:
+                if case.program.warmup == 0 or work.correlation in called:
                     self.assertGreater(work.start_ns, called[work.correlation].start_ns)
                 self.assertGreaterEqual(work.start_ns, ends.get(work.stream, 0))
                 ends[work.stream] = work.end_ns
-            self.document(seen, one.recorder)
+            self.document(seen, case.recorder)
 
 
 class Cases(unittest.TestCase):
     def test_each_thing_on_its_own(self) -> None:
-        for one in cases():
-            with tempfile.TemporaryDirectory() as folder, self.subTest(one.kind):
-                outcome = asked(one, predict(PROGRAM, record(one, Path(folder)), one.changes))
+        for case in cases():
+            with tempfile.TemporaryDirectory() as folder, self.subTest(case.kind):
+                outcome = asked(case, predict(PROGRAM, record(case, Path(folder)), case.changes))
                 right = not outcome.refused and all((answer.error or 0) < 0.05 for answer in outcome.answers)
                 right &= (
                     all(answer.predicted is not None for answer in outcome.answers)
                     and abs(outcome.step_share - 1) < 0.05
                 )
-                if one.kind in OPEN:
-                    print(f"{'right now' if right else 'open'}: {OPEN[one.kind]}\n{outcome.text()}")
+                if case.kind in OPEN:
+                    print(f"{'right now' if right else 'open'}: {OPEN[case.kind]}\n{outcome.text()}")
                 else:
                     self.assertTrue(right, outcome.text())
 
@@ -267,7 +269,7 @@ class Predictions(unittest.TestCase):
         # A prediction that is 10 % off would be noticed.
         for factor in (0.9, 1.1):
             right = [answer for _, _, answer in summary.errors]
-            wrong = tuple(Answer(one.what, factor * (one.predicted or 0), one.true) for one in right)
+            wrong = tuple(Answer(answer.what, factor * (answer.predicted or 0), answer.true) for answer in right)
             self.assertTrue(problems(Summary((Outcome(0, "", "", 1, wrong),))))
 
     def test_another_question_has_another_answer(self) -> None:
@@ -275,9 +277,9 @@ class Predictions(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             errors = []
             for number in range(0, 8 * len(KINDS), len(KINDS)):  # all "gpu bound"
-                one = schedule(number)
-                said = predict(PROGRAM, record(one, Path(folder)), ["kernels=0.5", "kernels=0.55"])
-                true = simulate(changed(one.program, "kernels=0.5")).step_ns() / simulate(one.program).step_ns()
+                case = schedule(number)
+                said = predict(PROGRAM, record(case, Path(folder)), ["kernels=0.5", "kernels=0.55"])
+                true = simulate(changed(case.program, "kernels=0.5")).step_ns() / simulate(case.program).step_ns()
                 right, wrong = (found["step_ns"]["expected"] / said["step_ns"] for found in said["predictions"])
                 errors.append((abs(right / true - 1), abs(wrong / true - 1)))
         self.assertLess(sorted(right for right, _ in errors)[len(errors) // 2], 0.02)

@@ -148,8 +148,9 @@ class Verdicts(Case):
                 self.assertEqual(said["verdict"], "faster")
 
     def test_the_steps_of_one_process_of_each(self) -> None:
-        one = self.compare(gapless(self.around(1.0, 1)), gapless(self.around(0.5, 1)))
-        self.assertEqual((one["verdict"], one["values_are"], one["a"]["count"]), ("cannot_tell", "iteration", 100))
+        answer = self.compare(gapless(self.around(1.0, 1)), gapless(self.around(0.5, 1)))
+        found = (answer["verdict"], answer["values_are"], answer["a"]["count"])
+        self.assertEqual(found, ("cannot_tell", "iteration", 100))
         process = gapless([1.0])
         process["steps"] = [10**9]  # a command without steps, run once
         alone = self.compare(process, process)

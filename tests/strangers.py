@@ -191,7 +191,7 @@ def mean_step_ms(script: Script, command: list[str]) -> float | None:
 def stage_loop(script: Script) -> dict[str, Any]:
     row = stage_steps(script)
     _, analysis, _ = script.gapless("analyze", str(script.scratch / "profile"))
-    row["first_finding"] = next((one["title"] for one in analysis.get("bottlenecks", [])), "")
+    row["first_finding"] = next((finding["title"] for finding in analysis.get("bottlenecks", [])), "")
     optimized = script.scratch / "optimized"
     shutil.rmtree(optimized, ignore_errors=True)
     began = time.perf_counter()
@@ -199,7 +199,7 @@ def stage_loop(script: Script) -> dict[str, Any]:
         "optimize", "--budget", script.given.budget, "-o", str(optimized), "--", *script.command
     )
     row.update(optimize_exit=status, optimize_s=round(time.perf_counter() - began, 1))
-    row["kept"] = [one["fix"] for one in found.get("applied", [])]
+    row["kept"] = [fix["fix"] for fix in found.get("applied", [])]
     row["claimed"] = found.get("speedup") if status == 0 else None
     recipe = optimized / "optimized.json"
     if recipe.exists():

@@ -57,7 +57,8 @@ class Files(unittest.TestCase):
             (root / "web/test/lost.ts").write_text("\ntest('x', () => {})\n")
             problems = test_plan.problems_of_files([Test("a", frozenset(), ("python3", "x/started.py"))], root)
         self.assertEqual(
-            [one.split(":")[0] for one in problems], ["tests/forgotten.py", "tests/agent/lost.py", "web/test/lost.ts"]
+            [problem.split(":")[0] for problem in problems],
+            ["tests/forgotten.py", "tests/agent/lost.py", "web/test/lost.ts"],
         )
 
 

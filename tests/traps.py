@@ -153,7 +153,7 @@ def graph_replay(run: Run) -> Callable[[dict[str, Any], Answer], list[str]]:
 
     def check(report: dict[str, Any], ask: Answer) -> list[str]:
         launches = ask("SELECT calls, graph_calls FROM launches")
-        found = [one["id"] for one in report["bottlenecks"]]
+        found = [finding["id"] for finding in report["bottlenecks"]]
         return (
             expect("launches", launches, [{"calls": 3, "graph_calls": 3}])
             + expect("kernels", ask("SELECT count(*) AS n FROM gpu_op")[0]["n"], 60)

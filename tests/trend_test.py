@@ -211,8 +211,8 @@ class Mixed(Case):
         self.assertIn("25 runs of other benchmarks left out (--label): resnet\n", text)
         self.assertIn("40 runs on other kinds of machine than the newest left out\n", text)
         self.assertIn("the runs are of 2 hosts (--host takes one): node0, node1\n", text)
-        one = self.gapless("trend", "--db", self.db, "--host", "node1")
-        self.assertNotIn("hosts", one)
+        trend = self.gapless("trend", "--db", self.db, "--host", "node1")
+        self.assertNotIn("hosts", trend)
 
     def test_a_driver_that_changed_is_told(self) -> None:
         self.keep(

@@ -99,7 +99,7 @@ def figures(facts: dict[str, Any], report: dict[str, Any]) -> list[str]:
 def verdicts(truth: Truth, report: dict[str, Any], text: str) -> list[str]:
     """What the report says that is not so, and what it leaves out."""
     run, facts = report["run"], truth["facts"]
-    found = [one["id"] for one in report["bottlenecks"]]
+    found = [finding["id"] for finding in report["bottlenecks"]]
     wrong = []
     if run.get("class", "none") not in facts["class"]:
         wrong.append(f"class {run.get('class', 'none')}, not {' or '.join(facts['class'])}")
@@ -122,7 +122,7 @@ def properties(report: dict[str, Any], text: str) -> list[str]:
     wrong = []
     if not found and str(run.get("class", "")).split()[0:1] and run["class"] not in ("compute bound", "memory bound"):
         wrong.append(f"{run['class']}, and nothing is found")
-    if run.get("class") == "warm-up" and any(one["type"] != "RECORDING" for one in found):
+    if run.get("class") == "warm-up" and any(finding["type"] != "RECORDING" for finding in found):
         wrong.append("a cold start gets advice for steady work")
     if run.get("workload") == "serving" and re.search(r"DataLoader|training|prof\.step", text):
         wrong.append("a word of training in a report of serving")
@@ -189,7 +189,7 @@ def main() -> int:
         truths = {slug: truths[slug] for slug in options.slugs}
     there = {slug: truth for slug, truth in truths.items() if recording_of(truth).exists()}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = dict(zip(there, pool.map(lambda one: check(options.program, one), there.values())))
+        answers = dict(zip(there, pool.map(lambda case: check(options.program, case), there.values())))
     table, unexpected = [], 0
     for slug, (amounts, sayings) in answers.items():
         word = "wrong" if sayings else "partly" if amounts else "agreed"

@@ -123,7 +123,7 @@ class _Room:
 
 def _rows(sample: Any, size: int) -> Any:
     if isinstance(sample, dict):
-        return {name: _rows(one, size) for name, one in sample.items()}
+        return {name: _rows(part, size) for name, part in sample.items()}
     if isinstance(sample, (list, tuple)):
         return [_rows(item, size) for item in sample]
     if not hasattr(sample, "repeat_interleave"):

@@ -17,7 +17,7 @@ def plain(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, dict):
-        return {str(name): plain(one) for name, one in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -143,7 +143,7 @@ def _widened(output: Any, dtype: Any) -> Any:
     if hasattr(output, "dtype"):
         return output.float() if output.dtype == dtype else output
     if isinstance(output, dict):
-        return type(output)((name, _widened(one, dtype)) for name, one in output.items())
+        return type(output)((name, _widened(part, dtype)) for name, part in output.items())
     if isinstance(output, (list, tuple)) and type(output) in (list, tuple):
         return type(output)(_widened(part, dtype) for part in output)
     return output

@@ -65,7 +65,7 @@ def moved(batch: Any, device: Any) -> Any:
     if hasattr(batch, "to") and hasattr(batch, "device"):
         return batch if batch.device == device else batch.to(device, non_blocking=True)
     if isinstance(batch, Mapping):
-        return {name: moved(one, device) for name, one in batch.items()}
+        return {name: moved(part, device) for name, part in batch.items()}
     if hasattr(batch, "to"):
         return batch.to(device)
     if isinstance(batch, (list, tuple)):
@@ -285,7 +285,7 @@ def _loss_of(output: Any) -> tuple[Any, bool]:
 
 def _on_host(state: Any) -> Any:
     if isinstance(state, dict):
-        return {name: _on_host(one) for name, one in state.items()}
+        return {name: _on_host(part) for name, part in state.items()}
     if isinstance(state, (list, tuple)):
         return type(state)(_on_host(part) for part in state)
     return state.detach().to("cpu", copy=True) if hasattr(state, "detach") else state

@@ -166,7 +166,7 @@ std::span<const ExitCode> ExitCodes() {
       {2, "wrong usage: an unknown option, a statement that is not SQL"},
       {3, "bad input: nothing could be read"},
       {4, "the environment lacks something, or the output cannot be written"},
-      {5, "a command run for a measurement failed"},
+      {5, "a command run for a measurement failed, or gapless same cannot decide"},
       {130, "interrupted (128 + the number of the signal)"},
   }};
   return kCodes;

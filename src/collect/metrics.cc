@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 
 #include "base/strings.h"
 
 namespace gapless::internal {
 namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // value that a process never reported
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
@@ -105,71 +107,81 @@ void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vecto
   }
 }
 
-std::string RunMetrics::Text() const {
-  const std::lock_guard lock(mutex_);
-  std::string out;
-  const auto labels = [](int64_t pid, const Process& process) {
-    return StrCat("rank=\"", process.folder == "main" ? "" : Label(process.folder.substr(4)), "\",pid=\"", pid, "\"");
-  };
-  // One family: a line for each process that has a value.
-  const auto family = [&](std::string_view name, std::string_view type, std::string_view help,
-                          const std::function<double(const Process&)>& value) {
-    Head(out, name, type, help);
-    for (const auto& [pid, process] : processes_)
-      if (const double number = value(process); !std::isnan(number))
-        out += StrCat(name, "{", labels(pid, process), "} ", number, "\n");
-  };
-  const auto trains = [](const Process& process, double value) { return process.trains ? value : std::nan(""); };
-  family("gapless_up", "gauge", "1 while the process runs.", [](const Process& p) { return p.alive ? 1.0 : 0.0; });
-  family("gapless_steps_total", "counter", "Training steps completed.",
-         [&](const Process& p) { return trains(p, static_cast<double>(p.steps)); });
-  family("gapless_samples_total", "counter", "Samples trained on, where the batch size is known.",
-         [](const Process& p) { return p.has_samples ? static_cast<double>(p.samples) : std::nan(""); });
-  family("gapless_loader_wait_seconds_total", "counter", "Time spent waiting for the next batch.",
-         [&](const Process& p) { return trains(p, Seconds(p.wait_ns)); });
-  family("gapless_gc_seconds_total", "counter", "Time in Python's garbage collection.",
-         [&](const Process& p) { return trains(p, Seconds(p.gc_ns)); });
-  family("gapless_checkpoint_seconds_total", "counter", "Time in torch.save.",
-         [&](const Process& p) { return trains(p, Seconds(p.save_ns)); });
-  family("gapless_compile_seconds_total", "counter", "Time in torch.compile.",
-         [&](const Process& p) { return trains(p, Seconds(p.compile_ns)); });
-  family("gapless_compilations_total", "counter", "Compilations, recompilations and graph breaks of torch.compile.",
-         [&](const Process& p) { return trains(p, static_cast<double>(p.compilations)); });
-  family("gapless_skipped_steps_total", "counter", "Optimizer steps that the loss scaler skipped.",
-         [&](const Process& p) { return trains(p, static_cast<double>(p.skipped)); });
-  family("gapless_loss", "gauge", "Last loss that was read.",
-         [](const Process& p) { return p.has_loss ? p.loss : std::nan(""); });
-  family("gapless_loss_scale", "gauge", "Loss scale under automatic mixed precision.",
-         [](const Process& p) { return p.has_scale ? p.scale : std::nan(""); });
-  family("gapless_items_total", "counter", "Samples whose reading was timed: all that loader workers read.",
-         [](const Process& p) { return p.items > 0 ? static_cast<double>(p.items) : std::nan(""); });
-  family("gapless_item_seconds_total", "counter", "Time that reading these samples took.",
-         [](const Process& p) { return p.items > 0 ? Seconds(p.items_ns) : std::nan(""); });
-  family("gapless_recordings_total", "counter", "Recordings of the profiler that were written.",
-         [&](const Process& p) { return trains(p, static_cast<double>(p.recordings)); });
-  family("gapless_agent_seconds_total", "counter", "Time the agent itself took.",
-         [](const Process& p) { return Seconds(p.agent_cost_ns); });
-  family("gapless_last_record_timestamp_seconds", "gauge", "When the process last reported, in unix time.",
-         [](const Process& p) { return p.heartbeat_unix_ns > 0 ? Seconds(p.heartbeat_unix_ns) : std::nan(""); });
+const RunMetrics::Family RunMetrics::kFamilies[] = {
+    {"gapless_up", "gauge", "1 while the process runs.",
+     [](const Process& p) { return p.alive ? 1.0 : 0.0; }},
+    {"gapless_steps_total", "counter", "Training steps completed.",
+     [](const Process& p) { return p.trains ? static_cast<double>(p.steps) : kNone; }},
+    {"gapless_samples_total", "counter", "Samples trained on, where the batch size is known.",
+     [](const Process& p) { return p.has_samples ? static_cast<double>(p.samples) : kNone; }},
+    {"gapless_loader_wait_seconds_total", "counter", "Time spent waiting for the next batch.",
+     [](const Process& p) { return p.trains ? Seconds(p.wait_ns) : kNone; }},
+    {"gapless_gc_seconds_total", "counter", "Time in Python's garbage collection.",
+     [](const Process& p) { return p.trains ? Seconds(p.gc_ns) : kNone; }},
+    {"gapless_checkpoint_seconds_total", "counter", "Time in torch.save.",
+     [](const Process& p) { return p.trains ? Seconds(p.save_ns) : kNone; }},
+    {"gapless_compile_seconds_total", "counter", "Time in torch.compile.",
+     [](const Process& p) { return p.trains ? Seconds(p.compile_ns) : kNone; }},
+    {"gapless_compilations_total", "counter", "Compilations, recompilations and graph breaks of torch.compile.",
+     [](const Process& p) { return p.trains ? static_cast<double>(p.compilations) : kNone; }},
+    {"gapless_skipped_steps_total", "counter", "Optimizer steps that the loss scaler skipped.",
+     [](const Process& p) { return p.trains ? static_cast<double>(p.skipped) : kNone; }},
+    {"gapless_loss", "gauge", "Last loss that was read.",
+     [](const Process& p) { return p.has_loss ? p.loss : kNone; }},
+    {"gapless_loss_scale", "gauge", "Loss scale under automatic mixed precision.",
+     [](const Process& p) { return p.has_scale ? p.scale : kNone; }},
+    {"gapless_items_total", "counter", "Samples whose reading was timed: all that loader workers read.",
+     [](const Process& p) { return p.items > 0 ? static_cast<double>(p.items) : kNone; }},
+    {"gapless_item_seconds_total", "counter", "Time that reading these samples took.",
+     [](const Process& p) { return p.items > 0 ? Seconds(p.items_ns) : kNone; }},
+    {"gapless_recordings_total", "counter", "Recordings of the profiler that were written.",
+     [](const Process& p) { return p.trains ? static_cast<double>(p.recordings) : kNone; }},
+    {"gapless_agent_seconds_total", "counter", "Time the agent itself took.",
+     [](const Process& p) { return Seconds(p.agent_cost_ns); }},
+    {"gapless_last_record_timestamp_seconds", "gauge", "When the process last reported, in unix time.",
+     [](const Process& p) { return p.heartbeat_unix_ns > 0 ? Seconds(p.heartbeat_unix_ns) : kNone; }},
+};
 
-  Head(out, "gapless_step_duration_seconds", "histogram", "Duration of steps on the host.");
+std::string RunMetrics::LabelsOf(int64_t pid, const Process& process) {
+  return StrCat("rank=\"", process.folder == "main" ? "" : Label(process.folder.substr(4)), "\",pid=\"", pid, "\"");
+}
+
+void RunMetrics::AppendStepDurations(std::string& out) const {
+  const std::string name = "gapless_step_duration_seconds";
+  Head(out, name, "histogram", "Duration of steps on the host.");
   for (const auto& [pid, process] : processes_) {
     if (!process.trains) continue;
-    const std::string name = "gapless_step_duration_seconds", who = labels(pid, process);
+    const std::string labels = LabelsOf(pid, process);
     for (size_t i = 0; i < kEdges.size(); ++i)
-      out += StrCat(name, "_bucket{", who, ",le=\"", kEdges[i], "\"} ", process.below[i], "\n");
-    out += StrCat(name, "_bucket{", who, ",le=\"+Inf\"} ", process.steps, "\n", name, "_sum{", who, "} ",
-                  Seconds(process.step_ns), "\n", name, "_count{", who, "} ", process.steps, "\n");
+      out += StrCat(name, "_bucket{", labels, ",le=\"", kEdges[i], "\"} ", process.below[i], "\n");
+    out += StrCat(name, "_bucket{", labels, ",le=\"+Inf\"} ", process.steps, "\n", name, "_sum{", labels, "} ",
+                  Seconds(process.step_ns), "\n", name, "_count{", labels, "} ", process.steps, "\n");
   }
+}
+
+void RunMetrics::AppendMemory(std::string& out) const {
   for (const bool reserved : {false, true}) {
     const std::string_view name =
         reserved ? "gapless_device_memory_reserved_bytes" : "gapless_device_memory_allocated_bytes";
     Head(out, name, "gauge", reserved ? "Memory PyTorch has reserved." : "Memory that tensors take.");
     for (const auto& [pid, process] : processes_)
       for (const auto& [device, bytes] : process.memory)
-        out += StrCat(name, "{", labels(pid, process), ",device=\"", device, "\"} ",
+        out += StrCat(name, "{", LabelsOf(pid, process), ",device=\"", device, "\"} ",
                       reserved ? bytes.second : bytes.first, "\n");
   }
+}
+
+std::string RunMetrics::Text() const {
+  const std::lock_guard lock(mutex_);
+  std::string out;
+  for (const Family& family : kFamilies) {
+    Head(out, family.name, family.type, family.help);
+    for (const auto& [pid, process] : processes_)
+      if (const double number = family.value(process); !std::isnan(number))
+        out += StrCat(family.name, "{", LabelsOf(pid, process), "} ", number, "\n");
+  }
+  AppendStepDurations(out);
+  AppendMemory(out);
   AppendGpus(out);
   Head(out, "gapless_slow_steps_total", "counter", "Steps far above the run's own 99th percentile.");
   out += StrCat("gapless_slow_steps_total ", slow_steps_, "\n");

@@ -7,6 +7,8 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "collect/flight_recorder.h"
 #include "collect/launch.h"
@@ -31,9 +33,6 @@ class RunMetrics : public Watcher {
   std::string Text() const;
 
  private:
-  // Appends the newest values of each GPU, as telemetry has them.
-  void AppendGpus(std::string& out) const;
-
   // Counts of one process since its start. Sums saturate: records are not trusted.
   struct Process {
     std::string folder;
@@ -46,6 +45,19 @@ class RunMetrics : public Watcher {
     bool has_loss = false, has_scale = false, has_samples = false;
     std::map<int32_t, std::pair<double, double>> memory;  // device: allocated, reserved
   };
+
+  // A metric of each process that has a value; NaN: it has none.
+  struct Family {
+    std::string_view name, type, help;
+    double (*value)(const Process& process);
+  };
+  static const Family kFamilies[];
+
+  static std::string LabelsOf(int64_t pid, const Process& process);
+  void AppendStepDurations(std::string& out) const;
+  void AppendMemory(std::string& out) const;
+  // Appends the newest values of each GPU, as telemetry has them.
+  void AppendGpus(std::string& out) const;
 
   const FlightRecorder* flight_;
   mutable std::mutex mutex_;

@@ -16,6 +16,7 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "collect/files.h"
+#include "ingest/input_paths.h"
 #include "optimize/job_runner.h"
 #include "optimize/journal.h"
 

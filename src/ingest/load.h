@@ -56,11 +56,4 @@ class Source;
 struct ReadContext;
 Result<Trace> ReadTrace(Source& source, const ReadContext& context);
 
-// Returns true if `path` is a directory that `gapless profile` left (docs/run_bundle.md): it has a control file,
-// and a manifest or at least the control file's magic.
-bool IsRunFolder(const std::string& path);
-
-// "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent if the name has no rank.
-int64_t RankInName(std::string_view path);
-
 }  // namespace gapless::internal

@@ -79,14 +79,6 @@ TEST_F(LoadTest, TheRankComesFromTheRecordingThenTheUserThenTheName) {
   EXPECT_EQ(Load({Write("trace.json", "", 10)}).run.traces()[0].rank(), kAbsent);
 }
 
-TEST(RankInName, AsPeopleNameFiles) {
-  EXPECT_EQ(RankInName("run/rank-34.Jul_15_10_52.pt.trace.json.gz"), 34);
-  EXPECT_EQ(RankInName("graph_capture_rank_0.17737.pt.trace.json.gz"), 0);
-  EXPECT_EQ(RankInName("bs_32_rank5.json"), 5);
-  EXPECT_EQ(RankInName("rank3/trace.json"), kAbsent);
-  EXPECT_EQ(RankInName("frankly.json"), kAbsent);
-}
-
 TEST_F(LoadTest, OnlyTheRanksAskedFor) {
   Write("a.json", Distributed(0), 10);
   Write("b.json", Distributed(1), 11);

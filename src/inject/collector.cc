@@ -128,7 +128,6 @@ void Collector::Work() {
   Drain();
   ReadClocks();
   encoder_.AddCounts();
-  encoder_.AddDropped(file_.lost_records(), wire::DropCause::kFailed);
   encoder_.AddFinish();
   if (encoder_.worth_writing()) block_.Close();
   file_.Close();

@@ -108,10 +108,16 @@ uint32_t Encoder::KernelName(const char* mangled) {
 }
 
 void Encoder::DefineText(uint32_t number, const char* text) {
-  const size_t size = strnlen(text, wire::kMaxTextBytes - wire::kMaxVarintBytes);
+  const size_t size = std::strlen(text);
   block_.Begin(RecordType::kText, wire::kMaxTextBytes);
   block_.Put(number);
-  block_.PutBytes(text, size);
+  if (size <= kMaxTextSize) {
+    block_.PutBytes(text, size);
+  } else {
+    const CutMark mark(text, size);
+    block_.PutBytes(text, kMaxTextSize - mark.size);
+    block_.PutBytes(mark.bytes, mark.size);
+  }
   block_.End();
 }
 

@@ -114,6 +114,20 @@ TEST_F(EncoderTest, ALongNameIsCutAndHasItsLengthInFourBytes) {
   const auto texts = Texts(Close());
   ASSERT_EQ(texts.size(), 1U);
   EXPECT_EQ(texts[0].size(), wire::kMaxTextBytes - wire::kMaxVarintBytes);
+  EXPECT_NE(texts[0].find("... (cut from 100000 bytes, "), std::string::npos);
+}
+
+TEST_F(EncoderTest, LongNamesThatBeginAlikeStayApart) {
+  std::string name(100'000, 'n');
+  CUpti_ActivityMarker2 marker{};
+  marker.kind = CUPTI_ACTIVITY_KIND_MARKER, marker.name = name.c_str();
+  Add(marker);
+  const std::string other = std::string(99'999, 'n') + "m";
+  marker.name = other.c_str();
+  Add(marker);
+  const auto texts = Texts(Close());
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_NE(texts[0], texts[1]);
 }
 
 TEST_F(EncoderTest, DescribingAProcessIsNoReasonForAFile) {

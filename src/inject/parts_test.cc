@@ -44,6 +44,22 @@ TEST(TextTable, APointerUsedAgainIsNotTakenForTheOldName) {
   EXPECT_EQ(table.NumberOf(text, fresh), first);
 }
 
+TEST(TextTable, LongTextsAreToldApartBehindWhatIsKept) {
+  TextTable table;
+  ASSERT_TRUE(table.Allocate());
+  const std::string beginning(kMaxTextSize, 'x');
+  bool fresh = false;
+  const uint32_t whole = table.NumberOf(beginning.c_str(), fresh);
+  const uint32_t first = table.NumberOf((beginning + "a").c_str(), fresh);
+  EXPECT_TRUE(fresh);
+  const uint32_t second = table.NumberOf((beginning + "b").c_str(), fresh);
+  EXPECT_TRUE(fresh);
+  EXPECT_NE(first, whole);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(table.NumberOf((beginning + "a").c_str(), fresh), first);
+  EXPECT_FALSE(fresh);
+}
+
 TEST(TextTable, ForgetsWhenFullAndNumbersGoOn) {
   TextTable table;
   ASSERT_TRUE(table.Allocate());

@@ -23,7 +23,8 @@ class StreamFile : public BlockSink {
   void Close();
 
   uint64_t bytes_written() const { return bytes_written_; }
-  // Records that could not be written, ever. After the first failure none is tried again: the disk is full or gone.
+  // Records that could not be written, ever. The file says so, too, if it could be made. After the first failure none
+  // is tried again: the disk is full or gone.
   uint64_t lost_records() const { return lost_records_; }
 
  private:

@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace gapless::internal::inject {
@@ -32,6 +33,24 @@ class Streams : public ::testing::Test {
     struct stat facts {};
     EXPECT_EQ(::lstat(path.c_str(), &facts), 0) << path;
     return facts.st_mode & 07777U;
+  }
+  // Returns the number of lost records in the first block of the file.
+  uint64_t LostByFile() const {
+    std::ifstream file(Path(), std::ios::binary);
+    file.seekg(sizeof(wire::FileHeader));
+    wire::BlockHeader header{};
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    std::string payload(wire::Padded(header.payload_bytes), '\0');
+    file.read(payload.data(), static_cast<std::streamsize>(payload.size()));
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(payload.data());
+    EXPECT_EQ(header.magic, wire::kBlockMagic);
+    EXPECT_EQ(header.checksum, wire::Checksum(bytes, payload.size()));
+    EXPECT_EQ(bytes[0], static_cast<uint8_t>(wire::RecordType::kDropped));
+    EXPECT_EQ(bytes[1] + 2U, header.payload_bytes);
+    wire::FieldReader fields(bytes + 2, bytes + header.payload_bytes);
+    const uint64_t count = fields.Next();
+    EXPECT_EQ(fields.Next(), static_cast<uint64_t>(wire::DropCause::kFailed));
+    return count;
   }
   std::string run_;
   StreamFile file_;
@@ -66,6 +85,12 @@ TEST_F(Streams, AFullDiskCostsRecordsAndNothingElse) {
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(file_.lost_records(), 4U);
   EXPECT_LE(fs::file_size(Path()), 6000U);
+  EXPECT_EQ(LostByFile(), 4U);
+}
+
+TEST_F(Streams, SayThatNothingIsLost) {
+  Write();
+  EXPECT_EQ(LostByFile(), 0U);
 }
 
 }  // namespace

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the table of names: open addressing by a hash of the characters, with the pointer as a first guess. A
 // name that was seen at its pointer before costs one comparison of its characters. Memory is mapped once: 8 MiB of
-// texts, and tables of fixed size; pages cost nothing until they are touched. Longer texts are cut.
+// texts, and tables of fixed size; pages cost nothing until they are touched. Of longer texts the beginning and the
+// mark are kept, so that texts which differ only behind the beginning have numbers of their own.
 #include "inject/text_table.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "inject/memory.h"
-#include "wire/cupti_stream.h"
 
 namespace gapless::internal::inject {
 namespace {
 
-constexpr size_t kLongest = wire::kMaxTextBytes - 64;
-
 // FNV over 8 bytes at a time; only for texts not seen at their pointer before.
-uint32_t Hash(const char* text, size_t length) {
+uint64_t Hash(const char* text, size_t length) {
   uint64_t hash = 0xCBF29CE484222325U ^ length;
   size_t at = 0;
   for (; at + 8 <= length; at += 8) {
@@ -25,10 +25,22 @@ uint32_t Hash(const char* text, size_t length) {
     hash ^= hash >> 29;
   }
   for (; at < length; ++at) hash = (hash ^ static_cast<uint8_t>(text[at])) * 0x100000001B3U;
-  return static_cast<uint32_t>(hash ^ (hash >> 32));
+  return hash ^ (hash >> 32);
+}
+
+void CopyCut(const char* text, size_t length, char* to) {
+  const CutMark mark(text, length);
+  std::memcpy(to, text, kMaxTextSize - mark.size);
+  std::memcpy(to + kMaxTextSize - mark.size, mark.bytes, mark.size);
 }
 
 }  // namespace
+
+CutMark::CutMark(const char* text, size_t length) {
+  const int written = std::snprintf(bytes, sizeof bytes, "... (cut from %zu bytes, %016llx)", length,
+                                    static_cast<unsigned long long>(Hash(text, length)));
+  size = written > 0 ? static_cast<size_t>(written) : 0;
+}
 
 TextTable::~TextTable() {
   FreePages(slots_, kSlots * sizeof(Slot));
@@ -48,13 +60,15 @@ uint32_t TextTable::NumberOf(const char* text, bool& fresh) {
   if (text == nullptr || arena_ == nullptr) return 0;
   Seen& seen = seen_[(reinterpret_cast<uintptr_t>(text) >> 3) * 0x9E3779B1U % kSeen];
   if (seen.pointer == text && std::strcmp(seen.text, text) == 0) return seen.number;
-  const size_t length = strnlen(text, kLongest);
+  const size_t whole = std::strlen(text), length = std::min(whole, kMaxTextSize);
   if (count_ == kMaxTexts || arena_used_ + length + 1 > kArenaBytes) Forget();
-  const uint32_t hash = Hash(text, length);
-  Slot& slot = Find(text, length, hash);
+  char* const copy = arena_ + arena_used_;
+  if (whole > length) CopyCut(text, whole, copy);
+  const char* const kept = whole > length ? copy : text;
+  const auto hash = static_cast<uint32_t>(Hash(kept, length));
+  Slot& slot = Find(kept, length, hash);
   if (slot.text == nullptr) {
-    char* const copy = arena_ + arena_used_;
-    std::memcpy(copy, text, length);
+    if (kept == text) std::memcpy(copy, text, length);
     copy[length] = '\0';
     arena_used_ += length + 1;
     slot = {copy, hash, next_++};

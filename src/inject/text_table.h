@@ -7,7 +7,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "wire/cupti_stream.h"
+
 namespace gapless::internal::inject {
+
+// Longer texts are cut to this size in bytes, with a mark at their end.
+inline constexpr size_t kMaxTextSize = wire::kMaxTextBytes - wire::kMaxVarintBytes;
+
+// A CutMark is the end of a text that was cut. Texts that begin alike differ in it by their length and hash.
+struct CutMark {
+  CutMark(const char* text, size_t length);
+  char bytes[64];
+  size_t size = 0;
+};
 
 class TextTable {
  public:

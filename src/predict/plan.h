@@ -25,7 +25,7 @@
 
 namespace gapless::internal {
 
-inline constexpr double kMinBought = 1.005;
+inline constexpr double kMinBought = 1.005;  // speedups below it are shown as 1.00×
 
 struct FixPlan {
   std::vector<PlanStep> steps{};

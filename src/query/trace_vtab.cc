@@ -13,35 +13,21 @@
 // by rowid is free, and so is ordering by ts_ns while only one trace is read.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <memory>
 
-#include "base/strings.h"
+#include "query/scan_bounds.h"
 #include "query/vtab.h"
 
 namespace gapless::internal {
+namespace scan {
 namespace {
-
-constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
-
-// The subject of a constraint, in the order in which values are handed to xFilter. A bit of idxNum each.
-enum Use : int { kTrace, kRank, kIdIs, kIdLow, kIdHigh, kTimeLow, kTimeHigh, kUses };
-constexpr int Bit(int use) { return 1 << use; }
 
 // One table of a connection.
 struct VTab {
   sqlite3_vtab base;  // first: SQLite sees only this
   const TraceSource* source;
   // Columns of constraints that narrow a scan. -2: the table has none (SQLite calls the rowid column -1).
-  int trace_column, rank_column, id_column, time_column;  // -1: the table has none
-};
-
-// Rows [row, end) of one trace, never empty in a cursor.
-struct Part {
-  const RunTrace* trace;
-  size_t row, end;
+  int trace_column, rank_column, id_column, time_column;
 };
 
 // One scan. `at` is the current row, `end` the end of its part.
@@ -58,11 +44,6 @@ struct Cursor {
 int ColumnOf(const SqlTable& table, std::string_view name) {
   const auto found = std::ranges::find(table.columns, name, &SqlColumn::name);
   return found == table.columns.end() ? -2 : static_cast<int>(found - table.columns.begin());
-}
-
-// Returns the rowid of the trace's first row. Without ids of the run, 32 bits are left for the row.
-int64_t FirstRowId(const SqlTable& table, const RunTrace& trace) {
-  return table.first_id ? table.first_id(trace.base) : static_cast<int64_t>(trace.index) << 32;
 }
 
 int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
@@ -157,86 +138,6 @@ int Close(sqlite3_vtab_cursor* cursor) {
   return SQLITE_OK;
 }
 
-// Closed ranges that the constraints leave. `none`: a comparison with NULL, which no row passes.
-struct Bounds {
-  int64_t trace_low = kMin, trace_high = kMax, rank_low = kMin, rank_high = kMax;
-  int64_t id_low = kMin, id_high = kMax, time_low = kMin, time_high = kMax;
-  bool none = false;
-};
-
-// Converts a bound, saturating: a double beyond int64 must not be cast.
-int64_t ToInt(double value) {
-  if (value <= -9.2e18) return kMin;
-  return value >= 9.2e18 ? kMax : static_cast<int64_t>(value);
-}
-
-// Raises a lower bound to the value, fractions rounded down. Texts and blobs change nothing: SQLite's own comparison
-// decides about those rows.
-void RaiseLow(sqlite3_value* value, Bounds& bounds, int64_t& low) {
-  const int type = sqlite3_value_type(value);
-  if (type == SQLITE_NULL) bounds.none = true;
-  if (type == SQLITE_INTEGER) low = std::max<int64_t>(low, sqlite3_value_int64(value));
-  if (type == SQLITE_FLOAT) low = std::max(low, ToInt(std::floor(sqlite3_value_double(value))));
-}
-
-// The same for an upper bound, fractions rounded up.
-void LowerHigh(sqlite3_value* value, Bounds& bounds, int64_t& high) {
-  const int type = sqlite3_value_type(value);
-  if (type == SQLITE_NULL) bounds.none = true;
-  if (type == SQLITE_INTEGER) high = std::min<int64_t>(high, sqlite3_value_int64(value));
-  if (type == SQLITE_FLOAT) high = std::min(high, ToInt(std::ceil(sqlite3_value_double(value))));
-}
-
-// Narrows the bounds by one constraint. An equality is a lower and an upper bound of the same value.
-void Narrow(int use, sqlite3_value* value, Bounds& bounds) {
-  switch (use) {
-    case kTrace: RaiseLow(value, bounds, bounds.trace_low); return LowerHigh(value, bounds, bounds.trace_high);
-    case kRank:
-      if (sqlite3_value_type(value) == SQLITE_NULL) return;  // "rank IS NULL": SQLite checks the rows
-      RaiseLow(value, bounds, bounds.rank_low);
-      return LowerHigh(value, bounds, bounds.rank_high);
-    case kIdIs: RaiseLow(value, bounds, bounds.id_low); return LowerHigh(value, bounds, bounds.id_high);
-    case kIdLow: return RaiseLow(value, bounds, bounds.id_low);
-    case kIdHigh: return LowerHigh(value, bounds, bounds.id_high);
-    case kTimeLow: return RaiseLow(value, bounds, bounds.time_low);
-    case kTimeHigh: return LowerHigh(value, bounds, bounds.time_high);
-    default: return;
-  }
-}
-
-// a − b, stopping at the ends of the range.
-int64_t Minus(int64_t a, int64_t b) {
-  int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return b > 0 ? kMin : kMax;
-}
-
-// The rows of one trace within the bounds; possibly an empty part.
-Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
-  const auto rows = static_cast<int64_t>(table.rows(*trace.trace));
-  const int64_t first = FirstRowId(table, trace);
-  // A trace without a rank has NULL there, which passes no comparison; without a bound every trace stays.
-  const bool ranked = trace.rank() == kAbsent ? bounds.rank_low == kMin && bounds.rank_high == kMax
-                                              : trace.rank() >= bounds.rank_low && trace.rank() <= bounds.rank_high;
-  if (bounds.none || !ranked || trace.index < bounds.trace_low || trace.index > bounds.trace_high)
-    return {&trace, 0, 0};
-  // Ids are first + row, so bounds of ids are bounds of rows.
-  int64_t begin = std::clamp<int64_t>(Minus(bounds.id_low, first), 0, rows);
-  const int64_t last = Minus(bounds.id_high, first);
-  int64_t end = last >= rows ? rows : std::max<int64_t>(0, last + 1);
-  if (table.ts != nullptr) {
-    const Column<int64_t>& ts = table.ts(*trace.trace);
-    // The column is in trace time, bounds are in run time.
-    const int64_t low = Minus(bounds.time_low, trace.ts_shift_ns), high = Minus(bounds.time_high, trace.ts_shift_ns);
-    if (bounds.time_low != kMin)
-      begin = std::max<int64_t>(begin, std::lower_bound(ts.begin(), ts.end(), low) - ts.begin());
-    if (bounds.time_high != kMax)
-      end = std::min<int64_t>(end, std::upper_bound(ts.begin(), ts.end(), high) - ts.begin());
-  }
-  if (end < begin) end = begin;
-  return {&trace, static_cast<size_t>(begin), static_cast<size_t>(end)};
-}
-
 // Moves the cursor to the first row of its current part; past the last part the scan is at its end.
 void EnterPart(Cursor& cursor) {
   if (cursor.part == cursor.parts.size()) return;
@@ -289,7 +190,26 @@ int RowIdOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
   return SQLITE_OK;
 }
 
+// Without xCreate the module is a table of its own name ("eponymous"): nothing has to be created first.
+constexpr sqlite3_module kModule = [] {
+  sqlite3_module module{};
+  module.iVersion = 1;
+  module.xConnect = Connect;
+  module.xBestIndex = BestIndex;
+  module.xDisconnect = Disconnect;
+  module.xDestroy = Disconnect;
+  module.xOpen = Open;
+  module.xClose = Close;
+  module.xFilter = Filter;
+  module.xNext = Next;
+  module.xEof = Eof;
+  module.xColumn = ReadColumn;
+  module.xRowid = RowIdOf;
+  return module;
+}();
+
 }  // namespace
+}  // namespace scan
 
 // SQLITE_STATIC: texts live in the traces or in the table of an analysis, both of which outlive the statement.
 void SetResult(sqlite3_context* context, const SqlValue& value) {
@@ -302,25 +222,6 @@ void SetResult(sqlite3_context* context, const SqlValue& value) {
   }
 }
 
-// Without xCreate the module is a table of its own name ("eponymous"): nothing has to be created first.
-const sqlite3_module* TraceModule() {
-  static constexpr sqlite3_module kModule = [] {
-    sqlite3_module module{};
-    module.iVersion = 1;
-    module.xConnect = Connect;
-    module.xBestIndex = BestIndex;
-    module.xDisconnect = Disconnect;
-    module.xDestroy = Disconnect;
-    module.xOpen = Open;
-    module.xClose = Close;
-    module.xFilter = Filter;
-    module.xNext = Next;
-    module.xEof = Eof;
-    module.xColumn = ReadColumn;
-    module.xRowid = RowIdOf;
-    return module;
-  }();
-  return &kModule;
-}
+const sqlite3_module* TraceModule() { return &scan::kModule; }
 
 }  // namespace gapless::internal

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opening of every report, in the same words in all formats: the run's origin, its main figures, and the limits of
-// the recording.
+// The opening of every report, in the same words in all formats: the run's origin, its main figures, and what to do next.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/renderer.h"
-#include "trace/enums.h"
 
 namespace gapless::internal {
+
+// Returns the last part of a path; of an archive's member, the member's.
+std::string_view BaseName(std::string_view path);
 
 // "model.pt.trace.json.gz", "run (8 recordings)": what the report is about. Safe to print to a terminal.
 std::string SubjectOf(const Run& run);
@@ -25,12 +27,5 @@ struct Next {
   std::string query;   // a command, ready to be pasted
 };
 Next NextOf(const Report& report);
-
-// A note on data that was lost or not read, on other executions that are left out, or on rules that could not run.
-struct Note {
-  Severity severity = Severity::kLoss;
-  std::string text;  // as recorded: not safe to print
-};
-std::vector<Note> NotesOf(const Report& report);
 
 }  // namespace gapless::internal

@@ -2,13 +2,14 @@
 // Formats gains, costs, utilisation and scaling for all formats of the report.
 //
 // A number never shows more digits than it supports: factors have at most two decimals, money three significant digits.
-// Gains below 1.005 would be shown as 1.00×; such a bottleneck gets no place in the list of what to fix.
+// Gains below kMinBought would be shown as 1.00×; such a bottleneck gets no place in the list of what to fix.
 #include "report/amounts.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/strings.h"
+#include "predict/plan.h"
 
 namespace gapless::internal {
 namespace {
@@ -51,7 +52,6 @@ std::string GainText(const Gain& gain) {
 }
 
 bool IsToFix(const Bottleneck& bottleneck) {
-  constexpr double kMinBought = 1.005;  // what would show as 1.00× is no gain
   return !bottleneck.gain || bottleneck.gain->expected >= kMinBought;
 }
 
@@ -103,8 +103,7 @@ std::string_view SeverityWord(double severity) {
 }
 
 std::string_view SeverityWord(const Bottleneck& found) {
-  constexpr double kNoGain = 1.005;  // shown as 1.00×
-  return found.gain && found.gain->expected < kNoGain ? "minor" : SeverityWord(found.severity);
+  return !IsToFix(found) ? "minor" : SeverityWord(found.severity);
 }
 
 // A figure from less than half of the matrix time would mislead, so it is left out.

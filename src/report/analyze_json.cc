@@ -8,9 +8,9 @@
 
 #include "base/strings.h"
 #include "base/timings.h"
-#include "report/about.h"
 #include "report/described.h"
 #include "report/explain.h"
+#include "report/notes.h"
 
 namespace gapless::internal {
 namespace documents {

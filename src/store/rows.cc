@@ -12,102 +12,13 @@
 #include <map>
 
 #include "base/strings.h"
+#include "store/inserter.h"
+#include "store/run_columns.h"
 
 namespace gapless::internal {
 namespace {
 
-// Sizes of statements and pages: what is held in memory at a time.
-constexpr size_t kRowsAtOnce = 1000;  // rows in one INSERT; databases limit the number of parameters
-constexpr int64_t kPage = 200;        // records
-constexpr size_t kBytesAtOnce = size_t{16} << 20;
-
-SqlCell TextOrNull(const std::string& text) { return text.empty() ? SqlCell() : SqlCell(text); }
-SqlCell IntOrNull(std::optional<int64_t> number) { return number ? SqlCell(*number) : SqlCell(); }
-SqlCell FlagOrNull(std::optional<bool> flag) { return flag ? SqlCell(static_cast<int64_t>(*flag)) : SqlCell(); }
-
-constexpr std::string_view kRunColumns =
-    "uid, recorded_at_ns, commit_sha, branch, dirty, author_time_ns, benchmark, command, host, fingerprint, gpu_type, "
-    "num_gpus, batch_size, framework, driver, environment, source";
-
-// Returns the cells of a run, in the order of kRunColumns.
-std::vector<SqlCell> CellsOf(const BenchmarkRecord& r) {
-  return {r.uid,
-          IntOrNull(r.recorded_unix_ns),
-          TextOrNull(r.commit_sha),
-          TextOrNull(r.branch),
-          FlagOrNull(r.dirty),
-          IntOrNull(r.author_unix_ns),
-          TextOrNull(r.benchmark),
-          TextOrNull(r.command),
-          TextOrNull(r.host),
-          TextOrNull(r.fingerprint),
-          TextOrNull(r.gpu_type),
-          IntOrNull(r.num_gpus),
-          IntOrNull(r.batch_size),
-          TextOrNull(r.framework),
-          TextOrNull(r.driver),
-          TextOrNull(r.environment),
-          TextOrNull(r.source)};
-}
-
-// A row whose first column is `id` and the others kRunColumns.
-BenchmarkRecord RecordFrom(const DbRow& row) {
-  BenchmarkRecord r;
-  r.id = row.Int(0).value_or(0);
-  r.uid = row.Text(1);
-  r.recorded_unix_ns = row.Int(2);
-  r.commit_sha = row.Text(3);
-  r.branch = row.Text(4);
-  r.dirty = row.Flag(5);
-  r.author_unix_ns = row.Int(6);
-  r.benchmark = row.Text(7);
-  r.command = row.Text(8);
-  r.host = row.Text(9);
-  r.fingerprint = row.Text(10);
-  r.gpu_type = row.Text(11);
-  r.num_gpus = row.Int(12);
-  r.batch_size = row.Int(13);
-  r.framework = row.Text(14);
-  r.driver = row.Text(15);
-  r.environment = row.Text(16);
-  r.source = row.Text(17);
-  return r;
-}
-
-// Collects rows of one table and inserts many at a time.
-class Inserter {
- public:
-  Inserter(Connection& connection, std::string_view into, size_t columns)
-      : connection_(connection), into_(into), columns_(columns) {}
-
-  Result<void> Add(std::vector<SqlCell> row) {
-    for (SqlCell& cell : row) {
-      if (const auto* bytes = std::get_if<Bytes>(&cell)) size_ += bytes->content.size();
-      cells_.push_back(std::move(cell));
-    }
-    return cells_.size() >= kRowsAtOnce * columns_ || size_ > kBytesAtOnce ? Flush() : Result<void>();
-  }
-
-  Result<void> Flush() {
-    if (cells_.empty()) return {};
-    std::string sql = StrCat("INSERT INTO ", into_, " VALUES ");
-    for (size_t i = 0; i < cells_.size(); ++i) {
-      const bool first = i % columns_ == 0;
-      sql += StrCat(first ? (i == 0 ? "($" : "), ($") : ", $", i + 1);
-    }
-    const auto done = connection_.Run(sql + ")", cells_);
-    cells_.clear();
-    size_ = 0;
-    return done ? Result<void>() : Unexpected{done.error()};
-  }
-
- private:
-  Connection& connection_;
-  std::string_view into_;
-  size_t columns_;
-  std::vector<SqlCell> cells_;
-  size_t size_ = 0;  // total size of the texts in bytes
-};
+constexpr int64_t kPage = 200;  // records
 
 // Inserts the metrics before the samples, which refer to them. A metric of unknown sampling without samples has no row
 // in `sample`.
@@ -133,8 +44,8 @@ Result<void> InsertMetrics(Connection& connection, int64_t run, const BenchmarkR
 // again brings the new ones.
 Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& record) {
   static const std::string kInsert = [] {
-    std::string sql = StrCat("INSERT INTO run (", kRunColumns, ") VALUES (");
-    for (size_t i = 1; i <= CellsOf({}).size(); ++i) sql += StrCat(i == 1 ? "$" : ", $", i);
+    std::string sql = StrCat("INSERT INTO run (", RunColumns(), ") VALUES (");
+    for (size_t i = 1; i <= CellsOf(BenchmarkRecord()).size(); ++i) sql += StrCat(i == 1 ? "$" : ", $", i);
     return sql + ") ON CONFLICT (uid) DO NOTHING RETURNING id";
   }();
   const auto added = connection.Run(kInsert, CellsOf(record));
@@ -232,11 +143,11 @@ Result<std::vector<BenchmarkRecord>> ReadPage(Connection& connection, Conditions
                                               const BenchmarkRecord* last, bool with_samples) {
   if (last != nullptr) conditions.After(last->recorded_unix_ns.value_or(0), last->id, ">");
   const auto rows = connection.Run(
-      StrCat("SELECT id, ", kRunColumns, " FROM run ", conditions.sql, " ORDER BY recorded_at_ns, id LIMIT ", kPage),
+      StrCat("SELECT id, ", RunColumns(), " FROM run ", conditions.sql, " ORDER BY recorded_at_ns, id LIMIT ", kPage),
       conditions.cells);
   if (!rows) return Unexpected{rows.error()};
   std::vector<BenchmarkRecord> records;
-  for (const DbRow& row : *rows) records.push_back(RecordFrom(row));
+  for (const DbRow& row : *rows) records.push_back(RunFrom(row));
   std::string ids;
   Page page;
   for (BenchmarkRecord& record : records) {

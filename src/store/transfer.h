@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history as text: JSON lines, which hold everything, and CSV with the columns of the view `benchmarks`.
+// Brings the history of another database in, from the text that was exported there (record_lines.h, benchmarks_csv.h).
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "store/history.h"
 
 namespace gapless::internal {
-
-// One record as one line of JSON, without the line end. Ids are left out: they belong to one database.
-std::string LineOf(const BenchmarkRecord& record);
-Result<BenchmarkRecord> RecordFromLine(std::string_view line);
-// The same for a tested prediction.
-std::string LineOf(const AdviceRecord& advice);
-Result<AdviceRecord> AdviceFromLine(std::string_view line);
-
-// The line of names and the rows of the view, with CRLF. Times are RFC 3339 in UTC.
-std::string BenchmarksCsvHeader();
-std::string BenchmarksCsvRow(const BenchmarkRecord& record);
 
 // The counts of an import.
 struct Imported {

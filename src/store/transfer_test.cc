@@ -8,6 +8,8 @@
 #include <filesystem>
 
 #include "base/strings.h"
+#include "store/benchmarks_csv.h"
+#include "store/record_lines.h"
 
 namespace gapless::internal {
 namespace {

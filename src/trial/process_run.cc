@@ -135,6 +135,20 @@ void TakeRest(const StepWatch& watch, RunSample& sample) {
     if (step >= 0) sample.losses[static_cast<size_t>(step)] = loss;
 }
 
+AgentOptions AgentOptionsFrom(const RunRequest& request) {
+  AgentOptions agent;
+  agent.record = request.record;
+  agent.every_loss = true;
+  agent.calls = request.inference;
+  agent.step_function = request.step_function;
+  agent.fixes = request.fixes;
+  agent.own_fixes = request.own_fixes;
+  for (const auto& [name, value] : request.environment) agent.fix_environment.push_back(name);
+  agent.switch_loaders = request.switch_loaders;
+  agent.parity = request.parity;
+  return agent;
+}
+
 }  // namespace
 
 std::string_view NameOf(SampleSource source) {
@@ -157,16 +171,6 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   }
   const std::string folder = temporary ? temporary->path() : request.folder;
   StepWatch watch(request);
-  AgentOptions agent;
-  agent.record = request.record;
-  agent.every_loss = true;
-  agent.calls = request.inference;
-  agent.step_function = request.step_function;
-  agent.fixes = request.fixes;
-  agent.own_fixes = request.own_fixes;
-  for (const auto& [name, value] : request.environment) agent.fix_environment.push_back(name);
-  agent.switch_loaders = request.switch_loaders;
-  agent.parity = request.parity;
   // A program that goes through a set of texts does so in the same order in all recordings.
   auto environment = request.environment;
   if (request.parity.IsOn() && std::getenv(kHashSeed) == nullptr) environment.emplace_back(kHashSeed, "0");
@@ -179,7 +183,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
                            .folder = folder,
                            .working_folder = request.working_folder,
                            .cpus = request.cpus,
-                           .agent_options = ToJson(agent),
+                           .agent_options = ToJson(AgentOptionsFrom(request)),
                            .environment = environment,
                            .telemetry_hz = request.telemetry_hz,
                            .output_to_stderr = request.output_to_stderr,

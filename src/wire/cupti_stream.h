@@ -29,7 +29,7 @@ inline constexpr char kCuptiMagic[8] = {'G', 'A', 'P', 'L', 'C', 'U', 'P', 'T'};
 inline constexpr uint32_t kCuptiVersion = 1;
 inline constexpr uint32_t kBlockMagic = 0x4B4C4243;             // "CBLK"
 inline constexpr uint32_t kMaxPayloadBytes = 16 * 1024 * 1024;  // a longer block is damage
-inline constexpr size_t kMaxTextBytes = size_t{64} * 1024;      // maximum length of one text; longer texts are cut
+inline constexpr size_t kMaxTextBytes = size_t{64} * 1024;      // a longer text is cut, and says so
 
 struct FileHeader {
   char magic[8];
@@ -89,7 +89,7 @@ inline constexpr size_t kRecordTypes = 21;  // one more than the highest
 enum class DropCause : uint8_t {
   kCupti = 1,    // CUPTI had no buffer to put them in
   kUnknown = 2,  // records of kinds that the collector does not know
-  kFailed = 3,   // could not be written
+  kFailed = 3,   // could not be written; in the first block of a file, whose count is overwritten in place
 };
 enum class ApiDomain : uint8_t { kRuntime = 0, kDriver = 1 };
 

@@ -18,6 +18,7 @@
 #include "cli/single.h"
 #include "cli/timing_table.h"
 #include "flows/analysis.h"
+#include "ingest/input_paths.h"
 #include "report/analyze_json.h"
 #include "report/explain.h"
 

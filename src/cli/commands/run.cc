@@ -11,152 +11,38 @@
 // The line of --print for a recipe that the environment alone can do:
 //
 //   OMP_NUM_THREADS=4 python train.py --name 'a b'
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 
-#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/asked_together.h"
 #include "cli/command.h"
+#include "cli/commands/run/document.h"
 #include "cli/commands/run/fix_watch.h"
+#include "cli/commands/run/plan.h"
 #include "cli/failure.h"
 #include "cli/launching.h"
 #include "cli/output.h"
 #include "collect/files.h"
 #include "collect/inside.h"
-#include "optimize/own_fixes.h"
-#include "optimize/recipe_use.h"
 
 namespace gapless::internal {
-
-// Names of the states in the document.
-static std::string_view NameOf(ChangeState state) {
-  return state == ChangeState::kOn ? "on" : state == ChangeState::kOff ? "off" : "refused";
-}
-template <>
-inline constexpr int64_t kValuesOf<ChangeState> = static_cast<int64_t>(ChangeState::kRefused) + 1;
-
-namespace documents {
-
-// The document of --print.
-struct PrintedRun {
-  std::vector<std::string> command{};
-  std::vector<std::pair<std::string, std::string>> environment{};
-  std::vector<std::string> needs_gapless{};
-  static constexpr FieldInfo kFields[] = {
-      Field<&PrintedRun::command>("command", "", "the command, word by word"),
-      Field<&PrintedRun::environment>("environment", "", "variables that do what the recipe does"),
-      Field<&PrintedRun::needs_gapless>("needs_gapless", "", "fixes that no variable can switch on"),
-  };
-};
-
-// The effect of a fix, as one or more processes reported it.
-struct SwitchedFix {
-  std::string fix{}, value{};
-  ChangeState state = ChangeState::kOff;
-  std::string what{};
-  size_t processes = 0;
-  static constexpr FieldInfo kFields[] = {
-      Field<&SwitchedFix::fix>("fix", "", "name of the fix"),
-      Field<&SwitchedFix::value>("value", "", "its value", kUnlessEmpty),
-      Field<&SwitchedFix::state>("state", "", "its state"),
-      Field<&SwitchedFix::what>("what", "", "what was changed, or why not", kUnlessEmpty),
-      Field<&SwitchedFix::processes>("processes", "count", "processes that reported it"),
-  };
-};
-
-// The document of a run that has ended.
-struct Run {
-  std::string recipe{};
-  int exit_status = 0, signal = 0;
-  std::vector<SwitchedFix> fixes{};
-  std::vector<std::string> unreported{};
-  static constexpr FieldInfo kFields[] = {
-      Field<&Run::recipe>("recipe", "", "file of the recipe"),
-      Field<&Run::exit_status>("exit_status", "", "status of the command"),
-      Field<&Run::signal>("signal", "", "signal that ended it", kUnlessEmpty),
-      Field<&Run::fixes>("fixes", "", "what was reported of each fix"),
-      Field<&Run::unreported>("silent", "", "fixes that no process reported"),
-  };
-};
-
-}  // namespace documents
-
 namespace {
-
-// The command to run, and the part of the recipe to apply.
-struct Plan {
-  std::string path;  // path of the recipe
-  Recipe recipe{};
-  std::vector<std::string> command{};
-  bool of_recipe = false;  // the command is the recipe's own
-  RecipeUse use{};
-};
-
-// Reads the recipe and chooses its fixes. A command of the recipe whose secrets were redacted cannot be run.
-Result<Plan> PlanFrom(const Arguments& arguments) {
-  Plan plan{.path = std::string(arguments.Value("recipe"))};
-  if (plan.path.empty())
-    return Fail(ErrorCode::kUsage, "no recipe given", "", "gapless run --recipe optimized.json -- python train.py");
-  auto recipe = ReadRecipe(plan.path);
-  if (!recipe) return Unexpected{recipe.error()};
-  plan.recipe = std::move(*recipe);
-  plan.of_recipe = arguments.command().empty();
-  plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
-  for (const std::string& word : plan.command)
-    if (plan.of_recipe && IsRedacted(word))
-      return Fail(ErrorCode::kUsage, StrCat("a secret was left out of the command of the recipe: ", Printable(word)),
-                  plan.path, "give the command after --, as you would type it");
-  if (plan.command.empty())
-    return Fail(ErrorCode::kUsage, "cannot run: no command given", plan.path,
-                "write the command after --: -- python train.py");
-  const auto own = OwnFixesFrom(arguments.Values("fix"));
-  if (!own) return Unexpected{own.error()};
-  std::vector<std::string> files;
-  for (const Fix& fix : own->fixes) files.emplace_back(fix.own_file);
-  auto use = UseRecipe(
-      plan.recipe, arguments.List("only"), arguments.List("without"),
-      [](const char* name) -> const char* { return std::getenv(name); }, files);
-  if (!use) return Unexpected{use.error()};
-  plan.use = std::move(*use);
-  return plan;
-}
 
 void Say(const std::string& text) {
   std::fputs(StrCat("gapless: ", RedactText(Printable(text)), "\n").c_str(), stderr);
 }
 
-// Returns the fixes that no variable of the environment can switch on.
-std::vector<std::string> NeedGapless(const Plan& plan) {
-  std::vector<std::string> items;
-  for (const std::string& item : plan.use.fixes) {
-    const auto& alone = plan.use.by_environment;
-    if (std::find(alone.begin(), alone.end(), item) == alone.end()) items.push_back(item);
-  }
-  return items;
-}
-
 // Returns a line for a shell, the variables before the command.
-std::string WithoutGapless(const Plan& plan) {
+std::string WithoutGapless(const RunPlan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
   return StrCat(line, ShellCommand(RedactCommand(plan.command)), "\n");
 }
 
-std::string PrintedJson(const Plan& plan) {
-  return DocumentOf(
-      "run",
-      documents::PrintedRun{
-          RedactCommand(plan.command), {plan.use.environment.begin(), plan.use.environment.end()}, NeedGapless(plan)},
-      plan.use.notes);
-}
-
 // Prints the line of --print; the exit status is 1 if it lacks fixes of the recipe.
-Result<int> Print(const Arguments& arguments, const Plan& plan) {
+Result<int> Print(const Arguments& arguments, const RunPlan& plan) {
   const auto missing = NeedGapless(plan);
   if (!arguments.Has("quiet")) {
     for (const std::string& note : plan.use.notes) Say(note);
@@ -172,20 +58,8 @@ Result<int> Print(const Arguments& arguments, const Plan& plan) {
   return missing.empty() ? 0 : 1;
 }
 
-// Returns the document of a run, after it has ended.
-std::string ResultJson(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
-  documents::Run document{.recipe = plan.path,
-                          .exit_status = result.exit_status,
-                          .signal = result.signal,
-                          .unreported = watch.Unreported(plan.use.fixes)};
-  for (const ReportedFix& report : watch.reports())
-    document.fixes.push_back(
-        {report.change.fix, report.change.value, report.change.state, report.change.what, report.pids.size()});
-  return DocumentOf("run", document, plan.use.notes);
-}
-
 // Says what will be done, and each difference from what the recipe was made on: a difference never stops the run.
-void SayBefore(const Plan& plan) {
+void SayBefore(const RunPlan& plan) {
   if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(RedactCommand(plan.command))));
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
@@ -198,7 +72,7 @@ void SayBefore(const Plan& plan) {
 }
 
 // Says which fixes no process reported.
-void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watch) {
+void SayAfter(const RunPlan& plan, const LaunchResult& result, const FixWatch& watch) {
   for (const auto& process : result.processes)
     for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", message));
   // If no training reported, only fixes that need the agent can be missing; those set by the environment are applied.
@@ -210,7 +84,7 @@ void SayAfter(const Plan& plan, const LaunchResult& result, const FixWatch& watc
 }
 
 // Returns the launch options that both launches below share.
-LaunchOptions OptionsFrom(const Arguments& arguments, const Plan& plan, FixWatch& watch) {
+LaunchOptions OptionsFrom(const Arguments& arguments, const RunPlan& plan, FixWatch& watch) {
   return {.command = plan.command,
           .environment = plan.use.environment,
           .shared_folder = arguments.Has("shared-folder"),
@@ -219,7 +93,7 @@ LaunchOptions OptionsFrom(const Arguments& arguments, const Plan& plan, FixWatch
 }
 
 // Reports the end of the run, or why the command could not be started, and returns the exit status.
-Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch& watch,
+Result<int> Finish(const Arguments& arguments, const RunPlan& plan, const FixWatch& watch,
                    const Result<LaunchResult>& result, int failure_status) {
   if (!result) {
     std::fputs(DescribeError(result.error()).c_str(), stderr);
@@ -232,7 +106,7 @@ Result<int> Finish(const Arguments& arguments, const Plan& plan, const FixWatch&
 }
 
 // Runs below another gapless, which sees the steps as those of the bare command: no folder of its own.
-Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& around) {
+Result<int> ExecuteInside(const Arguments& arguments, RunPlan& plan, RunAround& around) {
   const bool quiet = arguments.Has("quiet");
   const auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
@@ -258,7 +132,7 @@ Result<int> ExecuteInside(const Arguments& arguments, Plan& plan, RunAround& aro
 // Runs the command with the light agent, which only switches the fixes and counts steps. Without -o its folder is a
 // temporary one.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
-  auto plan = PlanFrom(arguments);
+  auto plan = RunPlanFrom(arguments);
   if (!plan) return Unexpected{plan.error()};
   if (arguments.Has("print")) return Print(arguments, *plan);
   if (auto around = FindRunAround()) return ExecuteInside(arguments, *plan, *around);

@@ -3,7 +3,7 @@
 // commands are the same training.
 //
 // docs/parity.md has the rule. The exit status is 0 for the same training, 1 for another one, and 5 if no decision is
-// possible. With --exact, a training that is the same up to rounding counts as another one.
+// possible or a command fails. With --exact, only a training that is the same bit for bit counts as the same.
 #include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
@@ -161,7 +161,8 @@ COMMAND(same) = {
         "optimiser of the same class and settings. docs/parity.md has the rule, its limits and its error "
         "rates.\n\nThe program needs PyTorch and an optimiser of torch.optim. The exit status is 0 if B is "
         "the same training (bit for bit, up to rounding, or with other random numbers of the same "
-        "distribution), 1 if it is another one, 5 if no decision is possible.",
+        "distribution), 1 if it is another one (with --exact: if it is not the same bit for bit), 5 if no decision "
+        "is possible or a command fails.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,

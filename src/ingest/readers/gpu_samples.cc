@@ -9,24 +9,24 @@
 //
 // A line is a head if it names columns that are known, so a table may follow other output, and dmon may repeat its
 // head. The file is read into memory, up to 256 MiB; what lies behind is not read.
-#include <charconv>
-#include <cmath>
-#include <cstdio>
-#include <ctime>
-#include <limits>
 #include <map>
-#include <optional>
 
-#include "base/csv.h"
 #include "base/strings.h"
 #include "ingest/reader.h"
 #include "ingest/readers/gpu_samples/columns.h"
+#include "ingest/readers/gpu_samples/table_form.h"
+#include "ingest/readers/gpu_samples/times.h"
 #include "trace/sample_format.h"
 
 namespace gapless::internal {
 namespace {
 
+using gpu_samples::CellsOf;
 using gpu_samples::Column;
+using gpu_samples::Form;
+using gpu_samples::FormOf;
+using gpu_samples::TimeOf;
+using gpu_samples::WordsOf;
 using Kind = gpu_samples::Column::Kind;
 
 constexpr std::string_view kExtensions[] = {".gpu.csv", "nvidia-smi.csv", "nvidia_smi.csv", "gpu_usage.csv", ".dmon",
@@ -34,49 +34,6 @@ constexpr std::string_view kExtensions[] = {".gpu.csv", "nvidia-smi.csv", "nvidi
 // Bytes of text that are read at most.
 constexpr size_t kMaxBytes = size_t{1} << 28;
 constexpr int64_t kSecondNs = 1'000'000'000;
-constexpr double kMaxPlainSeconds = 4e9;  // beyond: milliseconds since 1970
-
-// kQuery: commas, from nvidia-smi --query-gpu. kDmon: columns of spaces, from nvidia-smi dmon. kDcgm: from dcgmi
-// dmon.
-enum class Form : uint8_t { kNone, kQuery, kDmon, kDcgm };
-
-// Returns the words of a line without the "#" that marks heads: "# gpu" and "#gpu" give the same.
-std::vector<std::string> WordsOf(std::string_view line) {
-  std::vector<std::string> words;
-  for (const std::string_view part : Split(line, ' ')) {
-    std::string_view word = part;
-    while (!word.empty() && (word.back() == '\r' || word.back() == '\t')) word.remove_suffix(1);
-    while (!word.empty() && (word.front() == '#' || word.front() == '\t')) word.remove_prefix(1);
-    if (!word.empty()) words.emplace_back(word);
-  }
-  return words;
-}
-
-std::vector<std::string> CellsOf(std::string_view line) {
-  CsvReader csv(line);
-  std::vector<std::string> cells;
-  csv.Next(cells);
-  return cells;
-}
-
-// Returns the form of the table whose head this line is; kNone if it is no head. A CSV head needs two known
-// columns, one of them a value, since commas are in other files, too.
-Form FormOf(std::string_view line) {
-  if (const size_t hash = line.find('#'); hash != line.npos && hash < 4) {
-    const std::vector<std::string> words = WordsOf(line);
-    if (words.empty()) return Form::kNone;
-    if (words[0] == "Entity") return Form::kDcgm;
-    const bool has_device = words[0] == "gpu" || (words.size() > 2 && words[2] == "gpu");
-    return has_device && words.size() > 2 ? Form::kDmon : Form::kNone;
-  }
-  if (line.find(',') == line.npos) return Form::kNone;
-  int known = 0, values = 0;
-  for (const std::string& cell : CellsOf(line)) {
-    const Kind kind = gpu_samples::QueryColumn(cell).kind;
-    known += kind != Kind::kIgnored, values += kind == Kind::kValue;
-  }
-  return known >= 2 && values >= 1 ? Form::kQuery : Form::kNone;
-}
 
 Sniff SniffHead(std::string_view head) {
   constexpr size_t kMaxLines = 40;  // maximum number of lines of a log before the table
@@ -86,49 +43,6 @@ Sniff SniffHead(std::string_view head) {
     if (++lines == kMaxLines) break;
   }
   return Sniff::kNo;
-}
-
-// Seconds that a zone at the end of a time is ahead of UTC: "Z", "+08:00"; absent without a zone. The zone is cut off
-// the text.
-std::optional<int64_t> TakeZone(std::string& text) {
-  if (text.ends_with('Z')) {
-    text.pop_back();
-    return 0;
-  }
-  const size_t sign = text.find_last_of("+-");
-  int hours = 0, minutes = 0;
-  if (sign == std::string::npos || text.find(':') >= sign ||
-      std::sscanf(text.c_str() + sign + 1, "%2d:%2d", &hours, &minutes) < 1)
-    return std::nullopt;
-  const int64_t seconds = hours * 3600 + minutes * 60;
-  const bool is_behind = text[sign] == '-';
-  text.resize(sign);
-  return is_behind ? -seconds : seconds;
-}
-
-// Returns a time in unix ns: "2024/09/08 13:03:31.000", "20240908 13:03:31", RFC 3339, or seconds or milliseconds
-// since 1970. Returns kAbsent for anything else. Times without a zone are local times of this machine.
-int64_t TimeOf(std::string_view given) {
-  while (!given.empty() && given.front() == ' ') given.remove_prefix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
-  if (error == std::errc() && end == given.data() + given.size() && number > 1e8)
-    return static_cast<int64_t>(number * (number > kMaxPlainSeconds ? 1e6 : 1e9));
-  std::string text(given);
-  if (text.size() > 10 && text[10] == 'T') text[10] = ' ';
-  const std::optional<int64_t> zone_s = TakeZone(text);
-  std::tm parts{};
-  double seconds = 0;
-  int year = 0, month = 0;
-  for (const char* form : {"%4d/%2d/%2d %2d:%2d:%lf", "%4d%2d%2d %2d:%2d:%lf", "%4d-%2d-%2d %2d:%2d:%lf"}) {
-    if (std::sscanf(text.c_str(), form, &year, &month, &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &seconds) != 6)
-      continue;
-    if (year < 1980 || year > 2200 || month < 1 || month > 12 || !(seconds >= 0) || seconds >= 62) return kAbsent;
-    parts.tm_year = year - 1900, parts.tm_mon = month - 1, parts.tm_isdst = -1;
-    const std::time_t whole = zone_s ? ::timegm(&parts) - *zone_s : std::mktime(&parts);
-    return whole == -1 ? kAbsent : whole * kSecondNs + std::llround(seconds * 1e9);
-  }
-  return kAbsent;
 }
 
 // A Samples object reads a file line by line and adds a counter for each number. The last head that was seen says

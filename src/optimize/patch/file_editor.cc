@@ -13,85 +13,14 @@
 #include <iterator>
 
 #include "base/strings.h"
+#include "optimize/patch/edit_check.h"
 #include "optimize/patch/imports.h"
+#include "optimize/patch/same_setting.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kPythonIndent = 4;  // indent of lines that the agent gives
-
-// Returns true if the text cannot break out of its line: no control characters but tabs.
-bool IsOneLine(std::string_view text) {
-  return std::ranges::none_of(text, [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; });
-}
-
-bool IsName(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, IsNameByte) && (text[0] < '0' || text[0] > '9');
-}
-
 Unexpected Misfit(std::string_view why) { return Fail(ErrorCode::kInput, std::string(why)); }
-
-// Each line of the text one level deeper; of one that begins within a line, those behind the first.
-void Indent(Splice& splice, std::string_view unit) {
-  std::string out;
-  bool at_start = splice.whole_lines();
-  for (const char c : splice.text) {
-    if (at_start && c != '\n' && c != '\r') out += unit;
-    at_start = c == '\n';
-    out += c;
-  }
-  splice.text = std::move(out);
-}
-
-// Behind one another at the same place: what stands behind inner statements first, what stands before outer ones first.
-bool Precedes(const Splice& a, const Splice& b) {
-  if (a.begin != b.begin) return a.begin < b.begin;
-  if (a.place != b.place) return a.place < b.place;
-  if (a.place == SplicePlace::kAfter) return a.owner_begin > b.owner_begin;
-  if (a.place == SplicePlace::kBefore) return a.owner_end > b.owner_end;
-  return a.end < b.end;
-}
-
-// Returns true if two splices replace the same bytes.
-bool Overlap(std::vector<Splice> splices) {
-  std::ranges::stable_sort(splices, Precedes);
-  size_t at = 0;
-  for (const Splice& splice : splices) {
-    if (splice.begin < at) return true;
-    at = std::max(at, splice.end);
-  }
-  return false;
-}
-
-// Returns the target of a statement: "torch.set_num_threads" of a call, "torch.backends.cudnn.benchmark" of an
-// assignment; empty for any other statement. Sets `sign` to '(' or '='.
-std::string_view Target(std::string_view code, char& sign) {
-  const size_t end = code.find_first_of("(=,:;#'\"");
-  if (end == std::string_view::npos || (code[end] != '(' && code[end] != '=') || code.substr(end).starts_with("=="))
-    return {};
-  sign = code[end];
-  std::string_view target = code.substr(0, end);
-  while (target.ends_with(' ')) target.remove_suffix(1);
-  const bool plain = std::ranges::all_of(target, [](char c) { return IsNameByte(c) || c == '.'; });
-  return plain ? target : std::string_view();
-}
-
-// A name that is long enough to mean the same wherever it comes from, `set_num_threads`, or the end of one.
-std::string_view Telling(std::string_view target, char sign) {
-  const size_t last = target.rfind('.');
-  if (last == std::string_view::npos) return target;
-  if (sign == '(')
-    return target.substr(last + 1).find('_') == std::string_view::npos ? target : target.substr(last + 1);
-  const size_t before = target.rfind('.', last - (last > 0));
-  return before == std::string_view::npos || last == 0 ? target : target.substr(before + 1);
-}
-
-// Returns true if two statements call or assign the same thing, whatever value they give it.
-bool SetsTheSame(std::string_view code, std::string_view line) {
-  char sign = 0, other = 0;
-  const std::string_view a = Target(code, sign), b = Target(line, other);
-  return !a.empty() && !b.empty() && sign == other && Telling(a, sign) == Telling(b, other);
-}
 
 // The words behind which nothing of a block runs.
 bool Leaves(std::string_view keyword) {
@@ -100,16 +29,8 @@ bool Leaves(std::string_view keyword) {
 
 }  // namespace
 
-// Edits come from the process that trained, so their texts are checked before anything else: single lines, proper
-// names, imports that are imports.
 Result<void> FileEditor::Add(const Edit& edit) {
-  const bool plain = std::ranges::all_of(edit.lines, IsOneLine) && std::ranges::all_of(edit.imports, IsOneLine) &&
-                     std::ranges::all_of(edit.set, [](const auto& pair) {
-                       return IsName(pair.first) && !pair.second.empty() && IsOneLine(pair.second);
-                     });
-  if (!plain) return Misfit("the edit holds what no line of Python does");
-  for (const std::string& import : edit.imports)
-    if (BindingsOf(import).empty()) return Misfit(StrCat("'", Printable(import), "' is no import"));
+  GAPLESS_TRY(CheckTexts(edit));
   switch (edit.kind) {
     case EditKind::kKeywords: return AddKeywords(edit);
     case EditKind::kBefore:
@@ -175,7 +96,7 @@ Result<void> FileEditor::AddStatement(const Edit& edit) {
                            .end = lines[past - 1].end,
                            .indent = source_.IndentOf(lines[first]),
                            .lines = edit.lines};
-  if ((edit.kind == EditKind::kAfter ? made.end : made.begin) < BehindFuture())
+  if ((edit.kind == EditKind::kAfter ? made.end : made.begin) < BehindFuture(source_))
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
   if (IsReplaced(made)) return Misfit(StrCat("another change replaces line ", edit.line));
   AddImports(edit, made.begin);
@@ -209,9 +130,9 @@ Result<void> FileEditor::AddReplacement(const Edit& edit) {
   if (!found) return Unexpected{found.error()};
   const LogicalLine& first = source_.lines()[found->first];
   const size_t end = source_.lines()[found->past - 1].end;
-  if (first.begin < BehindFuture())
+  if (first.begin < BehindFuture(source_))
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
-  std::string text = Render(edit.lines, source_.IndentOf(first), first.begin);
+  std::string text = Render(source_, edit.lines, source_.IndentOf(first), first.begin);
   if (end == source_.text().size() && !source_.ends_with_line_end())
     text.resize(text.size() - source_.line_end().size());
   const Splice splice{first.begin, end, std::move(text), SplicePlace::kReplacement, first.begin, end};
@@ -228,16 +149,6 @@ Result<void> FileEditor::AddReplacement(const Edit& edit) {
   }
   AddImports(edit, first.begin);
   return {};
-}
-
-// Returns the offset behind the last `from __future__ import`; 0 without one.
-size_t FileEditor::BehindFuture() const {
-  size_t behind = 0;
-  for (const LogicalLine& line : source_.lines()) {
-    const auto bindings = line.keyword == "from" ? BindingsOf(source_.CodeOf(line)) : std::vector<Binding>();
-    if (!bindings.empty() && bindings[0].module == "__future__") behind = line.end;
-  }
-  return behind;
 }
 
 void FileEditor::AddImports(const Edit& edit, size_t limit) {
@@ -293,55 +204,16 @@ Result<void> FileEditor::AddBehindImports(const Edit& edit) {
   return {};
 }
 
-// Lines at `place`, indented; their own indentation in levels of four becomes that of the file.
-std::string FileEditor::Render(const std::vector<std::string>& lines, std::string_view indent, size_t place) const {
-  const std::string end(source_.line_end());
-  std::string out;
-  for (std::string_view line : lines) {
-    std::string own;
-    for (; line.starts_with(std::string(kPythonIndent, ' ')); line.remove_prefix(kPythonIndent))
-      own += source_.indent_unit();
-    out += line.empty() ? end : StrCat(indent, own, line, end);
-  }
-  // The file stays without an end of its last line.
-  if (place == source_.text().size() && !source_.ends_with_line_end())
-    return StrCat(end, out.substr(0, out.size() - end.size()));
-  return out;
-}
-
-// The heads of the blocks, and all of the statement deeper: its lines, and what else is put into it.
-void FileEditor::AddWithBlock(const StatementEdit& edit, std::vector<Splice>& splices) const {
-  std::string unit, heads;
-  for (const std::string& head : edit.lines) {
-    heads += StrCat(edit.indent, unit, head, source_.line_end());
-    unit += source_.indent_unit();
-  }
-  for (Splice& splice : splices) {
-    const bool inside = splice.owner_begin >= edit.begin && splice.owner_end <= edit.end;
-    const bool beside =
-        splice.owner_begin == edit.begin && splice.owner_end == edit.end && splice.place <= SplicePlace::kBefore;
-    if (inside && !beside && splice.place != SplicePlace::kIndentation) Indent(splice, unit);
-  }
-  splices.push_back({edit.begin, edit.begin, heads, SplicePlace::kBefore, edit.begin, edit.end});
-  for (int line = source_.LineOf(edit.begin); line <= source_.LineCount(); ++line) {
-    const size_t start = std::max(edit.begin, source_.StartOf(line));
-    if (start >= edit.end) break;
-    const size_t text = source_.text().find_first_not_of(" \t\r", start);
-    const bool blank = text == std::string_view::npos || source_.text()[text] == '\n';
-    const bool in_string = start > 0 && source_.KindAt(start - 1) == ByteKind::kString;
-    if (!blank && !in_string) splices.push_back({start, start, unit, SplicePlace::kIndentation, edit.begin, edit.end});
-  }
-}
-
 void FileEditor::AddImportSplices(std::vector<Splice>& splices) const {
   const size_t top = BehindImports(source_);
   const bool first = source_.lines().empty() || top <= source_.lines()[0].begin;
-  if (!imports_.empty()) splices.push_back({top, top, Render(imports_, "", top), SplicePlace::kImport, 0, top});
+  if (!imports_.empty())
+    splices.push_back({top, top, Render(source_, imports_, "", top), SplicePlace::kImport, 0, top});
   if (behind_imports_.empty()) return;
   std::vector<std::string> lines = behind_imports_;
   // An empty line between imports and what follows.
   lines.insert(first && imports_.empty() ? lines.end() : lines.begin(), "");
-  splices.push_back({behind_, behind_, Render(lines, "", behind_), SplicePlace::kAfterImports, 0, behind_});
+  splices.push_back({behind_, behind_, Render(source_, lines, "", behind_), SplicePlace::kAfterImports, 0, behind_});
 }
 
 std::vector<Splice> FileEditor::SplicesOfCalls() const {
@@ -364,7 +236,7 @@ std::vector<Splice> FileEditor::Splices() const {
     if (edit.kind == EditKind::kWith) continue;
     const bool after = edit.kind == EditKind::kAfter;
     const size_t place = after ? edit.end : edit.begin;
-    splices.push_back({place, place, Render(edit.lines, edit.indent, place),
+    splices.push_back({place, place, Render(source_, edit.lines, edit.indent, place),
                        after ? SplicePlace::kAfter : SplicePlace::kBefore, edit.begin, edit.end});
   }
   // Inner blocks first: an outer one moves what they put in.
@@ -372,23 +244,10 @@ std::vector<Splice> FileEditor::Splices() const {
   std::ranges::copy_if(statements_, std::back_inserter(blocks),
                        [](const StatementEdit& edit) { return edit.kind == EditKind::kWith; });
   std::ranges::stable_sort(blocks, std::ranges::greater(), &StatementEdit::begin);
-  for (const StatementEdit& edit : blocks) AddWithBlock(edit, splices);
+  for (const StatementEdit& edit : blocks) AddWithBlock(source_, edit, splices);
   AddImportSplices(splices);
   std::ranges::stable_sort(splices, Precedes);
   return splices;
-}
-
-std::string Spliced(std::string_view text, const std::vector<Splice>& splices) {
-  std::string out;
-  size_t at = 0;
-  for (const Splice& splice : splices) {
-    if (splice.begin < at) continue;  // indentation within what is replaced
-    out += text.substr(at, splice.begin - at);
-    out += splice.text;
-    at = splice.end;
-  }
-  out += text.substr(at);
-  return out;
 }
 
 }  // namespace gapless::internal

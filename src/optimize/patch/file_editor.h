@@ -8,7 +8,7 @@
 
 #include "optimize/change.h"
 #include "optimize/patch/keyword_edit.h"
-#include "optimize/patch/python_source.h"
+#include "optimize/patch/statement_edit.h"
 
 namespace gapless::internal {
 
@@ -28,13 +28,6 @@ class FileEditor {
     std::string name;
     Keywords set;
   };
-  struct StatementEdit {
-    EditKind kind;
-    size_t begin, end;  // byte range of the statement
-    std::string_view indent;
-    std::vector<std::string> lines;
-    bool operator==(const StatementEdit&) const = default;
-  };
 
   Result<void> AddKeywords(const Edit& edit);
   Result<void> AddStatement(const Edit& edit);
@@ -43,11 +36,8 @@ class FileEditor {
   void AddImports(const Edit& edit, size_t limit);
   Result<void> AddBehindImports(const Edit& edit);
   Result<bool> ReplaceSetting(const std::string& line, const Edit& edit);
-  std::string Render(const std::vector<std::string>& lines, std::string_view indent, size_t place) const;
   std::vector<Splice> SplicesOfCalls() const;
-  void AddWithBlock(const StatementEdit& edit, std::vector<Splice>& splices) const;
   void AddImportSplices(std::vector<Splice>& splices) const;
-  size_t BehindFuture() const;
 
   PythonSource source_;
   std::vector<CallEdit> calls_;
@@ -56,8 +46,5 @@ class FileEditor {
   std::vector<std::string> imports_, behind_imports_;
   size_t behind_ = 0;  // where behind_imports_ go at the earliest
 };
-
-// The text with the splices in it.
-std::string Spliced(std::string_view text, const std::vector<Splice>& splices);
 
 }  // namespace gapless::internal

@@ -126,4 +126,13 @@ size_t ImportedBehind(const PythonSource& source, std::string_view statement, si
   return 0;
 }
 
+size_t BehindFuture(const PythonSource& source) {
+  size_t behind = 0;
+  for (const LogicalLine& line : source.lines()) {
+    const auto bindings = line.keyword == "from" ? BindingsOf(source.CodeOf(line)) : std::vector<Binding>();
+    if (!bindings.empty() && bindings[0].module == "__future__") behind = line.end;
+  }
+  return behind;
+}
+
 }  // namespace gapless::internal

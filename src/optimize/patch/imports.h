@@ -29,4 +29,7 @@ size_t BehindImports(const PythonSource& source);
 // if the file does not import it.
 size_t ImportedBehind(const PythonSource& source, std::string_view statement, size_t limit);
 
+// Returns the offset behind the last `from __future__ import`; 0 without one.
+size_t BehindFuture(const PythonSource& source);
+
 }  // namespace gapless::internal

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gapless::internal {
@@ -30,5 +31,14 @@ struct Splice {
   // The text is whole lines, each with its end, or without one where the file ends without.
   bool whole_lines() const { return place < SplicePlace::kIndentation; }
 };
+
+// The order in which splices are put into a text.
+bool Precedes(const Splice& a, const Splice& b);
+// Returns true if two splices replace the same bytes.
+bool Overlap(std::vector<Splice> splices);
+// Puts `unit` before each line of the splice's text; if the text begins within a line, before each line but the first.
+void Indent(Splice& splice, std::string_view unit);
+// Returns the text with the splices in it, which are sorted by Precedes().
+std::string Spliced(std::string_view text, const std::vector<Splice>& splices);
 
 }  // namespace gapless::internal

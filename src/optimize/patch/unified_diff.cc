@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/strings.h"
-#include "optimize/patch/file_editor.h"
+#include "optimize/patch/splice.h"
 
 namespace gapless::internal {
 namespace {

@@ -14,6 +14,7 @@
 #include "report/about.h"
 #include "report/analyze_json.h"
 #include "report/filled_page.h"
+#include "report/notes.h"
 #include "report/page_rows.h"
 #include "report/renderer.h"
 

@@ -4,78 +4,35 @@
 // of one have nothing to do with those of another.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "base/strings.h"
 #include "validate/parity/checks.h"
-#include "validate/summary.h"
+#include "validate/parity/gradient_series.h"
 
 namespace gapless::internal {
+namespace parity {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-double Rms(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value * value;
-  return values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
-}
-
-double MedianOf(std::span<const double> values) { return Median(values).value_or(0); }
-double MaxOf(std::span<const double> values) { return values.empty() ? 0 : std::ranges::max(values); }
-
-double NormOf(std::span<const double> values) { return Rms(values) * std::sqrt(static_cast<double>(values.size())); }
-
-// Returns the distance of each tensor's gradient in a run from the baseline's, for one event.
-std::vector<double> Distances(const ParityEvent& baseline, const ParityEvent& run) {
-  std::vector<double> distances;
-  for (size_t t = 0; t < std::min(baseline.gradients.size(), run.gradients.size()); ++t)
-    distances.push_back(Distance(baseline.gradients[t], run.gradients[t]));
-  return distances;
-}
-
-std::vector<double> Norms(const ParityEvent& event) {
-  std::vector<double> norms;
-  for (const TensorPrint& print : event.gradients) norms.push_back(print.norm);
-  return norms;
-}
-
-// All events of one optimiser that can be compared.
-struct Series {
-  std::vector<size_t> events{};                          // indices
-  std::vector<std::vector<double>> distance{}, noise{};  // by event: of each tensor; noise is scaled to the unit
-  std::vector<double> error{}, rounding{};               // by event: of all tensors, as a share of the gradients
-  std::vector<double> unscaled{};                        // gradients of the probe without scaling
-  double noisy_events = 0;
-};
-
-struct Noise {
-  const ParityRecording* run = nullptr;
-  double scale = 1;         // from the noise of this run to the unit
-  bool skips_first = true;  // the first event of an optimiser has no noise
-};
 
 class Rounding {
  public:
   Rounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes,
            const ParityRecording* repeat, const ParityRecording& candidate, Precision precision)
-      : baseline_(baseline), candidate_(candidate), precision_(precision), unit_(UnitOf(precision)) {
-    for (const ParityRecording* probe : probes) noises_.push_back({.run = probe, .scale = unit_ / probe->noise});
-    if (repeat != nullptr) noises_.push_back({.run = repeat, .scale = 1, .skips_first = false});
-    share_ = unit_ / ProbeNoiseOf(precision);
+      : baseline_(baseline), candidate_(candidate), precision_(precision) {
+    noise_.unit = UnitOf(precision), noise_.share = noise_.unit / ProbeNoiseOf(precision);
+    for (const ParityRecording* probe : probes)
+      noise_.runs.push_back({.recording = probe, .scale = noise_.unit / probe->noise});
+    if (repeat != nullptr) noise_.runs.push_back({.recording = repeat, .scale = 1, .skips_first = false});
     comparable_ = ComparableEvents(baseline, candidate);
   }
 
   ParityReport Check();
 
  private:
-  Series SeriesOf(size_t optimizer) const;
-  std::vector<double> NoiseOf(size_t event, bool first, std::vector<double>& unscaled) const;
-  std::optional<ParityReport> CheckTypical(const Series& series);
-  std::optional<ParityReport> CheckTensors(const Series& series, size_t optimizer) const;
-  std::optional<ParityReport> CheckWorst(const Series& series) const;
-  std::optional<ParityReport> CheckScale(const Series& series, size_t optimizer) const;
+  std::optional<ParityReport> CheckTypical(const GradientSeries& series);
+  std::optional<ParityReport> CheckTensors(const GradientSeries& series, size_t optimizer) const;
+  std::optional<ParityReport> CheckWorst(const GradientSeries& series) const;
+  std::optional<ParityReport> CheckScale(const GradientSeries& series, size_t optimizer) const;
   std::optional<ParityReport> CheckBuffers() const;
   std::optional<ParityReport> CheckLosses();
   ParityReport Other(std::string test, double value, double limit, std::string what) const {
@@ -90,53 +47,12 @@ class Rounding {
 
   const ParityRecording &baseline_, &candidate_;
   Precision precision_;
-  double unit_, share_ = 1;
-  std::vector<Noise> noises_{};
+  RoundingNoise noise_{};
   size_t comparable_ = 0;
   double typical_ = 0, loss_ = 0;  // the largest that was found
 };
 
-// Returns per tensor the largest effect of rounding in any run; empty for a first event, which has no noise.
-std::vector<double> Rounding::NoiseOf(size_t event, bool first, std::vector<double>& unscaled) const {
-  std::vector<double> largest;
-  for (const Noise& noise : noises_) {
-    if ((first && noise.skips_first) || event >= noise.run->events.size()) continue;
-    const std::vector<double> found = Distances(baseline_.events[event], noise.run->events[event]);
-    largest.resize(std::max(largest.size(), found.size()));
-    unscaled.resize(largest.size());
-    for (size_t t = 0; t < found.size(); ++t) {
-      largest[t] = std::max(largest[t], found[t] * noise.scale);
-      unscaled[t] = std::max(unscaled[t], noise.skips_first ? found[t] * noise.scale / share_ : found[t]);
-    }
-  }
-  return largest;
-}
-
-Series Rounding::SeriesOf(size_t optimizer) const {
-  Series series;
-  bool first = true;
-  for (size_t i = 0; i < comparable_; ++i) {
-    const ParityEvent &was = baseline_.events[i], &is = candidate_.events[i];
-    if (was.optimizer != optimizer || was.skipped || is.skipped) continue;
-    const std::vector<double> norms = Norms(was);
-    const double norm = NormOf(norms);
-    std::vector<double> unscaled;
-    std::vector<double> noise = NoiseOf(i, first, unscaled);
-    first = false;
-    if (norm <= 0 || !std::isfinite(norm)) continue;
-    series.events.push_back(i);
-    series.distance.push_back(Distances(was, is));
-    const double error = NormOf(series.distance.back()) / norm;
-    series.error.push_back(std::isfinite(error) ? error : kInfinity);
-    if (noise.empty() || !std::isfinite(NormOf(noise)) || !std::isfinite(NormOf(unscaled))) continue;
-    series.rounding.push_back(std::max(NormOf(noise) / norm, kNoiseFloor * unit_));
-    series.unscaled.push_back(std::max(NormOf(unscaled) / norm, kNoiseFloor * unit_));
-    series.noise.push_back(std::move(noise));
-  }
-  return series;
-}
-
-std::optional<ParityReport> Rounding::CheckTypical(const Series& series) {
+std::optional<ParityReport> Rounding::CheckTypical(const GradientSeries& series) {
   const double typical =
       std::min(MedianOf(series.error) / MedianOf(series.rounding), Rms(series.error) / Rms(series.rounding));
   typical_ = std::max(typical_, typical);
@@ -146,7 +62,7 @@ std::optional<ParityReport> Rounding::CheckTypical(const Series& series) {
                       " times as much as by rounding to ", NameOf(precision_)));
 }
 
-std::optional<ParityReport> Rounding::CheckTensors(const Series& series, size_t optimizer) const {
+std::optional<ParityReport> Rounding::CheckTensors(const GradientSeries& series, size_t optimizer) const {
   const size_t tensors = series.distance.empty() ? 0 : series.distance[0].size();
   std::vector<double> whole;
   for (const std::vector<double>& noise : series.noise) whole.push_back(NormOf(noise));
@@ -174,9 +90,9 @@ std::optional<ParityReport> Rounding::CheckTensors(const Series& series, size_t 
 
 // Rare events (a ReLU or a maximum that falls the other way) are as large in any precision: a claim that is finer than
 // the probe is held against what the probe itself shows.
-std::optional<ParityReport> Rounding::CheckWorst(const Series& series) const {
-  const double limit = share_ < 1 ? 1 : kMaxWorst;
-  const double found = MaxOf(series.error), held = MaxOf(share_ < 1 ? series.unscaled : series.rounding);
+std::optional<ParityReport> Rounding::CheckWorst(const GradientSeries& series) const {
+  const double limit = noise_.share < 1 ? 1 : kMaxWorst;
+  const double found = MaxOf(series.error), held = MaxOf(noise_.share < 1 ? series.unscaled : series.rounding);
   if (found <= limit * held) return std::nullopt;
   const auto worst = std::ranges::max_element(series.error) - series.error.begin();
   const size_t step = series.events[static_cast<size_t>(worst)] + 1;
@@ -191,7 +107,7 @@ std::optional<ParityReport> Rounding::CheckWorst(const Series& series) const {
 // so much may be rounding. n is what the distance holds besides the change of scale; that it is no more than rounding
 // is for CheckTensors to say. It matters where gradients cancel: of those of attention that has learned nothing yet
 // bfloat16 leaves 80 to 95 % in a distance of 35 to 50 %.
-std::optional<ParityReport> Rounding::CheckScale(const Series& series, size_t optimizer) const {
+std::optional<ParityReport> Rounding::CheckScale(const GradientSeries& series, size_t optimizer) const {
   const size_t tensors = series.distance.empty() ? 0 : series.distance[0].size();
   std::vector<double> energy(tensors), change(tensors), distance(tensors);
   for (size_t k = 0; k < series.events.size(); ++k) {
@@ -242,9 +158,9 @@ std::optional<ParityReport> Rounding::CheckBuffers() const {
   size_t event = 0, buffer = 0;
   const double moved = LargestOfBuffers(baseline_, candidate_, comparable_, &event, &buffer);
   double rounded = 0;
-  for (const Noise& noise : noises_)
-    rounded = std::max(rounded, noise.scale * LargestOfBuffers(baseline_, *noise.run, comparable_, nullptr, nullptr));
-  const double limit = std::max(kMaxBufferNoise * rounded, kMaxBufferUnits * unit_);
+  for (const NoisyRun& run : noise_.runs)
+    rounded = std::max(rounded, run.scale * LargestOfBuffers(baseline_, *run.recording, comparable_, nullptr, nullptr));
+  const double limit = std::max(kMaxBufferNoise * rounded, kMaxBufferUnits * noise_.unit);
   if (moved <= limit) return std::nullopt;
   const std::string name = BufferName(baseline_, baseline_.events[event].optimizer, buffer);
   auto report = Other("buffers", moved, limit,
@@ -263,11 +179,11 @@ std::optional<ParityReport> Rounding::CheckLosses() {
     if (!was || !is) continue;
     const double difference = std::abs(*is - *was) / std::max(std::abs(*was), 1e-12);
     if (difference > loss_) loss_ = difference, step = i + 1;
-    for (const Noise& run : noises_)  // a loss near 0 is a difference of large numbers
-      if (const auto noisy = i < run.run->events.size() ? LossOf(run.run->events[i]) : std::nullopt)
+    for (const NoisyRun& run : noise_.runs)  // a loss near 0 is a difference of large numbers
+      if (const auto noisy = i < run.recording->events.size() ? LossOf(run.recording->events[i]) : std::nullopt)
         noise = std::max(noise, run.scale * std::abs(*noisy - *was) / std::max(std::abs(*was), 1e-12));
   }
-  const double limit = std::max(kMaxLossUnits * unit_, kMaxTypical * noise);
+  const double limit = std::max(kMaxLossUnits * noise_.unit, kMaxTypical * noise);
   if (loss_ <= limit) return std::nullopt;
   auto report = Other("loss", loss_, limit,
                       StrCat("the loss of step ", step, " differs by ", FormatShare(loss_), ", rounding to ",
@@ -281,9 +197,11 @@ ParityReport Rounding::Check() {
   for (size_t i = 0; i < comparable_; ++i)
     if (std::ranges::find(optimizers, baseline_.events[i].optimizer) == optimizers.end())
       optimizers.push_back(baseline_.events[i].optimizer);
-  std::vector<std::pair<size_t, Series>> all;
-  for (const size_t optimizer : optimizers)
-    if (Series series = SeriesOf(optimizer); !series.rounding.empty()) all.emplace_back(optimizer, std::move(series));
+  std::vector<std::pair<size_t, GradientSeries>> all;
+  for (const size_t optimizer : optimizers) {
+    GradientSeries series = SeriesOf(baseline_, candidate_, comparable_, optimizer, noise_);
+    if (!series.rounding.empty()) all.emplace_back(optimizer, std::move(series));
+  }
   const auto first_of = [&](auto check) -> std::optional<ParityReport> {
     for (const auto& [optimizer, series] : all)
       if (auto report = check(series, optimizer)) return report;
@@ -293,10 +211,10 @@ ParityReport Rounding::Check() {
     return {.verdict = ParityVerdict::kCannotTell,
             .reason = StrCat("cannot tell: only ", comparable_, " steps start from the same parameters"),
             .steps = comparable_};
-  if (auto report = first_of([&](const Series& s, size_t) { return CheckTypical(s); })) return *report;
-  if (auto report = first_of([&](const Series& s, size_t o) { return CheckTensors(s, o); })) return *report;
-  if (auto report = first_of([&](const Series& s, size_t) { return CheckWorst(s); })) return *report;
-  if (auto report = first_of([&](const Series& s, size_t o) { return CheckScale(s, o); })) return *report;
+  if (auto report = first_of([&](const GradientSeries& s, size_t) { return CheckTypical(s); })) return *report;
+  if (auto report = first_of([&](const GradientSeries& s, size_t o) { return CheckTensors(s, o); })) return *report;
+  if (auto report = first_of([&](const GradientSeries& s, size_t) { return CheckWorst(s); })) return *report;
+  if (auto report = first_of([&](const GradientSeries& s, size_t o) { return CheckScale(s, o); })) return *report;
   if (auto report = CheckBuffers()) return *report;
   if (auto report = CheckLosses()) return *report;
   return {
@@ -311,10 +229,11 @@ ParityReport Rounding::Check() {
 }
 
 }  // namespace
+}  // namespace parity
 
 ParityReport CheckRounding(const ParityRecording& baseline, std::span<const ParityRecording* const> probes,
                            const ParityRecording* repeat, const ParityRecording& candidate, Precision precision) {
-  return Rounding(baseline, probes, repeat, candidate, precision).Check();
+  return parity::Rounding(baseline, probes, repeat, candidate, precision).Check();
 }
 
 }  // namespace gapless::internal

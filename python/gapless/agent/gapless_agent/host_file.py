@@ -62,7 +62,7 @@ def speedscope(tables: dict[str, Any]) -> dict[str, Any]:
         stacks.append([*(stacks[parent] if parent >= 0 else []), frame])
     profiles = []
     for index, thread in enumerate(samples["threads"]):
-        at = [place for place, one in enumerate(samples["thread"]) if one == index]
+        at = [place for place, sampled in enumerate(samples["thread"]) if sampled == index]
         weights = [samples["dur_ns"][place] for place in at]
         profiles.append(
             {

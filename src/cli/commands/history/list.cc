@@ -11,8 +11,8 @@
 #include "base/strings.h"
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
+#include "store/benchmarks_csv.h"
 #include "store/timestamp.h"
-#include "store/transfer.h"
 
 namespace gapless::internal {
 namespace documents {

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
+#include "store/record_lines.h"
 
 namespace gapless::internal {
 namespace documents {

@@ -122,7 +122,7 @@ struct Optimize {
       Field<&Optimize::speedup>("speedup", "", "measured speed-up of all fixes together"),
       Field<&Optimize::pairs>("pairs", "count", "pairs that it is from"),
       Spliced<&Optimize::training>(),
-      Field<&Optimize::memory_saved_bytes>("memory_saved_bytes", "", "GPU memory saved; below 0: more is used [bytes]"),
+      Field<&Optimize::memory_saved_bytes>("memory_saved_bytes", "bytes", "GPU memory saved; below 0: more is used"),
       Field<&Optimize::table>("table", "", "the baseline, each fix that stayed, then all together"),
       Field<&Optimize::recipe>("recipe", "", "file for gapless run --recipe", kUnlessEmpty),
       Field<&Optimize::candidate>("candidate", "", "the same of fixes that are not proved", kUnlessEmpty),

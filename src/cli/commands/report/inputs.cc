@@ -17,7 +17,7 @@
 #include "cli/commands/trend/report.h"
 #include "cli/commands/trend/words.h"
 #include "collect/files.h"
-#include "ingest/load.h"
+#include "ingest/input_paths.h"
 #include "proof/trend_runs.h"
 #include "report/lab/parts.h"
 #include "store/history.h"

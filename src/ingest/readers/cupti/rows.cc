@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the records of each CUPTI block to GPU operations and slices. Damaged or unknown records are counted
-// and skipped.
+// Takes the records of each CUPTI block apart, and adds calls, waits and overheads; gpu_rows.cc and other_rows.cc add
+// the rest. Damaged or unknown records are counted and skipped.
 //
 // A record is a type, a length and a sequence of varints. A length of 255 means that the real one follows in four
 // bytes. Fields are read in the order in which the collector wrote them, so a field without a column is read and
@@ -15,6 +15,7 @@
 
 #include "base/strings.h"
 #include "ingest/readers/cupti/names.h"
+#include "ingest/readers/cupti/values.h"
 
 namespace gapless::internal::cupti {
 namespace {
@@ -44,14 +45,6 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"dropped_kinds", Severity::kInfo, "records of kinds that the collector does not know were not kept"},
     {"unwritten_records", Severity::kError, "records could not be written to the file: the disk was full or gone"},
 }};
-
-// Returns the value, or absent if it does not fit: a value that large comes from damage.
-int32_t Narrow(uint64_t value) { return value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value); }
-int64_t Wide(uint64_t value) { return value > INT64_MAX ? kAbsent : static_cast<int64_t>(value); }
-// Returns the value of a field that carries the value plus one, where 0 is absent.
-int64_t WideOrNone(uint64_t value) { return value == 0 ? kAbsent : Wide(value - 1); }
-// Returns the value of a field in which 0 is absent.
-int64_t OrNone(uint64_t value) { return value == 0 ? kAbsent : Wide(value); }
 
 }  // namespace
 
@@ -179,96 +172,6 @@ int64_t Rows::ReadCorrelation(RecordType type, FieldReader& fields) {
   uint64_t& last = last_correlation_[static_cast<size_t>(type)];
   last += static_cast<uint64_t>(fields.NextSigned());
   return OrNone(last);
-}
-
-// Returns false if the operation has no usable time or its record is too short; both are counted.
-bool Rows::ReadWork(RecordType type, FieldReader& fields, GpuOpRow& row) {
-  const Span span = ReadSpan(type, fields);
-  row.ts_ns = span.ts_ns, row.dur_ns = span.dur_ns;
-  const int32_t device = Narrow(fields.Next());
-  row.device = device == kAbsent32 ? -1 : device;
-  row.context = Narrow(fields.Next());
-  row.stream = Wide(fields.Next());
-  row.correlation = ReadCorrelation(type, fields);
-  if (!span.usable()) return false;
-  if (fields.missing()) return Tell(Note::kBadRecord), false;
-  return true;
-}
-
-// Adds an operation whose fields have all been read; a record that ended before is counted instead.
-void Rows::AddWork(const GpuOpRow& row, const FieldReader& fields) {
-  if (fields.missing()) return Tell(Note::kBadRecord);
-  ++events_;
-  shard_.Add(row);
-}
-
-void Rows::AddKernel(FieldReader& fields) {
-  GpuOpRow row;
-  if (!ReadWork(RecordType::kKernel, fields, row)) return;
-  Name& name = NameOf(fields.Next());
-  if (!name.kernel_known) {
-    const std::string text(shard_.strings[name.text]);  // a copy: interning below may move the texts' index
-    name.kernel = ClassifyKernel(text);
-    if (name.kernel.op_class == GpuOpClass::kCommunication) name.collective = shard_.Text(CollectiveKind(text));
-    name.kernel_known = true;
-  }
-  row.name = name.text;
-  row.op_class = name.kernel.op_class, row.matrix_unit = name.kernel.matrix_unit;
-  row.precision = name.kernel.precision;
-  for (int32_t* const size : {&row.grid_x, &row.grid_y, &row.grid_z, &row.block_x, &row.block_y, &row.block_z})
-    *size = Narrow(fields.Next());
-  row.registers = Narrow(fields.Next());
-  const uint64_t fixed_bytes = fields.Next(), given_bytes = fields.Next();
-  row.shared_bytes = fixed_bytes > INT32_MAX || given_bytes > INT32_MAX ? kAbsent32 : Narrow(fixed_bytes + given_bytes);
-  (void)fields.Next();  // local memory: no column
-  row.graph_id = OrNone(fields.Next());
-  AddWork(row, fields);
-  if (row.op_class == GpuOpClass::kCommunication && !fields.missing()) AddCollective(name, row);
-}
-
-void Rows::AddCollective(const Name& name, const GpuOpRow& op) {
-  shard_.Add(CollectiveRow{.name = op.name,
-                           .kind = name.collective,
-                           .device = op.device,
-                           .stream = op.stream,
-                           .ts_ns = op.ts_ns,
-                           .dur_ns = op.dur_ns});
-}
-
-void Rows::AddCopy(FieldReader& fields) {
-  GpuOpRow row;
-  row.kind = GpuOpKind::kMemcpy, row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
-  if (!ReadWork(RecordType::kMemcpy, fields, row)) return;
-  row.bytes = Wide(fields.Next());
-  const uint64_t copy = fields.Next(), source = fields.Next(), destination = fields.Next();
-  (void)fields.Next();  // flags
-  const std::string name = CopyName(copy, source, destination);
-  row.name = shard_.Text(name);
-  row.copy_kind = ClassifyCopy(name);
-  row.graph_id = OrNone(fields.Next());
-  AddWork(row, fields);
-}
-
-void Rows::AddMemset(FieldReader& fields) {
-  GpuOpRow row;
-  row.kind = GpuOpKind::kMemset, row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
-  if (!ReadWork(RecordType::kMemset, fields, row)) return;
-  row.bytes = Wide(fields.Next());
-  (void)fields.Next();  // the value set
-  row.name = shard_.Text(MemsetName(fields.Next()));
-  (void)fields.Next();  // flags
-  row.graph_id = OrNone(fields.Next());
-  AddWork(row, fields);
-}
-
-// A graph recorded as a whole: one row in place of its kernels, for without it the GPU would seem idle.
-void Rows::AddGraph(FieldReader& fields) {
-  GpuOpRow row;
-  if (!ReadWork(RecordType::kGraphTrace, fields, row)) return;
-  const uint64_t graph = fields.Next();
-  row.name = shard_.Text(StrCat("CUDA graph ", graph));
-  row.graph_id = OrNone(graph);
-  AddWork(row, fields);
 }
 
 // Adds a call of the runtime or the driver. All fields are read before the first return, since a later record's

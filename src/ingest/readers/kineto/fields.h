@@ -44,5 +44,9 @@ double TokenReal(std::string_view token);  // NaN if the token is no number
 int64_t TokenNs(std::string_view token);
 // The text of a string token without its quotes; other tokens as they are. Escapes stay.
 std::string_view TokenText(std::string_view token);
+// Returns the value, or kAbsent32 if it does not fit.
+inline int32_t Narrow(int64_t value) {
+  return value == kAbsent || value < INT32_MIN + 1 || value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value);
+}
 
 }  // namespace gapless::internal::kineto

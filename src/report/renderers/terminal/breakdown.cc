@@ -138,6 +138,21 @@ std::string RankName(const DeviceBreakdown& device, bool several_devices) {
   return name;
 }
 
+// Keeps kMaxRanks devices: `named`, which are marked in the list, and those whose idle share differs most from the
+// median. The order becomes that of the difference.
+void KeepMostDifferent(const std::array<const DeviceBreakdown*, 2>& named,
+                       std::vector<const DeviceBreakdown*>& devices) {
+  std::vector<double> shares;
+  for (const DeviceBreakdown* device : devices) shares.push_back(IdleShare(device));
+  const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
+  std::ranges::nth_element(shares, middle);
+  const double median = *middle;
+  std::ranges::stable_sort(devices, std::greater<>(), [&](const DeviceBreakdown* device) {
+    return std::pair(std::ranges::find(named, device) != named.end(), std::abs(IdleShare(device) - median));
+  });
+  devices.resize(kMaxRanks);
+}
+
 }  // namespace
 
 std::string BreakdownSection(const Report& report, const Paint& paint) {
@@ -161,21 +176,6 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
     out += "  " + paint.In(Tone::kDim, line) + "\n";
   }
   return out;
-}
-
-// Keeps kMaxRanks devices: `named`, which are marked in the list, and those whose idle share differs most from the
-// median. The order becomes that of the difference.
-void KeepMostDifferent(const std::array<const DeviceBreakdown*, 2>& named,
-                       std::vector<const DeviceBreakdown*>& devices) {
-  std::vector<double> shares;
-  for (const DeviceBreakdown* device : devices) shares.push_back(IdleShare(device));
-  const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
-  std::ranges::nth_element(shares, middle);
-  const double median = *middle;
-  std::ranges::stable_sort(devices, std::greater<>(), [&](const DeviceBreakdown* device) {
-    return std::pair(std::ranges::find(named, device) != named.end(), std::abs(IdleShare(device) - median));
-  });
-  devices.resize(kMaxRanks);
 }
 
 // A trace with several devices needs the device in each name.

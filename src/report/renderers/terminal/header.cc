@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "report/about.h"
+#include "report/notes.h"
 #include "report/renderers/terminal/sections.h"
 
 namespace gapless::internal {

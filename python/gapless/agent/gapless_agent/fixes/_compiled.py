@@ -105,4 +105,4 @@ def _in_place(module: Any, forward: Any) -> Iterator[None]:
 def _copied(torch: Any, value: Any) -> Any:
     from ._values import mapped
 
-    return mapped(value, lambda one: one.clone() if isinstance(one, torch.Tensor) and one.is_cuda else one)
+    return mapped(value, lambda item: item.clone() if isinstance(item, torch.Tensor) and item.is_cuda else item)

@@ -122,7 +122,9 @@ class Mixed(Layer):
         torch, dtype = self.agent.torch, self.dtype
         if id(module) not in self.returned_one:
             self.returned_one[id(module)] = isinstance(result, torch.Tensor)
-        return mapped(result, lambda one: one.float() if isinstance(one, torch.Tensor) and one.dtype is dtype else one)
+        return mapped(
+            result, lambda item: item.float() if isinstance(item, torch.Tensor) and item.dtype is dtype else item
+        )
 
     def works(self, root: Root, module: Any) -> None:
         if _seen["autocast"]:

@@ -73,8 +73,8 @@ class Last(Layer):
         torch = self.agent.torch
         return mapped(
             result,
-            lambda one: (
-                one.contiguous() if isinstance(one, torch.Tensor) and one.dim() == 4 and not one.is_sparse else one
+            lambda item: (
+                item.contiguous() if isinstance(item, torch.Tensor) and item.dim() == 4 and not item.is_sparse else item
             ),
         )
 

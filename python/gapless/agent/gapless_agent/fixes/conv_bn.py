@@ -106,9 +106,9 @@ class Folded(Layer):
         self.copies.pop(id(module), None)
 
 
-def _close(one: Any, other: Any) -> bool:
-    scale = max(float(one.abs().max()), 1e-6) if one.numel() else 1.0
-    return one.shape == other.shape and (not one.numel() or float((one - other).abs().max()) <= CLOSE * scale)
+def _close(wanted: Any, other: Any) -> bool:
+    scale = max(float(wanted.abs().max()), 1e-6) if wanted.numel() else 1.0
+    return wanted.shape == other.shape and (not wanted.numel() or float((wanted - other).abs().max()) <= CLOSE * scale)
 
 
 def _state(module: Any) -> tuple[int, ...]:

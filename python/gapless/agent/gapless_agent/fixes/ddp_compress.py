@@ -53,7 +53,7 @@ def _hook(agent: Agent, given: Given, kind: str) -> Plan:
 def _try(torch: Any, made: Any, kind: str) -> None:
     """All ranks are here: whether their way of exchanging can do it shows now, not in the first backward pass."""
     device = next(made.parameters()).device
-    one = torch.ones(1, dtype=torch.bfloat16 if kind == "bf16" else torch.float16, device=device)
-    torch.distributed.all_reduce(one, group=made.process_group)
-    if float(one) != torch.distributed.get_world_size(made.process_group):
+    ranks = torch.ones(1, dtype=torch.bfloat16 if kind == "bf16" else torch.float16, device=device)
+    torch.distributed.all_reduce(ranks, group=made.process_group)
+    if float(ranks) != torch.distributed.get_world_size(made.process_group):
         raise ValueError(f"the ranks do not add {kind}")

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `gapless run` is to do: a command, and the part of a recipe that is applied to it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/arguments.h"
+#include "optimize/recipe_use.h"
+
+namespace gapless::internal {
+
+// The command to run, and the part of the recipe to apply.
+struct RunPlan {
+  std::string path;  // path of the recipe
+  Recipe recipe{};
+  std::vector<std::string> command{};
+  bool of_recipe = false;  // the command is the recipe's own
+  RecipeUse use{};
+};
+
+// Reads the recipe and chooses its fixes. A command of the recipe whose secrets were redacted cannot be run.
+Result<RunPlan> RunPlanFrom(const Arguments& arguments);
+
+// Returns the fixes that no variable of the environment can switch on.
+std::vector<std::string> NeedGapless(const RunPlan& plan);
+
+}  // namespace gapless::internal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Advice on communication that no computation hides, by the features of the framework that the program uses.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyses/analysis.h"
+#include "diagnose/bottleneck.h"
+#include "diagnose/ledger_view.h"
+#include "diagnose/link_use.h"
+#include "diagnose/rules/exposed_communication/exposure.h"
+
+namespace gapless::internal::exposed {
+
+// The framework features that the program was seen to use.
+struct Use {
+  std::string kind;  // kind of collective with the most exposed time; "": not recorded
+  bool ddp = false;
+  bool trains = false;        // it has steps or wraps its model: all-reduces are of gradients
+  double calls_per_step = 0;  // calls per step of that kind, on the rank with the most
+
+  // One by one, not in buckets: DistributedDataParallel makes some ten calls a step.
+  bool one_by_one() const { return !ddp && calls_per_step > 50; }
+};
+Use UseOf(Tables& tables, const LedgerView& ledger);
+
+// Returns the advice, most useful first; never empty. `overlap_share`: share of communication that is hidden already.
+std::vector<Recommendation> Recommend(double overlap_share, const Use& use, const std::optional<LinkUse>& links);
+
+// Returns the advice against waiting for other ranks; nullopt if `stake`, in ns, is mostly transfer.
+std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake);
+
+// Returns true if the first advice is to hide communication, not to send less, use another link, or wait less.
+bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use);
+
+}  // namespace gapless::internal::exposed

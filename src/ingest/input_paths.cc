@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expands directories, and run directories with the directories in them. Names decide which files are looked at.
+#include "ingest/input_paths.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
+#include "base/strings.h"
+#include "ingest/reader.h"
+#include "wire/control_block.h"
+
+namespace gapless::internal {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns true if files of this name are looked for in directories: the readers' extensions and those of tar
+// archives.
+bool HasExtension(std::string_view path) {
+  for (const Reader* reader : AllReaders())
+    for (const std::string_view extension : reader->extensions)
+      if (path.ends_with(extension)) return true;
+  return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
+}
+
+// Splits "3=path" into rank and path, unless a file has that very name. Text before "=" that is not a whole number
+// ≥ 0 belongs to the path.
+InputPath ParseInputPath(const std::string& argument) {
+  InputPath input{argument, kAbsent, true};
+  const size_t equals = argument.find('=');
+  std::error_code ignored;
+  if (equals == std::string::npos || equals == 0 || fs::exists(argument, ignored)) return input;
+  int64_t rank = 0;
+  const auto [end, error] = std::from_chars(argument.data(), argument.data() + equals, rank);
+  if (error != std::errc() || end != argument.data() + equals || rank < 0) return input;
+  input.path = argument.substr(equals + 1);
+  input.given_rank = rank;
+  return input;
+}
+
+// Recordings of a run folder (docs/run_bundle.md) lie in a folder per rank. JSON files beside them are not all
+// recordings.
+bool IsRecordingOfRun(const std::string& folder, const std::string& name) {
+  const bool is_json = name.find(".json") != std::string::npos;
+  const bool is_known_json = name.find(".pt.trace.json") != std::string::npos || name.ends_with(".host.json");
+  if (name.ends_with(".tmp") || (is_json ? !is_known_json : !HasExtension(name))) return false;
+  // A ring is read together with what was saved of it.
+  constexpr std::string_view kSaved = ".events";
+  std::error_code error;
+  return !name.ends_with(kSaved) ||
+         !fs::exists(StrCat(folder, "/", name.substr(0, name.size() - kSaved.size()), ".ring"), error);
+}
+
+// Collects the recordings of a run directory and of the directories directly in it. "tools" is left out: it holds
+// what gapless put into the processes.
+void FindInRun(const std::string& folder, int depth, std::vector<std::string>& found) {
+  std::error_code ended, error;
+  for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
+    const std::string name = at->path().filename().string();
+    const fs::file_status status = at->symlink_status(error);  // a link leads out of the run
+    if (fs::is_regular_file(status) && IsRecordingOfRun(folder, name)) found.push_back(at->path().string());
+    if (depth == 0 && fs::is_directory(status) && name != "tools") FindInRun(at->path().string(), 1, found);
+  }
+}
+
+}  // namespace
+
+Result<std::vector<InputPath>> InputPathsOf(std::span<const std::string> paths) {
+  std::vector<InputPath> inputs;
+  for (const std::string& argument : paths) {
+    const InputPath input = ParseInputPath(argument);
+    std::error_code error;
+    if (!fs::is_directory(input.path, error)) {
+      inputs.push_back(input);
+      continue;
+    }
+    std::vector<std::string> found;
+    std::error_code ended;
+    const bool is_run = IsRunFolder(input.path);
+    if (is_run) FindInRun(input.path, 0, found);
+    if (is_run && found.empty())
+      return Fail(ErrorCode::kInput, "nothing was recorded in this run", input.path,
+                  "its manifest.json says what ran; steps are seen where PyTorch trains or a model is called");
+    for (fs::directory_iterator at(input.path, ended), end; !is_run && !ended && at != end; at.increment(ended))
+      if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
+    if (found.empty())
+      return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
+                  "looked for .json, .json.gz, .json.zst and tar archives");
+    std::sort(found.begin(), found.end());
+    for (std::string& path : found) inputs.push_back({std::move(path), input.given_rank, false});
+  }
+  return inputs;
+}
+
+bool IsRunFolder(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path + "/control", error)) return false;
+  if (fs::exists(path + "/manifest.json", error)) return true;
+  // The manifest of a run on a disk that was full may be missing. The control file alone must then show by its
+  // magic that it is ours.
+  std::string magic(wire::kControlMagic.size(), '\0');
+  std::ifstream(path + "/control", std::ios::binary).read(magic.data(), static_cast<std::streamsize>(magic.size()));
+  return magic == wire::kControlMagic;
+}
+
+int64_t RankInName(std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  // Tries every "rank" in the name: "rank_test_rank3" has a number only behind the second.
+  for (size_t at = 0; (at = name.find("rank", at)) != std::string_view::npos; at += 4) {
+    size_t digits = at + 4;
+    if (digits < name.size() && (name[digits] == '-' || name[digits] == '_' || name[digits] == '.')) ++digits;
+    int64_t rank = 0;
+    const auto [end, error] = std::from_chars(name.data() + digits, name.data() + name.size(), rank);
+    if (error == std::errc() && end != name.data() + digits && rank >= 0) return rank;
+  }
+  return kAbsent;
+}
+
+}  // namespace gapless::internal

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the recordings that paths lead to.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/ids.h"
+
+namespace gapless::internal {
+
+// An InputPath is one path to read: a file that was named or found in a directory.
+struct InputPath {
+  std::string path;
+  int64_t given_rank = kAbsent;
+  bool named = false;  // by the user, not found in a folder
+};
+
+// Turns arguments into inputs; directories become the recordings in them, in name order. Returns an error if a
+// directory has no recording, even when other arguments are fine, because the user named it.
+Result<std::vector<InputPath>> InputPathsOf(std::span<const std::string> paths);
+
+// Returns true if `path` is a directory that `gapless profile` left (docs/run_bundle.md): it has a control file,
+// and a manifest or at least the control file's magic.
+bool IsRunFolder(const std::string& path);
+
+// "…/rank-34.Jul_15.pt.trace.json.gz" → 34; kAbsent if the name has no rank.
+int64_t RankInName(std::string_view path);
+
+}  // namespace gapless::internal

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests ranks in names, and which files of a directory are recordings.
+#include "ingest/input_paths.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/strings.h"
+
+namespace gapless::internal {
+namespace {
+
+TEST(RankInName, AsPeopleNameFiles) {
+  EXPECT_EQ(RankInName("run/rank-34.Jul_15_10_52.pt.trace.json.gz"), 34);
+  EXPECT_EQ(RankInName("graph_capture_rank_0.17737.pt.trace.json.gz"), 0);
+  EXPECT_EQ(RankInName("bs_32_rank5.json"), 5);
+  EXPECT_EQ(RankInName("rank3/trace.json"), kAbsent);
+  EXPECT_EQ(RankInName("frankly.json"), kAbsent);
+}
+
+TEST(InputPathsOf, FindsTheRecordingsOfADirectoryAndTakesTheRankInFrontOfAFile) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "gapless-inputs-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  for (const char* name : {"b.json", "a.json.gz", "notes.md"}) std::ofstream(StrCat(folder, "/", name)) << "x";
+  const std::string paths[] = {folder, StrCat("3=", folder, "/b.json"), "missing.json"};
+  const auto inputs = InputPathsOf(paths);
+  ASSERT_TRUE(inputs) << inputs.error().ToString();
+  ASSERT_EQ(inputs->size(), 4U);
+  EXPECT_EQ((*inputs)[0].path, folder + "/a.json.gz");
+  EXPECT_EQ((*inputs)[1].path, folder + "/b.json");
+  EXPECT_FALSE((*inputs)[1].named);
+  EXPECT_EQ((*inputs)[2].given_rank, 3);
+  EXPECT_TRUE((*inputs)[2].named);
+  EXPECT_EQ((*inputs)[3].path, "missing.json") << "only reading it reports that it is missing";
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace gapless::internal

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The notes of a report, in the same words in all formats: the limits of the recording, and facts about it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/renderer.h"
+#include "trace/enums.h"
+
+namespace gapless::internal {
+
+// A note on data that was lost or not read, on other executions that are left out, or on rules that could not run.
+struct Note {
+  Severity severity = Severity::kLoss;
+  std::string text;  // as recorded: not safe to print
+};
+std::vector<Note> NotesOf(const Report& report);
+
+}  // namespace gapless::internal
