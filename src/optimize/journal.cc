@@ -92,7 +92,8 @@ std::string LineOf(const Decision& decision, const std::string& beside) {
 // the next trials build on.
 std::optional<Decision> DecisionFrom(const JsonValue& line, std::span<const Fix> own) {
   const std::string name = line.TextOf("fix");
-  Decision decision{.item = {.fix = FindFix(name), .value = line.TextOf("value")}, .reason = line.TextOf("reason")};
+  Decision decision{.item = {.fix = FindFixWithTrial(name), .value = line.TextOf("value")},
+                    .reason = line.TextOf("reason")};
   for (const Fix& fix : own)
     if (fix.name == name) decision.item.fix = &fix;
   const int64_t outcome = line.Get("outcome").Int().value_or(-1);
@@ -159,7 +160,7 @@ const Decision* DecisionJournal::Find(const FixItem& item, const FixSet& beside)
 std::optional<double> DecisionJournal::SlowStartS() const {
   std::optional<double> latest_s;
   for (const Entry& entry : entries_)
-    if (entry.decision.item.fix->slow_start && entry.decision.startup_s)
+    if (entry.decision.item.fix->trial.slow_start && entry.decision.startup_s)
       latest_s = std::max(0.0, *entry.decision.startup_s);
   return latest_s;
 }

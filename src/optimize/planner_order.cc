@@ -36,12 +36,12 @@ void Planner::FitRunsToBudget() {
 bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
   const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty(), slow_start_s_);
   const auto now = runner_.Now();
-  const bool needs_proof = candidate.item.fix->live || time_.has_accepted;
+  const bool needs_proof = candidate.item.fix->trial.live || time_.has_accepted;
   const auto trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
   const auto ends = needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
   if (now + Lasting(trial_s) <= ends) return true;
   const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
-  if (candidate.item.fix->live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline()) return true;
+  if (candidate.item.fix->trial.live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline()) return true;
   decision.outcome = FixOutcome::kNoTime;
   const auto words = [](double seconds) { return StrCat(FormatNumber(std::max(0.0, seconds), 0), " s"); };
   const double left_s = Seconds(time_.deadline() - now);
@@ -150,7 +150,7 @@ size_t Planner::NextWithin() const {
   double best_speedup = first.speedup;
   for (size_t i = 0; i < pending_.size(); ++i) {
     const Promise promise = promise_of(i);
-    const double alone_s = promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->live),
+    const double alone_s = promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->trial.live),
                  after_s = first.min_trial_s + promise.min_trial_s + proof_s(promise, true, true);
     if (promise.speedup > best_speedup && alone_s <= left_s && after_s > left_s)
       best = i, best_speedup = promise.speedup;
