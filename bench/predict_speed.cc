@@ -64,11 +64,11 @@ int main(int argc, char** argv) {
   size_t asked = 0;
   const double catalogue_ms = BestMs([&] {
     asked = 0;
-    for (const WhatIf* what_if : AllWhatIfs())
-      if (what_if->value.empty() || what_if->value.starts_with('[')) {
-        (void)predictor->Predict({{.name = std::string(what_if->name)}});
-        ++asked;
-      }
+    for (const Fix* fix : FixesWithModel()) {
+      if (fix->model.needs_value()) continue;
+      (void)predictor->Predict({{.name = std::string(fix->name)}});
+      ++asked;
+    }
   });
   std::printf("events %.0f\nbuild %.2f ms, %.1f million events a second\n", events, build_ms, events / build_ms / 1e3);
   std::printf("replay %.3f ms, %.0f million events a second\n", replay_ms, events / replay_ms / 1e3);

@@ -56,9 +56,9 @@ void CheckConversion(const gapless::internal::Run& run, gapless::internal::Table
 void CheckPredictions(const gapless::internal::Advice& advice) {
   const auto& predictor = advice.predictor();
   if (!predictor || !predictor->check().accepted()) return;
-  for (const gapless::internal::WhatIf* one : gapless::internal::AllWhatIfs()) {
-    if (!one->value.empty() && !one->value.starts_with('[')) continue;
-    const auto prediction = predictor->Predict({{.name = std::string(one->name)}});
+  for (const gapless::internal::Fix* fix : gapless::internal::FixesWithModel()) {
+    if (fix->model.needs_value()) continue;
+    const auto prediction = predictor->Predict({{.name = std::string(fix->name)}});
     Check(prediction.has_value());
     const auto& share = prediction->share;
     Check(!prediction->refusal.empty() ||

@@ -11,7 +11,7 @@
 #include "diagnose/bottleneck_analyzer.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {

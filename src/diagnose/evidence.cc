@@ -8,7 +8,7 @@
 #include "analyses/rows/idle.h"
 #include "analyses/rows/whole_run.h"
 #include "base/strings.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 #include "trace/processors.h"
 
 namespace gapless::internal {

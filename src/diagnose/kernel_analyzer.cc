@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {

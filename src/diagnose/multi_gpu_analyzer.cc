@@ -9,7 +9,7 @@
 #include "diagnose/bottleneck_analyzer.h"
 #include "diagnose/estimate.h"
 #include "diagnose/thresholds.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {

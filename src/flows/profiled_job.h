@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "flows/analysis.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 #include "trial/process_run.h"
 
 namespace gapless::internal {

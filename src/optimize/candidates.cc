@@ -22,17 +22,12 @@ constexpr double kOfPrior = 0.1;   // share of the prior's gain that a fix keeps
 constexpr double kSafetyPenalty =
     0.01;  // speedup subtracted per safety class, so that of two equal fixes the safer comes first
 
-// Returns true if predict has a model of this name.
-bool HasWhatIf(std::string_view name) {
-  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
-}
-
 // Returns the bottleneck with the largest gain that the fix cures, by its own list or by the rule's
 // recommendations; null without a match.
 const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottlenecks) {
   const Bottleneck* best = nullptr;
   for (const Bottleneck& bottleneck : bottlenecks) {
-    bool cured = std::ranges::find(item.fix->cures, bottleneck.id) != item.fix->cures.end();
+    bool cured = std::ranges::find(item.fix->trial.cures, bottleneck.id) != item.fix->trial.cures.end();
     for (const Recommendation& recommendation : bottleneck.recommendations)
       cured = cured || recommendation.fix.substr(0, recommendation.fix.find('=')) == item.fix->name;
     const auto gain = [](const Bottleneck& of) { return of.gain ? of.gain->expected : 1; };
@@ -48,7 +43,8 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
       predictor.Predict({{.name = std::string(candidate.item.fix->name), .value = candidate.item.value}});
   if (!prediction || !prediction->refusal.empty()) return;
   if (!prediction->nothing.empty()) {
-    if (!gpu && candidate.item.fix->blind) return;  // the what-if looks for kernels, which a processor does not have
+    if (!gpu && candidate.item.fix->trial.blind)
+      return;  // the model looks for kernels, which a processor does not have
     candidate.skip = prediction->nothing.front();
     return;
   }
@@ -62,7 +58,7 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
 // `workers` may do: values of these have the gain of their own hint.
 void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidate) {
   const bool is_by_value = IsHintedByValue(*candidate.item.fix);
-  const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->prior, 1.0) - 1);
+  const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->trial.prior, 1.0) - 1);
   const bool is_cured = cured != nullptr && cured->gain && !is_by_value;
   const bool is_predicted = candidate.predicted && (!hint.speedup || candidate.item.fix->name == "workers");
   candidate.score = is_predicted   ? candidate.predicted->expected
@@ -82,9 +78,9 @@ Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck>
   Candidate candidate{.item = item};
   const Bottleneck* const cured = CuredBy(item, bottlenecks);
   if (cured != nullptr) candidate.cures = cured->title;
-  if (predictor != nullptr && predictor->check().accepted() && item.fix->predictable && HasWhatIf(item.fix->name))
+  if (predictor != nullptr && predictor->check().accepted() && item.fix->has_model() && item.fix->trial.predictable)
     Predict(*predictor, context.gpu, candidate);
-  if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->blind)
+  if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->trial.blind)
     candidate.skip = "no finding supports it";
   const MachineHint hint = HintFor(item, context, bottlenecks);
   if (asked != Asked::kNothing || hint.speedup) candidate.skip.clear();
@@ -100,7 +96,7 @@ Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck>
 std::vector<FixItem> Named(const CandidateOptions& options) {
   std::vector<FixItem> all = options.only;
   if (all.empty())
-    for (const Fix* fix : AllFixes()) all.push_back({.fix = fix});
+    for (const Fix* fix : FixesWithTrial()) all.push_back({.fix = fix});
   for (const Fix& fix : options.own)  // a file of the user's own is always tried
     if (std::ranges::find(all, &fix, &FixItem::fix) == all.end()) all.push_back({.fix = &fix});
   return all;
@@ -117,11 +113,11 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
       candidates.push_back({.item = item, .score = 0, .skip = "--without names it", .does_not_apply = true});
       continue;
     }
-    FixValues values = item.value.empty() && item.fix->values != nullptr ? item.fix->values(context)
-                                                                         : FixValues{.values = {item.value}};
-    if (item.fix->needs_loader && context.loaders == size_t{0})
+    FixValues values = item.value.empty() && item.fix->has_trial() ? item.fix->trial.values(context)
+                                                                   : FixValues{.values = {item.value}};
+    if (item.fix->trial.needs_loader && context.loaders == size_t{0})
       values = {.values = {}, .why_not = "the program reads from no DataLoader"};
-    if (item.fix->needs_optimizer && context.has_optimizer == false)
+    if (item.fix->trial.needs_optimizer && context.has_optimizer == false)
       values = {.values = {}, .why_not = "no optimiser of torch.optim took a step"};
     if (std::string why = WhyNothingToChange(*item.fix, context); !why.empty() && !values.values.empty())
       values = {.values = {}, .why_not = std::move(why)};
@@ -144,7 +140,7 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
   // Fixes whose runs begin minutes later come last, whatever their score: they could use up the budget before
   // others had a turn.
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
-    if (a.item.fix->slow_start != b.item.fix->slow_start) return b.item.fix->slow_start;
+    if (a.item.fix->trial.slow_start != b.item.fix->trial.slow_start) return b.item.fix->trial.slow_start;
     return a.score > b.score;
   });
   return candidates;

@@ -13,8 +13,7 @@
 #include "base/strings.h"
 #include "diagnose/rule.h"
 #include "optimize/candidates.h"
-#include "optimize/fix.h"
-#include "predict/what_if.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 namespace {
@@ -37,44 +36,53 @@ const FixContext kLarge{
     .cpus = 192, .ranks = 8, .gpu = true, .compute_major = 9, .torch_version = "2.15.0", .all_values = true};
 
 TEST(Catalogue, EveryFixIsAFileOfItsNameWithALineOfHelp) {
-  EXPECT_GE(AllFixes().size(), 28U);
+  EXPECT_GE(AllFixes().size(), 37U);
+  EXPECT_TRUE(std::ranges::is_sorted(AllFixes(), {}, &Fix::name));
   for (const Fix* fix : AllFixes()) {
-    EXPECT_TRUE(fs::exists(StrCat("src/optimize/fixes/", fix->name, ".cc"))) << fix->name;
+    EXPECT_TRUE(fs::exists(StrCat("src/predict/fixes/", fix->name, ".cc"))) << fix->name;
     EXPECT_FALSE(fix->help.empty()) << fix->name;
     EXPECT_LE(fix->help.size(), 80U) << fix->name;
     EXPECT_FALSE(fix->help.ends_with('.')) << fix->name;
-    EXPECT_TRUE(fix->why.starts_with("Where ")) << fix->name << " does not say when it helps";
-    EXPECT_TRUE(fix->why.ends_with('.')) << fix->name;
-    EXPECT_NE(fix->values, nullptr) << fix->name;
+    EXPECT_TRUE(fix->has_model() || fix->has_trial()) << fix->name;
     EXPECT_EQ(FindFix(fix->name), fix);
   }
   EXPECT_EQ(FindFix("quantum"), nullptr);
 }
 
+TEST(Catalogue, ATrialSaysWhenItHelps) {
+  EXPECT_GE(FixesWithTrial().size(), 28U);
+  for (const Fix* fix : FixesWithTrial()) {
+    EXPECT_TRUE(fix->trial.why.starts_with("Where ")) << fix->name;
+    EXPECT_TRUE(fix->trial.why.ends_with('.')) << fix->name;
+    EXPECT_EQ(FindFixWithTrial(fix->name), fix);
+  }
+  EXPECT_EQ(FindFixWithTrial("network"), nullptr) << "it can only be predicted";
+}
+
 TEST(Catalogue, APriorHasItsSourceAndAFigureWithoutOneIsUnknown) {
-  for (const Fix* fix : AllFixes()) {
-    const bool has_source =
-        fix->why.find("Prior: ") != std::string_view::npos || fix->why.find("about 20 %") != std::string_view::npos;
-    EXPECT_TRUE(fix->prior == 1 || has_source) << fix->name << " has a prior from nowhere";
-    EXPECT_GT(fix->prior, 0.1) << fix->name;
-    EXPECT_LT(fix->prior, 4) << fix->name;
+  for (const Fix* fix : FixesWithTrial()) {
+    const bool has_source = fix->trial.why.find("Prior: ") != std::string_view::npos ||
+                            fix->trial.why.find("about 20 %") != std::string_view::npos;
+    EXPECT_TRUE(fix->trial.prior == 1 || has_source) << fix->name << " has a prior from nowhere";
+    EXPECT_GT(fix->trial.prior, 0.1) << fix->name;
+    EXPECT_LT(fix->trial.prior, 4) << fix->name;
   }
 }
 
 TEST(Catalogue, ConflictsNameFixesInBothDirections) {
-  for (const Fix* fix : AllFixes())
-    for (const std::string_view name : fix->conflicts) {
+  for (const Fix* fix : FixesWithTrial())
+    for (const std::string_view name : fix->trial.conflicts) {
       const Fix* other = FindFix(name);
       ASSERT_NE(other, nullptr) << fix->name << " conflicts with " << name << ", which is not a fix";
-      EXPECT_NE(std::ranges::find(other->conflicts, fix->name), other->conflicts.end())
+      EXPECT_NE(std::ranges::find(other->trial.conflicts, fix->name), other->trial.conflicts.end())
           << name << " does not know " << fix->name;
       EXPECT_NE(other, fix);
     }
 }
 
 TEST(Catalogue, CuresNameRules) {
-  for (const Fix* fix : AllFixes()) {
-    for (const std::string_view id : fix->cures)
+  for (const Fix* fix : FixesWithTrial()) {
+    for (const std::string_view id : fix->trial.cures)
       EXPECT_TRUE(std::ranges::any_of(AllRules(), [&](const Rule* rule) { return rule->id == id; }))
           << fix->name << ": " << id;
   }
@@ -82,63 +90,44 @@ TEST(Catalogue, CuresNameRules) {
 
 TEST(Catalogue, OrdersAreApart) {
   std::vector<int> orders;
-  for (const Fix* fix : AllFixes()) orders.push_back(fix->order);
+  for (const Fix* fix : FixesWithTrial()) orders.push_back(fix->trial.order);
   std::ranges::sort(orders);
   EXPECT_EQ(std::ranges::adjacent_find(orders), orders.end()) << "two fixes of one order: which comes first?";
-  EXPECT_LT(FindFix("channels_last")->order, FindFix("compile")->order);
-  EXPECT_LT(FindFix("workers")->order, FindFix("prefetch_factor")->order);
-}
-
-// Fixes and what-ifs take these words from the catalogue: a file that writes its own is found here.
-TEST(Catalogue, WordsAreThoseOfTheEntry) {
-  const auto check = [](const auto& made) {
-    const FixInfo* entry = FindFixInfo(made.name);
-    ASSERT_NE(entry, nullptr) << made.name;
-    EXPECT_EQ(made.help, entry->help) << made.name;
-    EXPECT_EQ(made.safety, entry->safety) << made.name;
-  };
-  for (const Fix* fix : AllFixes()) check(*fix);
-  for (const WhatIf* what_if : AllWhatIfs()) check(*what_if);
-}
-
-TEST(Catalogue, EntriesAreSortedAndEachIsAFixOrAWhatIf) {
-  EXPECT_TRUE(std::ranges::is_sorted(fixes::kAll, {}, [](const FixInfo* entry) { return entry->name; }));
-  for (const FixInfo* entry : fixes::kAll) {
-    EXPECT_FALSE(entry->help.ends_with('.')) << entry->name;
-    EXPECT_LE(entry->help.size(), 80U) << entry->name;
-    EXPECT_TRUE(FindFix(entry->name) != nullptr ||
-                std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == entry->name; }))
-        << entry->name;
-  }
+  EXPECT_LT(FindFix("channels_last")->trial.order, FindFix("compile")->trial.order);
+  EXPECT_LT(FindFix("workers")->trial.order, FindFix("prefetch_factor")->trial.order);
 }
 
 TEST(Catalogue, AValueMayChangeWhatAFixIs) {
-  EXPECT_EQ((FixItem{FindFix("nosync"), ""}.Class()), Safety::kRounding);
+  EXPECT_EQ(SafetyOf(*FindFix("nosync"), ""), Safety::kRounding);
   EXPECT_EQ((FixItem{FindFix("nosync"), "4"}.Class()), Safety::kTraining);
   EXPECT_EQ(SafetyOf(WhatIfItem{.name = "nosync", .value = "4"}), Safety::kTraining);
+  EXPECT_EQ(UsualSafetyOf(*FindFix("nosync")), Safety::kTraining) << "its model needs a value";
+  EXPECT_EQ((FixItem{FindFix("amp"), "bf16"}.Class()), Safety::kRounding);
+  EXPECT_EQ((FixItem{FindFix("amp"), "fp16"}.Class()), Safety::kTraining);
+  EXPECT_EQ(SafetyOf(WhatIfItem{.name = "amp", .value = "fp16"}), Safety::kTraining);
 }
 
 std::string_view WithoutBrackets(std::string_view value) {
   return value.starts_with('[') ? value.substr(1, value.size() - 2) : value;
 }
 
-TEST(Catalogue, OnlyAFixWhoseValueIsThatOfItsWhatIfIsPredicted) {
-  // `batch=2` of the fix is twice the batch, of the what-if two samples.
-  for (const Fix* fix : AllFixes())
-    for (const WhatIf* what_if : AllWhatIfs()) {
-      if (what_if->name != fix->name || what_if->value.empty() || fix->value.empty()) continue;
-      EXPECT_EQ(WithoutBrackets(what_if->value) == WithoutBrackets(fix->value), fix->predictable) << fix->name;
-    }
+TEST(Catalogue, OnlyATrialWhoseValueIsThatOfTheModelIsPredicted) {
+  // `batch=2` is a batch twice as large in a trial, and one of two samples in the model.
+  for (const Fix* fix : FixesWithTrial()) {
+    if (fix->model.value.empty() || fix->trial.value.empty()) continue;
+    EXPECT_EQ(WithoutBrackets(fix->model.value) == WithoutBrackets(fix->trial.value), fix->trial.predictable)
+        << fix->name;
+  }
 }
 
 TEST(Catalogue, AFixThatTakesAValueSaysWhich) {
-  for (const Fix* fix : AllFixes()) {
-    EXPECT_EQ(fix->value.empty(), fix->grammar.accepts == nullptr) << fix->name;
-    EXPECT_EQ(fix->value.empty(), fix->grammar.words.empty()) << fix->name;
-    if (fix->grammar.accepts == nullptr) continue;
+  for (const Fix* fix : FixesWithTrial()) {
+    EXPECT_EQ(fix->trial.value.empty(), fix->trial.grammar.accepts == nullptr) << fix->name;
+    EXPECT_EQ(fix->trial.value.empty(), fix->trial.grammar.words.empty()) << fix->name;
+    if (fix->trial.grammar.accepts == nullptr) continue;
     for (const char* wrong : {"", "-1", "1e3", "0x4", "nan", "inf", " 4", "4 ", "4.5.6", "1,2", "a/b", "../x.so",
                               "$(id)", "99999999999999999999"})
-      EXPECT_FALSE(fix->grammar.accepts(wrong)) << fix->name << "=" << wrong;
+      EXPECT_FALSE(fix->trial.grammar.accepts(wrong)) << fix->name << "=" << wrong;
   }
   for (const char* good : {"affinity=0-7", "affinity=3", "checkpoint=0.5", "checkpoint=3", "batch=1.5", "nosync=0",
                            "nosync=4", "compile=max-autotune-no-cudagraphs", "workers=0", "fused_optimizer=foreach"})
@@ -151,9 +140,9 @@ TEST(Catalogue, AFixThatTakesAValueSaysWhich) {
 
 TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
   const Pattern kVariable = *Pattern::Make("^[A-Z][A-Z0-9_]*=[^ ]+$", "the test");
-  for (const Fix* fix : AllFixes())
+  for (const Fix* fix : FixesWithTrial())
     for (const FixContext& context : {FixContext{}, kSmall, kLaptop, kVolta, kLarge}) {
-      const FixValues found = fix->values(context);
+      const FixValues found = fix->trial.values(context);
       EXPECT_NE(found.values.empty(), found.why_not.empty()) << fix->name << ": either values or a reason";
       EXPECT_FALSE(found.why_not.ends_with('.')) << fix->name;
       for (const std::string& value : found.values) {
@@ -162,15 +151,15 @@ TEST(Catalogue, ValuesFitEveryMachineOrAReasonIsGiven) {
         const auto parsed = ParseFixItem(item.ToString());
         ASSERT_TRUE(parsed) << item.ToString() << ": " << parsed.error().message;
         EXPECT_EQ(parsed->value, value);
-        if (fix->environment == nullptr) continue;
-        for (const std::string& variable : fix->environment(context, value))
+        if (fix->trial.environment == nullptr) continue;
+        for (const std::string& variable : fix->trial.environment(context, value))
           EXPECT_TRUE(kVariable.IsIn(variable)) << variable;
       }
     }
 }
 
 std::vector<std::string> Values(std::string_view name, const FixContext& context) {
-  return FindFix(name)->values(context).values;
+  return FindFix(name)->trial.values(context).values;
 }
 using Texts = std::vector<std::string>;
 
@@ -207,24 +196,24 @@ TEST(Catalogue, MixedPrecisionFollowsTheHardware) {
   EXPECT_EQ(amp(0), (Texts{"bf16", "fp16"})) << "an unknown GPU";
   EXPECT_EQ(Values("amp", {.bf16_cpu = true}), (Texts{"bf16"}));
   EXPECT_EQ(Values("amp", {}), Texts{});
-  EXPECT_EQ((FixItem{FindFix("amp"), "bf16"}.Class()), Safety::kRounding);
-  EXPECT_EQ((FixItem{FindFix("amp"), "fp16"}.Class()), Safety::kTraining);
   EXPECT_TRUE(Values("tf32", {.gpu = true, .compute_major = 7}).empty());
 }
 
 TEST(Catalogue, TheAllocatorIsToldByTheNameThatItsVersionKnows) {
   const Fix& fix = *FindFix("allocator");
-  EXPECT_EQ(fix.environment({.torch_version = "2.15.0"}, "")[0], "PYTORCH_ALLOC_CONF=expandable_segments:True");
-  EXPECT_EQ(fix.environment({.torch_version = "2.4.1"}, "")[0], "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
-  EXPECT_EQ(fix.environment({}, "")[0], "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True") << "an unknown version";
+  EXPECT_EQ(fix.trial.environment({.torch_version = "2.15.0"}, "")[0], "PYTORCH_ALLOC_CONF=expandable_segments:True");
+  EXPECT_EQ(fix.trial.environment({.torch_version = "2.4.1"}, "")[0],
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
+  EXPECT_EQ(fix.trial.environment({}, "")[0], "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True")
+      << "an unknown version";
 }
 
 TEST(Catalogue, ItemsAreReadAsTheyAreTyped) {
   EXPECT_EQ(ParseFixItem("workers=4")->ToString(), "workers=4");
   EXPECT_EQ(ParseFixItem("amp")->ToString(), "amp");
-  EXPECT_EQ(UsageOf(*FindFix("workers")), "workers=N");
-  EXPECT_EQ(UsageOf(*FindFix("amp")), "amp[=TYPE]");
-  EXPECT_EQ(UsageOf(*FindFix("tf32")), "tf32");
+  EXPECT_EQ(TrialUsageOf(*FindFix("workers")), "workers=N");
+  EXPECT_EQ(TrialUsageOf(*FindFix("amp")), "amp[=TYPE]");
+  EXPECT_EQ(TrialUsageOf(*FindFix("tf32")), "tf32");
   EXPECT_EQ(ParseFixItem("worker=4").error().hint, "did you mean workers?");
   for (const char* wrong : {"workers", "workers=", "tf32=1", "amp=", "", "=", "amp=a b", "workers=4;rm", "quantum"})
     EXPECT_FALSE(ParseFixItem(wrong)) << wrong;
@@ -240,19 +229,19 @@ TEST(Catalogue, VersionsAreCompared) {
 
 TEST(Catalogue, TheAgentKnowsEachFixAndWhetherItIsLive) {
   std::vector<std::string> missing;
-  for (const Fix* fix : AllFixes()) {
+  for (const Fix* fix : FixesWithTrial()) {
     const std::string text = TextOf(ModuleOf(*fix));
     if (text.empty()) missing.emplace_back(fix->name);
     const bool says = text.find("\nLIVE = ") != std::string::npos || text.find("\nLIVE: bool = ") != std::string::npos;
     const bool live =
         text.find("LIVE = True") != std::string::npos || text.find("LIVE: bool = True") != std::string::npos;
-    EXPECT_EQ(says ? live : fix->live, fix->live) << fix->name << " is live on one side only";
+    EXPECT_EQ(says ? live : fix->trial.live, fix->trial.live) << fix->name << " is live on one side only";
   }
-  if (!missing.empty()) GTEST_SKIP() << "the agent has no " << Join(missing, ", ");
+  EXPECT_TRUE(missing.empty()) << "the agent has no " << Join(missing, ", ");
   for (const auto& entry : fs::directory_iterator("python/gapless/agent/gapless_agent/fixes")) {
     const std::string name = entry.path().stem().string();
     const bool is_fix = entry.path().extension() == ".py" && !name.starts_with('_');
-    EXPECT_TRUE(!is_fix || FindFix(name) != nullptr) << "the catalogue has no " << name;
+    EXPECT_TRUE(!is_fix || FindFixWithTrial(name) != nullptr) << "no fix has a trial that is done by " << name;
   }
 }
 

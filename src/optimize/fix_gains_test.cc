@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 namespace {

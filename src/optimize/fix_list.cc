@@ -4,7 +4,7 @@
 
 #include "base/described_json.h"
 #include "base/strings.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 namespace documents {
@@ -33,10 +33,10 @@ struct Fixes {
 
 std::string FixesText() {
   size_t longest = 0;
-  for (const Fix* fix : AllFixes()) longest = std::max(longest, UsageOf(*fix).size());
+  for (const Fix* fix : FixesWithTrial()) longest = std::max(longest, TrialUsageOf(*fix).size());
   std::string text;
-  for (const Fix* fix : AllFixes()) {
-    const std::string usage = UsageOf(*fix);
+  for (const Fix* fix : FixesWithTrial()) {
+    const std::string usage = TrialUsageOf(*fix);
     text += StrCat("  ", usage, std::string(longest - usage.size() + 2, ' '), fix->help, " (", ToString(fix->safety),
                    ")\n");
   }
@@ -47,14 +47,14 @@ constinit const TypeInfo kFixesDocument = describe::MakeType<documents::Fixes>()
 
 std::string FixesJson() {
   documents::Fixes document;
-  for (const Fix* fix : AllFixes())
+  for (const Fix* fix : FixesWithTrial())
     document.fixes.push_back({std::string(fix->name),
-                              UsageOf(*fix),
+                              TrialUsageOf(*fix),
                               std::string(fix->help),
                               std::string(ToString(fix->safety)),
-                              std::string(NameOf(fix->effort)),
-                              fix->live,
-                              {fix->cures.begin(), fix->cures.end()}});
+                              std::string(NameOf(fix->trial.effort)),
+                              fix->trial.live,
+                              {fix->trial.cures.begin(), fix->trial.cures.end()}});
   return DocumentOf("optimize", document);
 }
 

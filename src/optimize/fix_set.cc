@@ -22,7 +22,7 @@ bool Lists(std::span<const std::string_view> names, std::string_view name) {
 const Fix* FindIn(std::string_view name, std::span<const Fix> own) {
   for (const Fix& fix : own)
     if (fix.name == name) return &fix;
-  return FindFix(name);
+  return FindFixWithTrial(name);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ bool FixSet::Has(std::string_view name) const {
 FixSet FixSet::With(const FixItem& item) const {
   FixSet more = Without(item.fix->name);
   more.items_.push_back(item);
-  std::ranges::stable_sort(more.items_, {}, [](const FixItem& fix_item) { return fix_item.fix->order; });
+  std::ranges::stable_sort(more.items_, {}, [](const FixItem& fix_item) { return fix_item.fix->trial.order; });
   return more;
 }
 
@@ -47,7 +47,7 @@ FixSet FixSet::Without(std::string_view name) const {
 // A conflict counts whichever of the two names the other.
 const Fix* FixSet::ConflictWith(const Fix& fix) const {
   for (const FixItem& item : items_)
-    if (Lists(fix.conflicts, item.fix->name) || Lists(item.fix->conflicts, fix.name)) return item.fix;
+    if (Lists(fix.trial.conflicts, item.fix->name) || Lists(item.fix->trial.conflicts, fix.name)) return item.fix;
   return nullptr;
 }
 
@@ -60,7 +60,7 @@ Safety FixSet::Loosest() const {
 Precision FixSet::Claim() const {
   Precision claim = Precision::kFp32;
   for (const FixItem& item : items_)
-    if (item.fix->precision_of != nullptr) claim = std::max(claim, item.fix->precision_of(item.value));
+    if (item.fix->trial.precision_of != nullptr) claim = std::max(claim, item.fix->trial.precision_of(item.value));
   return claim;
 }
 
@@ -81,8 +81,8 @@ std::vector<std::string> FixSet::OwnFiles() const {
 std::vector<std::pair<std::string, std::string>> FixSet::Environment(const FixContext& context) const {
   std::vector<std::pair<std::string, std::string>> all;
   for (const FixItem& item : items_) {
-    if (item.fix->environment == nullptr) continue;
-    for (const std::string& line : item.fix->environment(context, item.value)) {
+    if (item.fix->trial.environment == nullptr) continue;
+    for (const std::string& line : item.fix->trial.environment(context, item.value)) {
       const size_t equals = line.find('=');
       std::string name = line.substr(0, equals);
       if (equals != line.npos && std::getenv(name.c_str()) == nullptr)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 

@@ -100,8 +100,8 @@ Result<ParityReport> ProcessRunner::Training(const FixSet& set, bool exact) {
 Result<RunSample> ProcessRunner::RunBlocks(const FixSet& set, BlockDriver& driver) {
   RunRequest request = RequestFor(set);
   request.switch_loaders = std::ranges::any_of(driver.arms(), [](const BlockArm& arm) {
-    const Fix* fix = FindFix(std::string_view(arm.fix).substr(0, arm.fix.find('=')));
-    return fix != nullptr && fix->needs_loader;
+    const Fix* fix = FindFixWithTrial(std::string_view(arm.fix).substr(0, arm.fix.find('=')));
+    return fix != nullptr && fix->trial.needs_loader;
   });
   request.measure = 1;  // and then as many as the driver wants
   request.enough = [&](std::span<const int64_t>) { return driver.IsDone(); };

@@ -109,7 +109,7 @@ std::string LineOf(const Decision& decision, const std::string& beside) {
 // Returns the decision of a line; nullopt if the fix is not known any more, or if a decision to keep it lacks what
 // the next trials build on.
 std::optional<Decision> DecisionFrom(const DecisionLine& line, std::span<const Fix> own) {
-  Decision decision{.item = {.fix = FindFix(line.fix), .value = line.value},
+  Decision decision{.item = {.fix = FindFixWithTrial(line.fix), .value = line.value},
                     .outcome = line.outcome,
                     .reason = line.reason,
                     .predicted = line.predicted,
@@ -178,7 +178,7 @@ const Decision* DecisionJournal::Find(const FixItem& item, const FixSet& beside)
 std::optional<double> DecisionJournal::SlowStartS() const {
   std::optional<double> latest_s;
   for (const Entry& entry : entries_)
-    if (entry.decision.item.fix->slow_start && entry.decision.startup_s)
+    if (entry.decision.item.fix->trial.slow_start && entry.decision.startup_s)
       latest_s = std::max(0.0, *entry.decision.startup_s);
   return latest_s;
 }

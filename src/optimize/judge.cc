@@ -47,7 +47,7 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
   const auto in_state = [&](ChangeState state) { return std::ranges::find(decision.changes, state, &Change::state); };
   const auto refused = in_state(ChangeState::kRefused);
   // A fix that works by variables of the environment has nothing to report from inside the process.
-  const bool said = refused != decision.changes.end() || decision.item.fix->environment == nullptr;
+  const bool said = refused != decision.changes.end() || decision.item.fix->trial.environment == nullptr;
   if (in_state(ChangeState::kOn) == decision.changes.end() && said) {
     return refuse(FixOutcome::kDoesNotApply,
                   refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "collect/launch.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 #include "validate/pair_sequence.h"
 
 namespace gapless::internal {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "gapless/bottleneck.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "collect/files.h"
+#include "validate/parity.h"
 
 namespace gapless::internal {
 namespace {
@@ -38,14 +39,13 @@ Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
     if (!safety) return Fail(ErrorCode::kUsage, "a fix is exact, rounding, stochastic or training", std::string(kind));
     auto name = std::make_unique<std::string>(std::filesystem::path(path).stem().string());
     if (!IsName(*name)) return Fail(ErrorCode::kUsage, "the name of a fix is of a-z, 0-9 and _", *name);
-    if (FindFix(*name) != nullptr) return Fail(ErrorCode::kUsage, "there is a fix of this name already", *name);
+    if (FindFixWithTrial(*name) != nullptr)
+      return Fail(ErrorCode::kUsage, "there is a fix of this name already", *name);
     auto file = std::make_unique<std::string>(path);
     own.fixes.push_back({.name = *name,
                          .help = "a fix of the user's own",
                          .safety = *safety,
-                         .value = "[V]",
-                         .order = kOrder,
-                         .values = Always,
+                         .trial = {.value = "[V]", .order = kOrder, .values = Always},
                          .own_file = *file});
     own.texts.push_back(std::move(name));
     own.texts.push_back(std::move(file));

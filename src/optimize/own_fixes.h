@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 

@@ -28,10 +28,10 @@ Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, doub
   const auto found = screened.find(candidate.item.ToString());
   const BlockArm* const arm = found == screened.end() ? nullptr : &found->second;
   if (arm != nullptr && arm->sequence.size() >= kMinPairs) promise.speedup = 1 / arm->sequence.Interval().expected;
-  const double slow_s = fix.slow_start ? slow_start_s : 0, warm_s = run_s + slow_s / 2;
+  const double slow_s = fix.trial.slow_start ? slow_start_s : 0, warm_s = run_s + slow_s / 2;
   promise.later_run_s = warm_s;
   promise.trial_s = promise.min_trial_s = run_s + slow_s;
-  if (!fix.live || (arm != nullptr && !arm->refusal.empty())) {
+  if (!fix.trial.live || (arm != nullptr && !arm->refusal.empty())) {
     promise.trial_s += kPairsToDecide * (run_s + warm_s);
     promise.min_trial_s += kMinPairsToProve * (run_s + warm_s);
   } else if (!is_alone || arm == nullptr || arm->sequence.Verdict() != SpeedVerdict::kFaster) {

@@ -77,7 +77,7 @@ bool Planner::Refuse(const Candidate& candidate, Decision& decision) {
 Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   std::string refusal = "it cannot be switched";
   std::optional<Contest> contest;
-  if (decision.item.fix->live) {
+  if (decision.item.fix->trial.live) {
     auto blocks = HoldBlocks(decision.item, decision.run_s, refusal);
     if (!blocks) return Unexpected{blocks.error()};
     // Blocks need a proof by pairs of runs. Where no time is left for both, pairs alone prove a fix that is alone.
@@ -130,7 +130,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
     decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
                          static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
                          (startup_s_ - static_cast<double>(baselines_[0].warmup) * result_.before.step_ms / 1e3);
-    if (item.fix->slow_start) slow_start_s_ = std::max(0.0, *decision.startup_s);
+    if (item.fix->trial.slow_start) slow_start_s_ = std::max(0.0, *decision.startup_s);
     if (measure) GAPLESS_TRY(Measure(set, decision));
   } else if (hung) {
     GAPLESS_TRY(CompareHang(decision.run_s, decision));

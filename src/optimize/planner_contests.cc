@@ -89,7 +89,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
     }
     for (const double step_ms : driver.off_ms()) machine_.Add(step_ms, current_.step_ms);
     takes_s = LongestSeconds({&*sample, 1});
-    if (item.fix->slow_start) run_s = std::clamp(takes_s, std::min(time_.command_s, run_s), run_s);
+    if (item.fix->trial.slow_start) run_s = std::clamp(takes_s, std::min(time_.command_s, run_s), run_s);
     contest.sequence = arms[0].sequence;
     Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
     // Without a single pair another process would show nothing more.

@@ -45,14 +45,14 @@ void Planner::ShortenRunsTo(double seconds) {
 // When a trial would be over, and when it has to be for the proof after it.
 Planner::TrialTimes Planner::TimesOf(const Candidate& candidate) const {
   const Promise promise = PromiseOf(candidate, screened_, time_.current_s, result_.accepted.empty(), slow_start_s_);
-  TrialTimes times{.promise = promise, .needs_proof = candidate.item.fix->live || time_.has_accepted};
+  TrialTimes times{.promise = promise, .needs_proof = candidate.item.fix->trial.live || time_.has_accepted};
   times.trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
   times.ends = times.needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
   // A fix alone is proved by pairs of runs that it is tried with.
   const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
   const auto now = runner_.Now();
   times.fits = now + Lasting(times.trial_s) <= times.ends ||
-               (candidate.item.fix->live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline());
+               (candidate.item.fix->trial.live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline());
   return times;
 }
 
@@ -147,7 +147,7 @@ size_t Planner::NextWithin() {
   double best_speedup = first.speedup;
   for (size_t i = 0; i < pending_.size(); ++i) {
     const Promise promise = promise_of(i);
-    const double alone_s = promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->live),
+    const double alone_s = promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->trial.live),
                  after_s = first.min_trial_s + promise.min_trial_s + proof_s(promise, true, true);
     if (promise.speedup > best_speedup && alone_s <= left_s && after_s > left_s)
       best = i, best_speedup = promise.speedup;

@@ -92,7 +92,7 @@ class Planner {
   bool HasTimeFor(const Candidate& candidate, Decision& decision);
   // Blocks of the fix within one process, without a pair so far.
   BlockArm ArmOf(const FixItem& item) const {
-    const auto shape_of = item.fix->block_shape;
+    const auto shape_of = item.fix->trial.block_shape;
     return BlockArm(
         item.ToString(), options_.pairs,
         shape_of == nullptr ? BlockShape{} : shape_of(item.value, options_.loader_workers, current_.step_ms));
@@ -100,7 +100,7 @@ class Planner {
   // Returns true if blocks of one process can measure the candidate: the program has not refused to switch it.
   bool IsSwitched(const Candidate& candidate) const {
     const auto found = screened_.find(candidate.item.ToString());
-    return candidate.item.fix->live && (found == screened_.end() || found->second.refusal.empty());
+    return candidate.item.fix->trial.live && (found == screened_.end() || found->second.refusal.empty());
   }
   void Tell(PlannerEvent event) {
     event.done = done_, event.of = candidates_;

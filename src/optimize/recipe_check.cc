@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 
 namespace gapless::internal {
 namespace {
@@ -32,7 +32,7 @@ Unexpected NoItem(std::string_view item) {
 std::vector<std::string> LinesOf(const Fix& fix, std::string_view value, const std::string& torch) {
   std::vector<std::string> lines;
   for (const std::string& version : {torch, std::string(), std::string("99.0")}) {
-    const auto more = fix.environment({.torch_version = version}, value);
+    const auto more = fix.trial.environment({.torch_version = version}, value);
     lines.insert(lines.end(), more.begin(), more.end());
   }
   return lines;
@@ -41,8 +41,8 @@ std::vector<std::string> LinesOf(const Fix& fix, std::string_view value, const s
 // The values with which the fix might set a variable to `wanted`: none, that one, and the recipe's own.
 std::vector<std::string> ValuesToTry(const Fix& fix, const Recipe& recipe, std::string_view wanted) {
   std::vector<std::string> values;
-  if (fix.value.empty() || fix.value.starts_with('[')) values.emplace_back();
-  if (!fix.value.empty() && ParseFixItem(StrCat(fix.name, "=", wanted))) values.emplace_back(wanted);
+  if (!fix.trial.needs_value()) values.emplace_back();
+  if (!fix.trial.value.empty() && ParseFixItem(StrCat(fix.name, "=", wanted))) values.emplace_back(wanted);
   for (const RecipeFix& recipe_fix : recipe.fixes)
     if (const auto item = ParseFixItem(recipe_fix.item); item && item->fix == &fix) values.push_back(item->value);
   return values;
@@ -61,7 +61,7 @@ Result<RecipeFix> CheckedItem(std::string_view item) {
     if (!IsFixName(name) || !IsPlainValue(value.substr(value.empty() ? 0 : 1))) return NoItem(item);
     return RecipeFix{.item = StrCat(name, value), .own = true};
   }
-  if (FindFix(name) != nullptr) {
+  if (FindFixWithTrial(name) != nullptr) {
     const auto parsed = ParseFixItem(item);
     if (!parsed) return Fail(ErrorCode::kInput, parsed.error().message, "", parsed.error().hint);
   } else if (!IsFixName(name) || value == "=" || !IsPlainValue(value.substr(value.empty() ? 0 : 1))) {
@@ -73,8 +73,8 @@ Result<RecipeFix> CheckedItem(std::string_view item) {
 Result<void> CheckVariable(const Recipe& recipe, std::string_view name, std::string_view value) {
   const std::string line = StrCat(name, "=", value), torch = TorchOf(recipe);
   std::set<std::string> names;
-  for (const Fix* fix : AllFixes()) {
-    if (fix->environment == nullptr) continue;
+  for (const Fix* fix : FixesWithTrial()) {
+    if (fix->trial.environment == nullptr) continue;
     for (const std::string& text : LinesOf(*fix, "", torch)) names.insert(text.substr(0, text.find('=')));
     for (const std::string& tried : ValuesToTry(*fix, recipe, value)) {
       const auto lines = LinesOf(*fix, tried, torch);

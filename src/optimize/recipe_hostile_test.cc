@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "collect/files.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 #include "optimize/recipe.h"
 #include "optimize/recipe_use.h"
 
@@ -159,15 +159,15 @@ std::vector<FixContext> Machines() {
 }
 
 TEST(Recipe, TakesEveryFixAndValueOfTheCatalogue) {
-  for (const Fix* fix : AllFixes())
+  for (const Fix* fix : FixesWithTrial())
     for (const FixContext& machine : Machines())
-      for (const std::string& value : fix->values(machine).values) {
+      for (const std::string& value : fix->trial.values(machine).values) {
         const FixItem item{fix, value};
         Recipe recipe{.command = {"python", "train.py"}, .fixes = {{.item = item.ToString()}}};
         if (!machine.torch_version.empty())
           recipe.made_on["versions"] = StrCat("python 3.11.7 torch ", machine.torch_version);
-        if (fix->environment != nullptr)
-          for (const std::string& line : fix->environment(machine, value))
+        if (fix->trial.environment != nullptr)
+          for (const std::string& line : fix->trial.environment(machine, value))
             recipe.environment.emplace(line.substr(0, line.find('=')), line.substr(line.find('=') + 1));
         for (const auto& [text, path] : {std::pair(ToJson(recipe), "r.json"), {ToYaml(recipe), "r.yaml"}}) {
           const auto read = ParseRecipe(text, path);

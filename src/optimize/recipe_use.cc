@@ -10,7 +10,7 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "collect/files.h"
-#include "optimize/fix.h"
+#include "optimize/fix_item.h"
 #include "optimize/recipe_check.h"
 
 namespace gapless::internal {
@@ -29,11 +29,11 @@ std::string ValueIn(const std::map<std::string, std::string>& pairs, const std::
 
 // The variables of the recipe that a fix is about.
 std::vector<std::string> VariablesOf(const FixItem& item, const Recipe& recipe) {
-  if (item.fix->environment == nullptr) return {};
+  if (item.fix->trial.environment == nullptr) return {};
   std::vector<std::string> names;
   // Their names may depend on the version of PyTorch.
   for (const std::string& torch : {TorchOf(recipe), std::string(), std::string("99.0")})
-    for (const std::string& variable : item.fix->environment({.torch_version = torch}, item.value)) {
+    for (const std::string& variable : item.fix->trial.environment({.torch_version = torch}, item.value)) {
       const std::string name(NameOf(variable));
       if (recipe.environment.contains(name) && std::ranges::find(names, name) == names.end()) names.push_back(name);
     }

@@ -21,7 +21,7 @@ std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, Safety
   std::vector<FixItem> items;
   for (const Candidate& candidate : candidates) {
     const Fix& fix = *candidate.item.fix;
-    if (fix.live && !fix.slow_start && !candidate.does_not_apply && candidate.skip.empty() &&
+    if (fix.trial.live && !fix.trial.slow_start && !candidate.does_not_apply && candidate.skip.empty() &&
         candidate.item.Class() <= allow)
       items.push_back(candidate.item);
   }

@@ -38,7 +38,7 @@ std::string WhyNot(const RunSample& sample, const FixSet& set, const TuneOptions
       on = on || change->state == ChangeState::kOn;
       if (change->state == ChangeState::kRefused) reason = change->what;
     }
-    if (!on && (!reason.empty() || item.fix->environment == nullptr))
+    if (!on && (!reason.empty() || item.fix->trial.environment == nullptr))
       return reason.empty() ? StrCat(item.ToString(), " found nothing to change in this program") : reason;
   }
   if (options.memory_limit_bytes && sample.gpu_memory_bytes &&
@@ -187,7 +187,7 @@ class Tuner {
 
 FixSet SetOf(std::initializer_list<std::pair<std::string_view, std::string>> items) {
   FixSet set;
-  for (const auto& [name, value] : items) set = set.With({.fix = FindFix(name), .value = value});
+  for (const auto& [name, value] : items) set = set.With({.fix = FindFixWithTrial(name), .value = value});
   return set;
 }
 
@@ -236,7 +236,7 @@ std::vector<TuneColumn> LoaderSettings(const FixContext& context, bool grid) {
 std::vector<TuneColumn> BatchSettings(const FixContext& context) {
   constexpr int kMaxFactor = 1024;
   TuneColumn plain{.settings = {}, .is_ladder = true}, mixed = plain;
-  const FixValues types = FindFix("amp")->values(context);
+  const FixValues types = FindFixWithTrial("amp")->trial.values(context);
   if (!types.values.empty()) mixed.settings.push_back(SetOf({{"amp", types.values[0]}}));
   for (int factor = 2; factor <= kMaxFactor; factor *= 2) {
     plain.settings.push_back(SetOf({{"batch", std::to_string(factor)}}));

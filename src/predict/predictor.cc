@@ -150,7 +150,7 @@ Result<void> Predictor::Apply(const WhatIfItem& item, Estimate estimate, Made& m
   const TimedPart timed("what-if", item.name);
   made.acts = false;
   for (size_t i = 0; i < job_->ranks.size(); ++i) {
-    auto effect = FindWhatIf(item.name).apply({*job_->ranks[i].of, *tables_}, item, estimate, made.times[i]);
+    auto effect = FindFix(item.name)->model.apply({*job_->ranks[i].of, *tables_}, item, estimate, made.times[i]);
     if (!effect) return Unexpected{effect.error()};
     if (!effect->refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect->refusal));
     made.acts = made.acts || effect->nothing.empty();

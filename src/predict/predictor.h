@@ -13,7 +13,7 @@
 #include "predict/job.h"
 #include "predict/self_check.h"
 #include "predict/typical_steps.h"
-#include "predict/what_if.h"
+#include "predict/fix.h"
 
 namespace gapless::internal {
 

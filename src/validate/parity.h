@@ -13,14 +13,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/precision.h"
 #include "gapless/safety.h"
 
 namespace gapless::internal {
 
 inline constexpr size_t kSketchWidth = 64;
 
-// The precision that a change claims to compute in. Its unit is the relative size of one rounding.
-enum class Precision : uint8_t { kFp32, kTf32, kFp16, kBf16 };
+// The unit of a precision is the relative size of one rounding.
 std::string_view NameOf(Precision precision);  // "fp32", "tf32", "fp16", "bf16"
 std::optional<Precision> PrecisionNamed(std::string_view name);
 double UnitOf(Precision precision);        // fp32: 2^-20, what other orders of a sum differ by

@@ -24,9 +24,8 @@ Result<std::vector<std::vector<WhatIfItem>>> CombinationsFrom(const Arguments& a
     combinations.push_back(std::move(*items));
   }
   if (!combinations.empty()) return combinations;
-  for (const WhatIf* what_if : AllWhatIfs())
-    if (what_if->value.empty() || what_if->value.starts_with('['))
-      combinations.push_back({{.name = std::string(what_if->name)}});
+  for (const Fix* fix : FixesWithModel())
+    if (!fix->model.needs_value()) combinations.push_back({{.name = std::string(fix->name)}});
   return combinations;
 }
 

@@ -11,9 +11,8 @@
 #include "convert/writer.h"
 #include "diagnose/rule.h"
 #include "ingest/reader.h"
-#include "optimize/fix.h"
 #include "optimize/fix_gains.h"
-#include "predict/what_if.h"
+#include "predict/fix.h"
 #include "query/database.h"
 
 namespace gapless::internal {
@@ -62,7 +61,7 @@ std::string ValuesOf(const Fix& fix) {
   // Independent of the machine that the pages are written on.
   const FixContext large{.cpus = 64, .ranks = 2, .gpu = true, .compute_major = 9, .all_values = true};
   std::string out;
-  for (const std::string& value : fix.values(large).values)
+  for (const std::string& value : fix.trial.values(large).values)
     if (!value.empty()) out += StrCat(out.empty() ? "" : ", ", "`", value, "`");
   return out;
 }
@@ -73,10 +72,6 @@ std::string LinksTo(std::span<const std::string_view> names, std::string_view pa
   for (const std::string_view name : names)
     out += StrCat(out.empty() ? "" : ", ", "[", name, "](", page, "#", name, ")");
   return out;
-}
-
-bool IsWhatIf(std::string_view name) {
-  return std::ranges::any_of(AllWhatIfs(), [&](const WhatIf* what_if) { return what_if->name == name; });
 }
 
 // Returns a line for each time that the fix was measured, those without a gain included.
@@ -97,22 +92,22 @@ std::string MeasuredText(const Fix& fix) {
 // Describes one fix. A prior of 1 means that nothing is known of its typical gain.
 std::string FixSection(const Fix& fix) {
   // A fix of which some values are another training says so in its class.
-  const bool by_value = fix.class_of != nullptr || FindFixInfo(fix.name)->safety_with_value;
-  const Safety other = by_value ? Safety::kTraining : fix.safety;
-  std::string out = StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", UsageOf(fix), "`).\n\n", fix.why, "\n\n");
+  const Safety other = fix.safety_with != nullptr ? Safety::kTraining : fix.safety;
+  std::string out =
+      StrCat("\n## ", fix.name, "\n\n", fix.help, " (`", TrialUsageOf(fix), "`).\n\n", fix.trial.why, "\n\n");
   out += StrCat("- Class: ", ToString(fix.safety), other == fix.safety ? "" : ", or training by its value",
-                ". Effort by hand: ", NameOf(fix.effort), ".\n");
-  if (!fix.grammar.words.empty()) out += StrCat("- Takes: ", fix.grammar.words, ".\n");
+                ". Effort by hand: ", NameOf(fix.trial.effort), ".\n");
+  if (!fix.trial.grammar.words.empty()) out += StrCat("- Takes: ", fix.trial.grammar.words, ".\n");
   if (const std::string values = ValuesOf(fix); !values.empty())
     out += StrCat("- Values that are tried, as far as the machine has room: ", values, ".\n");
-  if (!fix.cures.empty()) out += StrCat("- Cures: ", LinksTo(fix.cures, "rules.md"), ".\n");
-  if (!fix.conflicts.empty()) out += StrCat("- Not together with: ", LinksTo(fix.conflicts, ""), ".\n");
-  if (IsWhatIf(fix.name))
-    out += StrCat("- Before it is tried: `gapless predict --what ", UsageOf(fix), "`, see [", fix.name,
+  if (!fix.trial.cures.empty()) out += StrCat("- Cures: ", LinksTo(fix.trial.cures, "rules.md"), ".\n");
+  if (!fix.trial.conflicts.empty()) out += StrCat("- Not together with: ", LinksTo(fix.trial.conflicts, ""), ".\n");
+  if (fix.has_model())
+    out += StrCat("- Before it is tried: `gapless predict --what ", TrialUsageOf(fix), "`, see [", fix.name,
                   "](what_ifs.md#", fix.name, ").\n");
-  out += fix.prior == 1
+  out += fix.trial.prior == 1
              ? "- Typical gain: not known.\n"
-             : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.prior, 2), " times.\n");
+             : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.trial.prior, 2), " times.\n");
   return out + MeasuredText(fix);
 }
 
@@ -153,9 +148,9 @@ std::string WhatIfsPage() {
       "is, *rounding* computes the same in other precision or order, *stochastic* draws other\n"
       "random numbers of the same distribution, *training* is another training, *hardware*\n"
       "changes the machine. How predictions are made: [Predicted speedup of a fix](../PREDICTION.md).");
-  for (const WhatIf* what_if : AllWhatIfs())
-    out += StrCat("\n## ", what_if->name, "\n\n", what_if->help, " (`", UsageOf(*what_if), "`, ",
-                  ToString(SafetyOf(*what_if)), ").\n\n", what_if->why, "\n");
+  for (const Fix* fix : FixesWithModel())
+    out += StrCat("\n## ", fix->name, "\n\n", fix->help, " (`", ModelUsageOf(*fix), "`, ",
+                  ToString(UsualSafetyOf(*fix)), ").\n\n", fix->model.why, "\n");
   return out;
 }
 
@@ -170,10 +165,10 @@ std::string FixesPage() {
                           "fix is switched between two steps of a running program. How fixes are chosen and proven:\n"
                           "[Making it faster](../OPTIMIZATION_GUIDE.md).");
   out += "\n| fix | class | effort | live | what it does |\n|---|---|---|---|---|\n";
-  for (const Fix* fix : AllFixes())
-    out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", ToString(fix->safety), " | ", NameOf(fix->effort),
-                  " | ", fix->live ? "yes" : "", " | ", Cell(fix->help), " |\n");
-  for (const Fix* fix : AllFixes()) out += FixSection(*fix);
+  for (const Fix* fix : FixesWithTrial())
+    out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", ToString(fix->safety), " | ", NameOf(fix->trial.effort),
+                  " | ", fix->trial.live ? "yes" : "", " | ", Cell(fix->help), " |\n");
+  for (const Fix* fix : FixesWithTrial()) out += FixSection(*fix);
   return out;
 }
 

@@ -21,7 +21,7 @@
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {

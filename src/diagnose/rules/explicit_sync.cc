@@ -16,7 +16,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {

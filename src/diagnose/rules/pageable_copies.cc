@@ -17,7 +17,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {

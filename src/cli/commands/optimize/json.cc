@@ -158,7 +158,7 @@ TriedFix TriedOf(const Decision& decision, const Optimized& result) {
       .fix = decision.item.ToString(),
       .outcome = stayed && !proved ? "not_proved" : std::string(ToString(decision.outcome)),
       .safety = std::string(ToString(decision.item.Class())),
-      .effort = std::string(NameOf(decision.item.fix->effort)),
+      .effort = std::string(NameOf(decision.item.fix->trial.effort)),
       .reason = !stayed  ? decision.reason
                 : proved ? ""
                          : StrCat("it stayed in its own trial, and all together are not proved: ", ProofText(result)),

@@ -75,7 +75,7 @@ std::string FoundText(const Bottleneck& found, const Optimized& result) {
   std::string measured;
   for (const Decision& decision : result.decisions) {
     const Fix& fix = *decision.item.fix;
-    bool cures = std::ranges::find(fix.cures, found.id) != fix.cures.end();
+    bool cures = std::ranges::find(fix.trial.cures, found.id) != fix.trial.cures.end();
     for (const Recommendation& recommendation : found.recommendations)
       cures = cures || recommendation.fix.substr(0, recommendation.fix.find('=')) == fix.name;
     if (!cures) continue;

@@ -287,8 +287,7 @@ std::string PredictJson(const PredictView& view) {
 // The list has no header, unlike every other document: it is a bare array.
 std::string WhatIfsJson() {
   std::vector<KnownWhatIf> known;
-  for (const WhatIf* what_if : AllWhatIfs())
-    known.push_back({what_if->name, what_if->value, what_if->safety, what_if->help});
+  for (const Fix* fix : FixesWithModel()) known.push_back({fix->name, fix->model.value, fix->safety, fix->help});
   std::string out;
   JsonWriter json(out, 2);
   WriteJson(json, known);

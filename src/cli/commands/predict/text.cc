@@ -150,9 +150,9 @@ std::string PredictText(const PredictView& view, int columns) {
 // Lists what can be predicted, with the safety of each.
 std::string WhatIfsText() {
   std::string text;
-  for (const WhatIf* what_if : AllWhatIfs()) {
-    text += StrCat("  ", Padded(UsageOf(*what_if), 18), Padded(std::string(ToString(SafetyOf(*what_if))), 12),
-                   what_if->help, "\n");
+  for (const Fix* fix : FixesWithModel()) {
+    text += StrCat("  ", Padded(ModelUsageOf(*fix), 18), Padded(std::string(ToString(UsualSafetyOf(*fix))), 12),
+                   fix->help, "\n");
   }
   return text;
 }

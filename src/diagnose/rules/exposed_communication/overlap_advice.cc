@@ -10,7 +10,7 @@
 #include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/thresholds.h"
-#include "fixes/catalogue.h"
+#include "fixes/names.h"
 
 namespace gapless::internal::exposed {
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parses the items of `gapless predict --what` and their values.
+#include "predict/fix_model.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/strings.h"
+#include "base/suggest.h"
+#include "predict/fix.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kMaxFactor = 1000;
+
+// Splits at commas that have no backslash before them.
+std::vector<std::string> WordsOf(std::string_view text) {
+  std::vector<std::string> words(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',')
+      words.back() += text[++i];
+    else if (text[i] == ',')
+      words.emplace_back();
+    else
+      words.back() += text[i];
+  }
+  return words;
+}
+
+WhatIfItem ItemIn(const std::string& word) {
+  WhatIfItem item;
+  const size_t colon = word.find(':');
+  const size_t equals = colon == word.npos ? word.find('=') : word.rfind('=');
+  item.name = word.substr(0, std::min(colon, equals));
+  if (equals != word.npos) item.value = word.substr(equals + 1);
+  if (colon != word.npos && colon + 1 < std::min(equals, word.size()))
+    item.selector = word.substr(colon + 1, std::min(equals, word.size()) - colon - 1);
+  return item;
+}
+
+// Returns the error for an unknown name, with the nearest one as the hint.
+Unexpected NoSuchItem(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Fix* fix : FixesWithModel()) names.push_back(fix->name);
+  const std::string_view nearest = Nearest(name, names);
+  return Fail(ErrorCode::kUsage, StrCat("there is no what-if '", Printable(name), "'"), "",
+              nearest.empty() ? "gapless predict --list" : StrCat("did you mean ", nearest, "?"));
+}
+
+}  // namespace
+
+std::string WhatIfItem::ToString() const {
+  return StrCat(name, selector.empty() ? "" : ":", selector, value.empty() ? "" : "=", value);
+}
+
+Result<double> WhatIfItem::Factor() const {
+  double factor = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), factor);
+  if (error == std::errc() && end == value.data() + value.size() && factor >= 0 && factor <= kMaxFactor) return factor;
+  return Fail(ErrorCode::kUsage, StrCat(name, " takes a factor on time from 0 to 1000, such as 0.5"),
+              Printable(ToString()));
+}
+
+Result<std::optional<int64_t>> WhatIfItem::Count() const {
+  if (value.empty()) return std::optional<int64_t>();
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
+  if (error == std::errc() && end == value.data() + value.size() && count >= 1) return std::optional(count);
+  return Fail(ErrorCode::kUsage, StrCat(name, " takes a whole number from 1 on"), Printable(ToString()));
+}
+
+Result<std::vector<WhatIfItem>> ParseItems(std::string_view text) {
+  std::vector<WhatIfItem> items;
+  for (const std::string& word : WordsOf(text)) {
+    WhatIfItem item = ItemIn(word);
+    const Fix* fix = FindFixWithModel(item.name);
+    if (fix == nullptr) return NoSuchItem(item.name);
+    if (fix->model.value.empty() && !item.value.empty())
+      return Fail(ErrorCode::kUsage, StrCat(item.name, " takes no value"), Printable(word));
+    if (fix->model.needs_value() && item.value.empty())
+      return Fail(ErrorCode::kUsage, StrCat(item.name, " needs a value: ", item.name, "=", fix->model.value),
+                  Printable(word));
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+}  // namespace gapless::internal

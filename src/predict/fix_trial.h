@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trial of a fix says when and how much: what the fix cures, and which of its values are worth a try on this
+// machine. How a running training is changed, without an edit of its script, is in the agent's module of the same name:
+// python/gapless/agent/gapless_agent/fixes/<name>.py.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/precision.h"
+#include "predict/host_shares.h"
+
+namespace gapless::internal {
+
+enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // effort of a manual change: minutes, hours, days
+std::string_view NameOf(Effort effort);                      // "quick win", "medium", "advanced"
+
+// Facts about the job before any fix is tried. An absent value is unknown.
+struct FixContext {
+  size_t cpus = 1;        // that the command may use: its affinity, and the quota of its control group
+  size_t ranks = 1;       // that train, on this machine
+  bool gpu = false;       // kernels were recorded
+  int compute_major = 0;  // compute capability of the first GPU; 0: unknown
+  int compute_minor = 0;
+  bool bf16_cpu = false;                 // the processor multiplies bfloat16 itself
+  std::string torch_version{};           // "2.15.0"; empty: unknown
+  bool all_values = false;               // the whole grid was asked for
+  std::optional<size_t> loaders{};       // DataLoaders that the program read from
+  std::optional<bool> has_optimizer{};   // an optimiser of torch.optim takes the steps
+  size_t loader_workers = 0;             // workers of the data loader with the most workers
+  std::optional<size_t> threads{};       // threads of host operators, in the program as it is
+  HostShares shares{};                   // shares of the recorded steps
+  std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
+};
+
+// The values to try, best first; each later value is tried with the first one on. "" means "without a value". `why_not`
+// is the reason for an empty list.
+struct FixValues {
+  std::vector<std::string> values{};
+  std::string why_not{};
+  std::vector<std::string> apart{};  // tried by themselves, whatever becomes of the first of `values`
+};
+
+// Returns true if the fix accepts the value. Recipes come from strangers; a rejected value never reaches the agent.
+struct ValueGrammar {
+  std::string_view words{};                           // "a whole number from 1 to 4096"
+  bool (*accepts)(std::string_view value) = nullptr;  // null: any plain value (optimize/fix_item.h)
+};
+
+// The steps of a block in which a fix is on or off, within one process (optimize/live_blocks.h).
+struct BlockShape {
+  size_t settle = 1;  // steps after a switch that are not counted
+  size_t round = 1;   // the number of counted steps is a multiple of this
+};
+
+// Says how a fix is tried. A fix without one can only be predicted.
+struct FixTrial {
+  std::string_view value{};  // VALUE of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
+  ValueGrammar grammar{};    // grammar of VALUE, from fixes/common/values.h
+  // A paragraph for docs: when it helps, what it changes, what it risks, prior gain with source.
+  std::string_view why{};
+  Effort effort = Effort::kQuick;
+  bool blind = false;                                           // worth a trial even if no finding supports it
+  bool slow_start = false;                                      // a run with it begins minutes later: it is tried last
+  Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
+  bool predictable = true;                                      // false: its model takes another value
+  bool needs_loader = false;     // changes a DataLoader, and nothing where the program has none
+  bool needs_optimizer = false;  // changes an optimiser of torch.optim, likewise
+  bool live = false;             // may be switched between two steps of a running program
+  // Returns the blocks of a value in a program with steps of `step_ms` and a loader with `loader_workers`. Null: the
+  // default.
+  BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;
+  std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any
+  std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
+  int order = 0;                                  // order of application: lower ones are applied first
+  std::span<const std::string_view> cures{};      // ids of rules
+  std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it
+  double prior = 1;                               // typical speedup where nothing can be predicted; 1: unknown
+  FixValues (*values)(const FixContext& context) = nullptr;  // null: it cannot be tried
+  // Variables of the environment, "NAME=VALUE"; a variable that the user has set wins. Null: none.
+  std::vector<std::string> (*environment)(const FixContext& context, std::string_view value) = nullptr;
+
+  bool needs_value() const { return !value.empty() && !value.starts_with('['); }
+};
+
+// For values(): always, with no value. And: none, for this reason.
+FixValues Always(const FixContext& context);
+FixValues NoneBecause(std::string_view reason);
+// Processors for each rank of this machine, 1 at least.
+size_t CpusPerRank(const FixContext& context);
+// Returns true if the version, such as "2.15.0", is at least `major`.`minor`; false for an unknown version.
+bool TorchIsAtLeast(const FixContext& context, int major, int minor);
+
+}  // namespace gapless::internal
