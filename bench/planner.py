@@ -188,7 +188,7 @@ def main() -> None:
     parser.add_argument("what", choices=("best", "kept"))
     parser.add_argument("kinds", nargs="*", metavar="KIND")
     parser.add_argument("--budget", default="4m")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     kinds = given.kinds or list(KINDS)
     program = str(Path(given.program).resolve())
     if given.what == "kept":
