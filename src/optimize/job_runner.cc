@@ -17,7 +17,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kMinMeasuredNs = 1'000'000'000;
-constexpr size_t kMinSteps = 10, kMinStepsToCut = 3;
+constexpr size_t kMinMeasuredSteps = 10, kMinStepsToCut = 3;
 // A run hangs if it takes kHangFactor times as long as the longest successful run; compiling may take kCompileLimitS.
 constexpr double kHangFactor = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLeftS = 1;
 
@@ -29,7 +29,7 @@ RunRequest ProcessRunner::RequestFor(const FixSet& set) const {
   request.own_fixes = set.OwnFiles();
   request.environment = set.Environment(job_.context);
   // Short steps are measured for longer than requested, long steps for fewer.
-  const size_t least = std::min(request.measure, kMinSteps);
+  const size_t least = std::min(request.measure, kMinMeasuredSteps);
   request.measure = cut_above_ns_ > 0 ? std::min(least, kMinStepsToCut) : least;
   request.enough = [least, steps = job_.request.measure, most_ns = max_measured_ns_,
                     cut_ns = cut_above_ns_](std::span<const int64_t> step_ns) {

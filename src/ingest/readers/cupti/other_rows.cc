@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "ingest/readers/cupti/names.h"
 #include "ingest/readers/cupti/rows.h"
+#include "ingest/readers/cupti/values.h"
 
 namespace gapless::internal::cupti {
 namespace {
@@ -21,9 +22,6 @@ constexpr uint64_t kObjectThread = 2;                                     // CUP
 // Limits the memory that a damaged or endless stream of range starts can take.
 constexpr size_t kMaxOpenRanges = 1 << 20;
 constexpr uint64_t kAllocation = 1, kRelease = 2;  // CUPTI's memory operations
-
-int32_t Narrow(uint64_t value) { return value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value); }
-int64_t Wide(uint64_t value) { return value > INT64_MAX ? kAbsent : static_cast<int64_t>(value); }
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 
 #include "base/strings.h"
 #include "ingest/readers/cupti/names.h"
+#include "ingest/readers/cupti/values.h"
 
 namespace gapless::internal::cupti {
 namespace {
@@ -44,14 +45,6 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"dropped_kinds", Severity::kInfo, "records of kinds that the collector does not know were not kept"},
     {"unwritten_records", Severity::kError, "records could not be written to the file: the disk was full or gone"},
 }};
-
-// Returns the value, or absent if it does not fit: a value that large comes from damage.
-int32_t Narrow(uint64_t value) { return value > INT32_MAX ? kAbsent32 : static_cast<int32_t>(value); }
-int64_t Wide(uint64_t value) { return value > INT64_MAX ? kAbsent : static_cast<int64_t>(value); }
-// Returns the value of a field that carries the value plus one, where 0 is absent.
-int64_t WideOrNone(uint64_t value) { return value == 0 ? kAbsent : Wide(value - 1); }
-// Returns the value of a field in which 0 is absent.
-int64_t OrNone(uint64_t value) { return value == 0 ? kAbsent : Wide(value); }
 
 }  // namespace
 
