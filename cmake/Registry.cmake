@@ -43,4 +43,5 @@ std::span<const @R_KIND@* const> @R_FUNCTION@() { return kTable; }
 }  // namespace gapless::internal
 ")
   target_sources(${target} PRIVATE ${generated})
+  gapless_compiled_alone(${files} ${generated})
 endfunction()
