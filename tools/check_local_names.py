@@ -90,7 +90,7 @@ def names_of_headers() -> dict[str, dict[str, str]]:
 
 
 def problems() -> Iterator[str]:
-    rooms, _ = read_layers((ROOT / "src/layers.txt").read_text())
+    rooms = read_layers((ROOT / "src/layers.txt").read_text())[0]
     headers = names_of_headers()
     places: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
     for room, made, path in batched_sources():
