@@ -25,7 +25,7 @@ void Run(const Case& what, int searches) {
   int found = 0, right = 0, none = 0, banded = 0, banded_right = 0;
   double runs = 0, said = 0;
   for (int i = 0; i < searches; ++i) {
-    Noise noise(static_cast<uint64_t>(i) * 7919 + 17);
+    NoiseSource noise(static_cast<uint64_t>(i) * 7919 + 17);
     const auto bad = 1 + static_cast<size_t>(noise.Uniform() * static_cast<double>(what.commits - 1));
     const std::vector<double> series = noise.Series(what.noise, what.cv, 500);
     CommitSearch search(what.commits, {.confidence = what.confidence});

@@ -23,7 +23,7 @@ struct Tally {
 Tally Simulate(NoiseKind kind, double slower, double drift, double margin, int replications) {
   Tally tally;
   for (int i = 0; i < replications; ++i) {
-    Noise noise(static_cast<uint64_t>(i) * 1000 + static_cast<uint64_t>(kind) * 10 + (drift > 0 ? 1 : 0));
+    NoiseSource noise(static_cast<uint64_t>(i) * 1000 + static_cast<uint64_t>(kind) * 10 + (drift > 0 ? 1 : 0));
     std::vector<double> times = noise.Series(kind, kCv, 2 * kMaxPairs);
     double wandering = 0;
     PairSequence sequence({.margin = margin});

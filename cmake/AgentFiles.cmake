@@ -52,4 +52,5 @@ std::span<const EmbeddedFile> EmbeddedFiles() {
 ")
   set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS "${depends}")
   target_sources(${target} PRIVATE ${generated})
+  gapless_compiled_alone(${generated})
 endfunction()

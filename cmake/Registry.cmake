@@ -49,6 +49,7 @@ std::span<const @R_KIND@* const> @R_FUNCTION@() { return kTable; }
 }  // namespace gapless::internal
 ")
   target_sources(${target} PRIVATE ${generated})
+  gapless_compiled_alone(${files} ${generated})
 endfunction()
 
 # Code below a registry may have to name its entries. A constant for each file lets the compiler check such names.

@@ -40,4 +40,5 @@ std::string_view ReportPage() {
 ")
   set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS ${page})
   target_sources(${target} PRIVATE ${generated})
+  gapless_compiled_alone(${generated})
 endfunction()

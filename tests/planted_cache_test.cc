@@ -47,7 +47,7 @@ bool PlantInto(Trace& trace, size_t number, Plant how, std::mt19937_64& random) 
   return planted;
 }
 
-size_t Columns() {
+size_t ColumnCount() {
   size_t count = 0;
   const Trace trace;
   Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
@@ -60,7 +60,7 @@ TEST(PlantedCache, IsRefusedOrHarmless) {
   const std::string path = ::testing::TempDir() + "/gapless_planted.columns";
   std::mt19937_64 random(1);
   int refused = 0, used = 0;
-  for (size_t column = 0; column < Columns(); ++column)
+  for (size_t column = 0; column < ColumnCount(); ++column)
     for (const Plant how : {Plant::kOneValue, Plant::kOneValue, Plant::kEveryValue, Plant::kAllOnes}) {
       const auto trace = Fresh();
       ASSERT_NE(trace, nullptr);

@@ -16,6 +16,7 @@ mkdir -p build
 times=build/step-times.tsv
 : >"$times"
 results=()
+more=()
 
 step() { # <title> <command>...
   local start=$SECONDS
@@ -27,8 +28,8 @@ step() { # <title> <command>...
 
 closing_table() { tools/ci_table.py "$times" build/release "${results[@]}" || true; }
 
-configure_and_build() { # <preset> [<build option>...]
-  cmake --preset "$1" >"build/configure-$1.log" 2>&1 || { cat "build/configure-$1.log"; return 1; }
+configure_and_build() { # <preset> [<build option>...]; configured with the options in `more`
+  cmake --preset "$1" "${more[@]}" >"build/configure-$1.log" 2>&1 || { cat "build/configure-$1.log"; return 1; }
   cmake --build --preset "$1" "${@:2}" | tail -40
 }
 
@@ -41,6 +42,7 @@ run_tests() { # <preset> <run of test_plan.py> [<ctest option>...]
 }
 
 program() {
+  local more=(-DGAPLESS_UNITY=ON)
   configure_and_build release --target gapless validate_probe predict_probe patch_probe parity_probe report_json test_ledger &&
     ln -f build/release/gapless build/gapless
 }
@@ -74,7 +76,7 @@ fi
 step "optimised program" program
 step "checks of the sources" tools/lint.sh
 step "build with clang, sanitizers and coverage" configure_and_build ci
-step "clang-tidy" tools/tidy.sh build/ci "--${TIDY:-changed}" "${TIDY_SINCE:-}"
+step "clang-tidy" tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}"
 step "PyTorch for the tests" torch_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2

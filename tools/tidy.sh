@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# clang-tidy over sources: tools/tidy.sh BUILD_FOLDER [--all | --changed [REVISION]]
+# clang-tidy over sources: tools/tidy.sh [--all | --changed [REVISION]]
 # --changed takes what differs from REVISION, or from the point where this branch left origin/main, or from the last commit
 # but one on main itself; a changed header brings the sources that include it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-build=${1:?build folder with compile_commands.json}
-mode=${2:---changed}
+mode=${1:---changed}
 
 base() { # <revision, may be unknown>
   local fork
@@ -31,11 +30,16 @@ changed() {
 if [ "$mode" = --all ]; then
   files=$(find src -name '*.cc')
 else
-  files=$(changed "${3:-}" | sort -u)
+  files=$(changed "${2:-}" | sort -u)
 fi
 # Tests are left to the compiler: the checks mostly find faults of the test macros there.
 files=$(grep -v -E '_test\.cc$|_bench\.cc$' <<<"$files" | grep '^src/' || true)
 [ -n "$files" ] || { echo "tidy: nothing changed"; exit 0; }
 echo "tidy: $(wc -l <<<"$files") files"
+# How CI compiles each source, had it not compiled them in batches.
+build=build/tidy
+mkdir -p build
+cmake --preset ci -B "$build" -DGAPLESS_UNITY=OFF -DGAPLESS_PRECOMPILE=OFF >build/configure-tidy.log 2>&1 ||
+  { cat build/configure-tidy.log; exit 1; }
 xargs -d '\n' -P "$(nproc)" -n 2 clang-tidy-16 -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option \
   <<<"$files" 2> >(grep -v -E 'warnings? (and [0-9]+ errors? )?generated|^Suppressed|header-filter' >&2)

@@ -44,9 +44,9 @@ bool IsOfSequences(std::string_view name) {
 
 bool MultipliesInBatches(std::string_view name) { return name == "aten::bmm" || name == "aten::baddbmm"; }
 
-class Reader {
+class BatchReader {
  public:
-  explicit Reader(const Trace& trace) : trace_(trace), role_(trace.strings.size()) {
+  explicit BatchReader(const Trace& trace) : trace_(trace), role_(trace.strings.size()) {
     for (size_t id = 0; id < role_.size(); ++id) role_[id] = RoleOf(trace.strings[static_cast<StringId>(id)]);
     for (uint32_t row = 0; row < trace.slices.size(); ++row)
       if (trace.slices.category[row] == SliceCategory::kOperator) Add(row);
@@ -196,7 +196,7 @@ std::string_view ToString(BatchSource source) {
 
 std::optional<BatchSize> FindBatchSize(const Trace& trace) {
   if (const auto samples = Recorded(trace)) return BatchSize{*samples, BatchSource::kRecorder, SliceId{}};
-  return Reader(trace).Find();
+  return BatchReader(trace).Find();
 }
 
 }  // namespace gapless::internal

@@ -12,19 +12,19 @@ namespace {
 
 using testing::HandMade;
 
-struct Call {
+struct OperatorCall {
   std::string_view name, shapes;
 };
 
 // Operators one after the other.
-std::shared_ptr<const Trace> Program(const std::vector<Call>& calls) {
+std::shared_ptr<const Trace> Program(const std::vector<OperatorCall>& calls) {
   HandMade trace;
   int64_t at = 0;
-  for (const Call& call : calls) trace.OperatorOn(call.name, at, at + 50, {.shapes = call.shapes}), at += 100;
+  for (const OperatorCall& call : calls) trace.OperatorOn(call.name, at, at + 50, {.shapes = call.shapes}), at += 100;
   return trace.Finish();
 }
 
-std::optional<int64_t> SamplesOf(const std::vector<Call>& calls) {
+std::optional<int64_t> SamplesOf(const std::vector<OperatorCall>& calls) {
   const auto batch = FindBatchSize(*Program(calls));
   return batch ? std::optional(batch->samples) : std::nullopt;
 }

@@ -14,19 +14,19 @@
 namespace gapless::internal {
 namespace {
 
-struct Call {
+struct CollectiveCall {
   int64_t start, end, bytes;
   int64_t seq = kAbsent;
 };
 
-std::shared_ptr<const Trace> Rank(int64_t rank, const std::vector<Call>& calls, int64_t unix_ns = kAbsent,
+std::shared_ptr<const Trace> CallingRank(int64_t rank, const std::vector<CollectiveCall>& calls, int64_t unix_ns = kAbsent,
                                   int32_t group_size = 2, std::string_view kind = "all_reduce") {
   TraceBuilder builder;
   builder.info().rank = rank;
   builder.info().start_unix_ns = unix_ns;
   TraceBuilder::Shard& shard = builder.NewShard();
   shard.Add(SliceRow{.name = shard.Text("first"), .pid = rank + 1, .tid = 1, .ts_ns = 0, .dur_ns = 1});
-  for (const Call& call : calls)
+  for (const CollectiveCall& call : calls)
     shard.Add(CollectiveRow{.name = shard.Text("nccl"),
                             .kind = shard.Text(kind),
                             .group = shard.Text("0"),
@@ -55,8 +55,8 @@ struct Matched {
 using Ordinals = std::vector<int64_t>;
 
 TEST(CollectiveMatch, RecordingsThatBeginAtDifferentCollectivesAreAligned) {
-  const Matched run({Rank(0, {{100, 200, 1}, {300, 400, 2}, {500, 600, 3}, {700, 800, 4}}),
-                     Rank(1, {{500, 600, 3}, {700, 800, 4}, {900, 950, 5}})});
+  const Matched run({CallingRank(0, {{100, 200, 1}, {300, 400, 2}, {500, 600, 3}, {700, 800, 4}}),
+                     CallingRank(1, {{500, 600, 3}, {700, 800, 4}, {900, 950, 5}})});
   EXPECT_EQ(run.Ordinals(0), (Ordinals{0, 1, 2, 3}));
   EXPECT_EQ(run.Ordinals(1), (Ordinals{2, 3, 4}));
   EXPECT_EQ(run.matches[1][2].ranks, 1) << "rank 0 stopped recording before it";
@@ -65,7 +65,7 @@ TEST(CollectiveMatch, RecordingsThatBeginAtDifferentCollectivesAreAligned) {
 
 TEST(CollectiveMatch, TheOtherMayAlsoBeginEarlier) {
   const Matched run(
-      {Rank(0, {{500, 600, 3}, {700, 800, 4}, {900, 990, 5}}), Rank(1, {{300, 400, 2}, {500, 600, 3}, {700, 800, 4}})});
+      {CallingRank(0, {{500, 600, 3}, {700, 800, 4}, {900, 990, 5}}), CallingRank(1, {{300, 400, 2}, {500, 600, 3}, {700, 800, 4}})});
   EXPECT_EQ(run.Ordinals(0), (Ordinals{1, 2, 3}));
   EXPECT_EQ(run.Ordinals(1), (Ordinals{0, 1, 2}));
 }
@@ -73,29 +73,29 @@ TEST(CollectiveMatch, TheOtherMayAlsoBeginEarlier) {
 // Steps of 100 ms with two collectives each; rank 1 began to record one step later.
 TEST(CollectiveMatch, AmongRepetitionsTheOneThatOverlapsInTime) {
   constexpr int64_t kMs = 1'000'000;
-  std::vector<Call> zero, one;
+  std::vector<CollectiveCall> zero, one;
   for (int64_t step = 0; step < 6; ++step)
     for (const int64_t part : {1, 2})
       (step < 5 ? zero : one)
           .push_back({step * 100 * kMs + part * 10 * kMs, step * 100 * kMs + part * 10 * kMs + kMs, part});
-  for (const Call& call : zero)
+  for (const CollectiveCall& call : zero)
     if (call.start > 100 * kMs) one.push_back(call);
-  const Matched run({Rank(0, zero, 1'000), Rank(1, one, 1'000)});
+  const Matched run({CallingRank(0, zero, 1'000), CallingRank(1, one, 1'000)});
   EXPECT_EQ(run.Ordinals(0), (Ordinals{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(run.Ordinals(1), (Ordinals{2, 3, 4, 5, 6, 7, 8, 9, 10, 11})) << "ten fit at 0, too, but at other times";
 }
 
 TEST(CollectiveMatch, RepetitionsThatNeverOverlapInTimeAreNotTheSame) {
   constexpr int64_t kMs = 1'000'000;
-  const std::vector<Call> zero = {{0, kMs, 1}, {100 * kMs, 101 * kMs, 1}, {200 * kMs, 201 * kMs, 1}};
-  const std::vector<Call> one = {{30 * kMs, 31 * kMs, 1}, {150 * kMs, 151 * kMs, 1}, {290 * kMs, 291 * kMs, 1}};
-  EXPECT_EQ(Matched({Rank(0, zero, 0), Rank(1, one, 0)}).Ordinals(1), (Ordinals{kAbsent, kAbsent, kAbsent}));
-  EXPECT_EQ(Matched({Rank(0, zero), Rank(1, one)}).Ordinals(1), (Ordinals{0, 1, 2})) << "no clocks to hold it against";
+  const std::vector<CollectiveCall> zero = {{0, kMs, 1}, {100 * kMs, 101 * kMs, 1}, {200 * kMs, 201 * kMs, 1}};
+  const std::vector<CollectiveCall> one = {{30 * kMs, 31 * kMs, 1}, {150 * kMs, 151 * kMs, 1}, {290 * kMs, 291 * kMs, 1}};
+  EXPECT_EQ(Matched({CallingRank(0, zero, 0), CallingRank(1, one, 0)}).Ordinals(1), (Ordinals{kAbsent, kAbsent, kAbsent}));
+  EXPECT_EQ(Matched({CallingRank(0, zero), CallingRank(1, one)}).Ordinals(1), (Ordinals{0, 1, 2})) << "no clocks to hold it against";
 }
 
 TEST(CollectiveMatch, TellsTransferFromWaiting) {
-  const Matched run({Rank(0, {{0, 100'000, 1}, {200'000, 300'000, 1}}, 0),
-                     Rank(1, {{90'000, 100'000, 1}, {260'000, 300'000, 1}}, 0)});
+  const Matched run({CallingRank(0, {{0, 100'000, 1}, {200'000, 300'000, 1}}, 0),
+                     CallingRank(1, {{90'000, 100'000, 1}, {260'000, 300'000, 1}}, 0)});
   const CollectiveMatch &early = run.matches[0][1], &late = run.matches[1][1];
   EXPECT_TRUE(run.matches[0][0].opening);
   EXPECT_FALSE(early.opening);
@@ -109,29 +109,29 @@ TEST(CollectiveMatch, TellsTransferFromWaiting) {
 }
 
 TEST(CollectiveMatch, WithinTheNoiseNobodyIsLast) {
-  const Matched run({Rank(0, {{0, 9, 1}, {200, 300, 1}}), Rank(1, {{0, 9, 1}, {205, 300, 1}})});
+  const Matched run({CallingRank(0, {{0, 9, 1}, {200, 300, 1}}), CallingRank(1, {{0, 9, 1}, {205, 300, 1}})});
   EXPECT_FALSE(run.matches[0][1].last || run.matches[1][1].last);
   EXPECT_EQ(run.matches[0][1].wait_ns, 5);
 }
 
 TEST(CollectiveMatch, WhatContradictsStaysUnmatched) {
-  const Matched run({Rank(0, {{0, 9, 1}, {20, 30, 2}, {40, 50, 3}}), Rank(1, {{0, 9, 3}, {20, 30, 9}, {40, 50, 7}})});
+  const Matched run({CallingRank(0, {{0, 9, 1}, {20, 30, 2}, {40, 50, 3}}), CallingRank(1, {{0, 9, 3}, {20, 30, 9}, {40, 50, 7}})});
   EXPECT_EQ(run.Ordinals(1), (Ordinals{kAbsent, kAbsent, kAbsent}));
 }
 
 TEST(CollectiveMatch, PointToPointAndNamesThatSeveralGroupsShareAreLeftOut) {
-  const Matched messages({Rank(0, {{0, 9, 1}}, kAbsent, 2, "send"), Rank(1, {{0, 9, 1}}, kAbsent, 2, "recv")});
+  const Matched messages({CallingRank(0, {{0, 9, 1}}, kAbsent, 2, "send"), CallingRank(1, {{0, 9, 1}}, kAbsent, 2, "recv")});
   EXPECT_EQ(messages.Ordinals(0), (Ordinals{kAbsent}));
-  const Matched shared({Rank(0, {{0, 9, 1}}), Rank(1, {{0, 9, 1}}), Rank(2, {{0, 9, 1}})});
+  const Matched shared({CallingRank(0, {{0, 9, 1}}), CallingRank(1, {{0, 9, 1}}), CallingRank(2, {{0, 9, 1}})});
   EXPECT_EQ(shared.Ordinals(0), (Ordinals{kAbsent})) << "three ranks in groups of two";
 }
 
 TEST(CollectiveMatch, TheNumberThatTheLibraryGaveSettlesIt) {
   // Equal calls; rank 1's recorder started two calls later.
-  std::vector<Call> first, second;
+  std::vector<CollectiveCall> first, second;
   for (int64_t i = 0; i < 6; ++i) first.push_back({i * 100, i * 100 + 10, 64, 40 + i});
   for (int64_t i = 2; i < 6; ++i) second.push_back({i * 100, i * 100 + 10, 64, 40 + i});
-  const Matched matched({Rank(0, first), Rank(1, second)});
+  const Matched matched({CallingRank(0, first), CallingRank(1, second)});
   EXPECT_EQ(matched.Ordinals(1), (std::vector<int64_t>{2, 3, 4, 5}));
 }
 

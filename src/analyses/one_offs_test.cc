@@ -10,7 +10,6 @@ namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
-constexpr int64_t kMs = 1'000'000;
 
 std::vector<OneOff> Find(const Trace& trace) { return FindOneOffs(trace, DeviceWork(trace)); }
 

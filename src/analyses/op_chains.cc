@@ -13,11 +13,11 @@
 namespace gapless::internal {
 namespace {
 
-enum class Part : uint8_t { kLink, kCopy, kIgnored, kOther };
+enum class ChainPart : uint8_t { kLink, kCopy, kIgnored, kOther };
 
-enum Role : uint8_t { kPlain, kCopies, kFills, kMatrixWork, kUnseen };
+enum OpRole : uint8_t { kPlain, kCopies, kFills, kMatrixWork, kUnseen };
 
-Role RoleOf(std::string_view op) {
+OpRole RoleOf(std::string_view op) {
   if (op == "aten::copy_") return kCopies;
   if (op == "aten::fill_" || op == "aten::zero_") return kFills;
   for (const std::string_view product : {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::linear"})
@@ -56,10 +56,10 @@ class ChainReader {
       StreamState& state = StateOf(ops.device[row], ops.stream[row]);
       const SliceId launch = ops.launch[row];
       if (!SameThreadAndStep(state, launch, ops.step[row])) Restart(state, launch, ops.step[row]);
-      const Part part = PartOf(row);
-      if (part == Part::kIgnored || (part == Part::kCopy && state.count == 0)) continue;
-      if (part == Part::kLink || part == Part::kCopy)
-        Append(state, row, part == Part::kCopy);
+      const ChainPart part = PartOf(row);
+      if (part == ChainPart::kIgnored || (part == ChainPart::kCopy && state.count == 0)) continue;
+      if (part == ChainPart::kLink || part == ChainPart::kCopy)
+        Append(state, row, part == ChainPart::kCopy);
       else
         End(state, GpuOpId(row));
     }
@@ -93,24 +93,24 @@ class ChainReader {
     return is != 0;
   }
 
-  Role RoleOfOperator(StringId name) {
+  OpRole RoleOfOperator(StringId name) {
     uint8_t& role = roles_[static_cast<uint32_t>(name)];
     if (role == kUnseen) role = RoleOf(trace_.Text(name));
-    return static_cast<Role>(role);
+    return static_cast<OpRole>(role);
   }
 
-  Part PartOf(uint32_t row) {
+  ChainPart PartOf(uint32_t row) {
     const GpuOpTable& ops = trace_.gpu_ops;
     const GpuOpClass kind = ops.op_class[row];
     const SliceId op = ops.op[row];
-    if (ops.kind[row] != GpuOpKind::kKernel || !op.valid() || ops.graph_id[row] != kAbsent) return Part::kOther;
-    const Role role = RoleOfOperator(trace_.slices.name[op.value]);
+    if (ops.kind[row] != GpuOpKind::kKernel || !op.valid() || ops.graph_id[row] != kAbsent) return ChainPart::kOther;
+    const OpRole role = RoleOfOperator(trace_.slices.name[op.value]);
     const bool one_pass = kind == GpuOpClass::kPointwise || kind == GpuOpClass::kReduce || kind == GpuOpClass::kNorm;
-    if (role == kMatrixWork || (!one_pass && role != kCopies)) return Part::kOther;
-    if ((around_[op.value] & (kInOptimizer | kInAccumulateGrad | kInCompiled)) != 0) return Part::kOther;
-    if (ByCompiler(ops.name[row])) return Part::kOther;
-    if (role == kFills || IsSmall(row)) return Part::kIgnored;
-    return role == kCopies ? Part::kCopy : Part::kLink;
+    if (role == kMatrixWork || (!one_pass && role != kCopies)) return ChainPart::kOther;
+    if ((around_[op.value] & (kInOptimizer | kInAccumulateGrad | kInCompiled)) != 0) return ChainPart::kOther;
+    if (ByCompiler(ops.name[row])) return ChainPart::kOther;
+    if (role == kFills || IsSmall(row)) return ChainPart::kIgnored;
+    return role == kCopies ? ChainPart::kCopy : ChainPart::kLink;
   }
 
   // A counter or another scalar: one block, or tensors of one element.

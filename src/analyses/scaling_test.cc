@@ -10,9 +10,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
+using testing::kComm;
 
-std::shared_ptr<const Trace> Rank(int64_t rank, int64_t comm) {
+std::shared_ptr<const Trace> ComputingRank(int64_t rank, int64_t comm) {
   testing::HandMade trace;
   trace.Rank(rank).Step(0, 0, 1000).Kernel("gemm", {0, 5, 10, 1000 - comm});
   trace.Kernel("nccl", {6, 7, 1000 - comm, 1000}, kComm);
@@ -20,7 +20,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t comm) {
 }
 
 TEST(Scaling, IsTheStepAloneOverTheStepOfTheJob) {
-  testing::Analysed run(std::vector{Rank(0, 200), Rank(1, 300)});
+  testing::Analysed run(std::vector{ComputingRank(0, 200), ComputingRank(1, 300)});
   const auto scaling = ScalingEfficiency(run.tables().Get<RanksRows>(), 800);
   ASSERT_TRUE(scaling);
   EXPECT_EQ(scaling->devices, 2);
@@ -30,7 +30,7 @@ TEST(Scaling, IsTheStepAloneOverTheStepOfTheJob) {
 }
 
 TEST(Scaling, WithoutASingleRunItIsBoundedByExposedCommunication) {
-  testing::Analysed run(std::vector{Rank(0, 200), Rank(1, 300)});
+  testing::Analysed run(std::vector{ComputingRank(0, 200), ComputingRank(1, 300)});
   const auto scaling = ScalingEfficiency(run.tables().Get<RanksRows>(), std::nullopt);
   ASSERT_TRUE(scaling);
   EXPECT_TRUE(scaling->estimated);
@@ -56,7 +56,7 @@ TEST(Scaling, WhatTheStartOfTheRecordersCostsIsNoLoss) {
 }
 
 TEST(Scaling, OfOneDeviceOrNoStepsIsAbsent) {
-  testing::Analysed one(std::vector{Rank(0, 200)});
+  testing::Analysed one(std::vector{ComputingRank(0, 200)});
   EXPECT_FALSE(ScalingEfficiency(one.tables().Get<RanksRows>(), std::nullopt));
   EXPECT_TRUE(ScalingEfficiency(one.tables().Get<RanksRows>(), 800));
   testing::HandMade no_steps;

@@ -10,9 +10,9 @@ namespace gapless::internal {
 namespace {
 
 // Walks one JSON text of nested lists of integers and texts.
-class Reader {
+class ListReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit ListReader(std::string_view text) : text_(text) {}
 
   char Peek() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == ',')) ++at_;
@@ -47,15 +47,15 @@ class Reader {
 
 constexpr int64_t kMaxSize = int64_t{1} << 40;
 
-bool ReadShape(Reader& in, Shape& shape) {
+bool ReadShape(ListReader& in, Shape& shape) {
   if (!in.Take('[')) return false;
   for (int64_t size = 0; !in.Take(']'); shape.push_back(size))
     if (!in.TakeInt(size) || size < 0 || size > kMaxSize) return false;
   return true;
 }
 
-bool ReadShapeOrList(Reader& in, Input& input) {
-  Reader ahead = in;
+bool ReadShapeOrList(ListReader& in, Input& input) {
+  ListReader ahead = in;
   if (ahead.Take('[') && ahead.Peek() == '[') {
     in = ahead;
     while (!in.Take(']'))
@@ -66,7 +66,7 @@ bool ReadShapeOrList(Reader& in, Input& input) {
 }
 
 bool ReadShapes(std::string_view text, std::vector<Input>& inputs) {
-  Reader in(text);
+  ListReader in(text);
   if (!in.Take('[')) return false;
   while (!in.Take(']'))
     if (!ReadShapeOrList(in, inputs.emplace_back())) return false;
@@ -74,7 +74,7 @@ bool ReadShapes(std::string_view text, std::vector<Input>& inputs) {
 }
 
 std::vector<std::string_view> ReadTexts(std::string_view text) {
-  Reader in(text);
+  ListReader in(text);
   std::vector<std::string_view> texts;
   if (!in.Take('[')) return texts;
   while (in.Peek() != ']' && in.Peek() != '\0') {
@@ -161,7 +161,7 @@ int64_t Elements(const Shape& shape) {
 }
 
 std::vector<int64_t> ReadInts(std::string_view value) {
-  Reader in(value);
+  ListReader in(value);
   std::vector<int64_t> ints;
   int64_t number = 0;
   if (!in.Take('['))

@@ -9,8 +9,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-
 // In ms.
 Interval Ms(int64_t start, int64_t end) { return {start * kMs, end * kMs}; }
 

@@ -71,10 +71,8 @@ TEST(Window, WithoutADeviceItIsTheHostsSpan) {
   EXPECT_EQ(AnalysedWindow(*trace.Finish()).span, (Interval{0, 900}));
 }
 
-constexpr int64_t kMs = 1'000'000;
-
 // `count` launches and kernels without a gap, from `start`.
-void Work(HandMade& trace, int64_t start, int count) {
+void SteadyWork(HandMade& trace, int64_t start, int count) {
   for (int i = 0; i < count; ++i) {
     const int64_t at = start + i * kMs;
     trace.Kernel("gemm", {at - 1000, at - 500, at, at + kMs});
@@ -84,7 +82,7 @@ void Work(HandMade& trace, int64_t start, int count) {
 TEST(Window, AnEdgeWithoutSteadyWorkIsSetAsideAndTimed) {
   HandMade trace;
   trace.Kernel("warm", {0, 10, 20, 1000});
-  Work(trace, 493 * kMs, 100);
+  SteadyWork(trace, 493 * kMs, 100);
   const Window window = AnalysedWindow(*trace.Finish());
   EXPECT_EQ(window.span, (Interval{493 * kMs, 593 * kMs}));
   EXPECT_EQ(window.host, window.span);
@@ -97,7 +95,7 @@ TEST(Window, AnEdgeWithoutSteadyWorkIsSetAsideAndTimed) {
 TEST(Window, AColdStartIsLookedAtWhole) {
   HandMade trace;
   trace.Kernel("gemm", {0, 1300 * kMs, 1300 * kMs, 1300 * kMs + 10});
-  Work(trace, 1301 * kMs, 100);
+  SteadyWork(trace, 1301 * kMs, 100);
   const Window window = AnalysedWindow(*trace.Finish());
   EXPECT_EQ(window.span, (Interval{0, 1401 * kMs}));
   EXPECT_TRUE(window.set_aside.empty());
@@ -108,11 +106,11 @@ TEST(Window, AColdStartIsLookedAtWhole) {
 TEST(Window, FirstStepsThatCompileAreWarmUp) {
   HandMade trace;
   trace.Step(0, 0, 1000 * kMs).Annotation("compile (dynamo_timed)", 10 * kMs, 950 * kMs);
-  Work(trace, 960 * kMs, 10);
+  SteadyWork(trace, 960 * kMs, 10);
   for (int step = 1; step < 4; ++step) {
     const int64_t start = (900 + 100 * step) * kMs;
     trace.Step(step, start, start + 100 * kMs);
-    Work(trace, start + kMs, 90);
+    SteadyWork(trace, start + kMs, 90);
   }
   const Window window = AnalysedWindow(*trace.Finish());
   EXPECT_EQ(window.steps.size(), 3U);
@@ -126,9 +124,9 @@ TEST(Window, FirstStepsThatCompileAreWarmUp) {
 TEST(Window, ALongFirstStepWithoutACauseStays) {
   HandMade trace;
   trace.Step(0, 0, 1000 * kMs);
-  Work(trace, 900 * kMs, 90);
+  SteadyWork(trace, 900 * kMs, 90);
   trace.Step(1, 1000 * kMs, 1100 * kMs);
-  Work(trace, 1001 * kMs, 90);
+  SteadyWork(trace, 1001 * kMs, 90);
   EXPECT_EQ(AnalysedWindow(*trace.Finish()).steps.size(), 2U);
 }
 

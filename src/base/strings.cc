@@ -38,8 +38,6 @@ std::string HoursAndMinutes(double seconds) {
   return StrCat(minutes / 60, " h ", left < 10 ? "0" : "", left, " min");
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
 
 void strings_internal::Append(std::string& out, double part) {

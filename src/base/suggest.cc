@@ -11,8 +11,6 @@
 namespace gapless::internal {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 constexpr size_t kLongestName = 64;  // longer texts are no typing mistakes, and the distance is quadratic
 
 }  // namespace

@@ -37,7 +37,7 @@ int PrintAndExit(const std::string& text) {
 }
 
 // Reports an error in the formats that were asked for, and returns the exit status.
-int Report(const Error& error, bool as_json, int own_failure = 0) {
+int ReportError(const Error& error, bool as_json, int own_failure = 0) {
   const bool stopped = error.code == ErrorCode::kInterrupted;
   const int by_code = own_failure != 0 ? own_failure : ExitStatus(error.code);
   const int status = stopped && CaughtSignal() != 0 ? 128 + CaughtSignal() : by_code;
@@ -80,19 +80,19 @@ std::string VersionText(bool as_json) {
 int RunVerb(const Command& command, std::span<const std::string> words, bool as_json) {
   Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
   const auto arguments = ParseArguments(command, words);
-  if (!arguments) return Report(arguments.error(), as_json, command.own_failure);
+  if (!arguments) return ReportError(arguments.error(), as_json, command.own_failure);
   if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
   std::optional<StopGuard> guard;
   // The guard prints the same error as the command would, and nothing else may print after it.
   if (command.only_reads)
     guard.emplace([&] {
-      return Report({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
+      return ReportError({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
     });
   // Before the command runs: from here on redaction follows the user's wish.
   KeepCommands(command.takes_command && arguments->Has("keep-command"));
   const auto status = command.run(*arguments, session);
   guard.reset();
-  return status ? *status : Report(status.error(), as_json, command.own_failure);
+  return status ? *status : ReportError(status.error(), as_json, command.own_failure);
 }
 
 // Without any word the overview goes to standard error with the status of a usage error: nothing was asked for.
@@ -107,7 +107,7 @@ int Dispatch(const std::vector<std::string>& words) {
   if (verb == "--version" || verb == "-V") return PrintAndExit(VersionText(as_json));
   if (verb == "--help" || verb == "-h") return PrintAndExit(Overview(width));
   const Command* command = FindCommand(verb);
-  if (command == nullptr) return Report(UnknownVerb(verb), as_json);
+  if (command == nullptr) return ReportError(UnknownVerb(verb), as_json);
   return RunVerb(*command, std::span(words).subspan(1), as_json);
 }
 
@@ -119,9 +119,9 @@ int RunProgram(int argc, char** argv) {
     CatchSignals();
     return Dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});
   } catch (const std::bad_alloc&) {
-    return Report({ErrorCode::kEnvironment, "out of memory", "", "read fewer ranks at a time with --rank"}, false);
+    return ReportError({ErrorCode::kEnvironment, "out of memory", "", "read fewer ranks at a time with --rank"}, false);
   } catch (const std::exception& error) {
-    return Report({ErrorCode::kEnvironment, StrCat("internal fault: ", error.what()), "", ""}, false);
+    return ReportError({ErrorCode::kEnvironment, StrCat("internal fault: ", error.what()), "", ""}, false);
   }
 }
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::string_view kFixes = "fixes", kOwnFixes = "own_fixes";
 
-std::string_view NameOf(std::string_view item) { return item.substr(0, item.find('=')); }
+std::string_view FixNameOf(std::string_view item) { return item.substr(0, item.find('=')); }
 
 // Returns the texts of a list; members of other kinds are left out, as they come from another program.
 std::vector<std::string> TextsOf(const JsonValue& list) {
@@ -80,7 +80,7 @@ AskedTogether AskTogether(const std::string& around, const std::vector<std::stri
   const std::vector<std::string> its = TextsOf(asked.Get(kFixes));
   for (const std::string& item : fixes) {
     const bool replaced =
-        std::ranges::any_of(its, [&](const auto& element) { return NameOf(element) == NameOf(item); });
+        std::ranges::any_of(its, [&](const auto& element) { return FixNameOf(element) == FixNameOf(item); });
     (replaced ? together.replaced : together.fixes).push_back(item);
   }
   std::vector<std::string> all = together.fixes, files = own_fixes;

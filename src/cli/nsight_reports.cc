@@ -19,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // A kind of report: the ending of its name, the tool that wrote it, and the ending of its export.
-struct Kind {
+struct ReportKind {
   std::string_view ending, tool, exported;
 };
-constexpr Kind kKinds[] = {
+constexpr ReportKind kReportKinds[] = {
     {".nsys-rep", "nsys", ".sqlite"}, {".qdrep", "nsys", ".sqlite"}, {".ncu-rep", "ncu", ".ncu.csv"}};
 
 // Returns true if the export exists and is not older than its report.
@@ -40,7 +40,7 @@ bool IsFile(const std::string& path) {
 }
 
 // Returns an error with the command to run where the tool is installed, since the export can be brought from there.
-Error CannotExport(const std::string& report, const std::string& exported, const Kind& kind, const Error& why) {
+Error CannotExport(const std::string& report, const std::string& exported, const ReportKind& kind, const Error& why) {
   const std::string line =
       kind.tool == "nsys" ? StrCat("nsys export --type sqlite --output ", ShellWord(exported), " ", ShellWord(report))
                           : StrCat("ncu --import ", ShellWord(report), " --csv --page raw > ", ShellWord(exported));
@@ -49,7 +49,7 @@ Error CannotExport(const std::string& report, const std::string& exported, const
 }
 
 // Returns the path of the export, which is made unless it exists. It has a temporary name until it is complete.
-Result<std::string> Exported(const std::string& report, const Kind& kind) {
+Result<std::string> Exported(const std::string& report, const ReportKind& kind) {
   const std::string exported = report.substr(0, report.size() - kind.ending.size()) + std::string(kind.exported);
   if (IsUpToDate(exported, report)) return exported;
   if (std::error_code error; fs::exists(exported, error))
@@ -76,8 +76,8 @@ Result<std::string> Exported(const std::string& report, const Kind& kind) {
 Result<std::vector<std::string>> ExportedReports(std::span<const std::string> paths) {
   std::vector<std::string> replaced;
   for (const std::string& path : paths) {
-    const Kind* kind = nullptr;
-    for (const Kind& known : kKinds)
+    const ReportKind* kind = nullptr;
+    for (const ReportKind& known : kReportKinds)
       if (path.ends_with(known.ending)) kind = &known;
     if (kind == nullptr || !IsFile(path)) {
       replaced.push_back(path);

@@ -19,8 +19,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kNarrowest = 40;
-constexpr int kWidest = 400;
+constexpr int kNarrowestTerminal = 40;
+constexpr int kWidestTerminal = 400;
 
 std::atomic<bool> cancel_flag{false};
 std::atomic<int> caught_signal{0};
@@ -31,25 +31,25 @@ void OnSignal(int signal) {
   cancel_flag.store(true);
 }
 
-std::string_view Environment(const char* name) {
+std::string_view EnvironmentValue(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 // COLUMNS comes first, then the terminal's own answer, then 80 columns.
 int WidthOfTerminal(bool is_tty) {
-  const std::string_view columns = Environment("COLUMNS");
+  const std::string_view columns = EnvironmentValue("COLUMNS");
   int width = 0;
   std::from_chars(columns.data(), columns.data() + columns.size(), width);
   winsize size{};
   if (width <= 0 && is_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
-  return width <= 0 ? 80 : std::clamp(width, kNarrowest, kWidest);
+  return width <= 0 ? 80 : std::clamp(width, kNarrowestTerminal, kWidestTerminal);
 }
 
 // Looks at the first of the variables that is set, in the order of POSIX.
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string_view value = Environment(name);
+    const std::string_view value = EnvironmentValue(name);
     if (!value.empty()) return ContainsIgnoreCase(value, "utf-8") || ContainsIgnoreCase(value, "utf8");
   }
   return false;
@@ -62,7 +62,7 @@ Terminal DetectTerminal() {
   terminal.is_tty = isatty(STDOUT_FILENO) == 1;
   terminal.width = WidthOfTerminal(terminal.is_tty);
   terminal.utf8 = LocaleIsUtf8();
-  terminal.colour = terminal.is_tty && Environment("NO_COLOR").empty() && Environment("TERM") != "dumb";
+  terminal.colour = terminal.is_tty && EnvironmentValue("NO_COLOR").empty() && EnvironmentValue("TERM") != "dumb";
   return terminal;
 }
 

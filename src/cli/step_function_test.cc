@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-Result<std::string> Parsed(std::string_view value) {
+Result<std::string> ParsedFunction(std::string_view value) {
   static constexpr OptionSpec kOptions[] = {kStepFunctionOption};
   static constexpr Command kCommand = {
       .name = "verb", .help = "", .about = "", .positionals = {}, .options = kOptions, .examples = {}, .run = nullptr};
@@ -23,13 +23,13 @@ Result<std::string> Parsed(std::string_view value) {
 TEST(StepFunction, NamesAFileOrAModuleAndAFunction) {
   for (const char* given :
        {"train.py:train_step", "../my code/train.py:Loop.run", "package.module:Class.method", "train:größe"}) {
-    const auto parsed = Parsed(given);
+    const auto parsed = ParsedFunction(given);
     ASSERT_TRUE(parsed) << given;
     EXPECT_EQ(*parsed, given);
   }
   for (const char* given :
        {"train.py", "train.py:", ":train_step", "train.py:run()", "train.py:.run", "my code:run", ""})
-    EXPECT_FALSE(Parsed(given)) << given;
+    EXPECT_FALSE(ParsedFunction(given)) << given;
 }
 
 }  // namespace

@@ -24,13 +24,13 @@ using namespace lab;  // NOLINT(google-build-using-namespace): the parts of this
 constexpr size_t kShown = 5;
 
 // The number of recordings by one reader, and of the events in them.
-struct Recorded {
+struct RecordingCount {
   int64_t recordings = 0, events = 0;
 };
 
 // Counts over all executions: those of nsys and ncu are others than the first.
-Recorded RecordedBy(const Run& run, std::string_view format) {
-  Recorded recorded;
+RecordingCount RecordedBy(const Run& run, std::string_view format) {
+  RecordingCount recorded;
   for (const RunTrace& of : run.traces())
     if (of.trace->info.format == format) ++recorded.recordings, recorded.events += of.trace->info.event_count;
   return recorded;
@@ -45,7 +45,7 @@ void AddSaid(std::string_view tool, const std::vector<std::string>& sentences, L
 // Begins a section with what was recorded in a format; `otherwise` is the sentence if nothing was.
 LabSection SectionOf(std::string heading, const Run& run, std::string_view format, std::string_view otherwise) {
   LabSection section{.heading = std::move(heading)};
-  const Recorded recorded = RecordedBy(run, format);
+  const RecordingCount recorded = RecordedBy(run, format);
   section.blocks.push_back(Paragraph(
       recorded.recordings > 0
           ? StrCat(FormatCounted(recorded.recordings, "recording"), " with ", FormatCount(recorded.events), " events.")

@@ -8,7 +8,7 @@
 namespace gapless::internal {
 namespace {
 
-void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+void WriteTextsIfAny(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
   if (texts.empty()) return;
   json.Key(key);
   json.BeginArray();
@@ -58,9 +58,9 @@ std::string ToJson(const AgentOptions& options) {
   json.Field("python_hz", options.python_hz);
   if (options.every_loss) json.Field("every_loss", true);
   if (options.calls) json.Field("calls", true);
-  WriteTexts(json, "fixes", options.fixes);
-  WriteTexts(json, "own_fixes", options.own_fixes);
-  WriteTexts(json, "fix_environment", options.fix_environment);
+  WriteTextsIfAny(json, "fixes", options.fixes);
+  WriteTextsIfAny(json, "own_fixes", options.own_fixes);
+  WriteTextsIfAny(json, "fix_environment", options.fix_environment);
   if (options.switch_loaders) json.Field("switch_loaders", true);
   WriteParity(json, options.parity);
   json.EndObject();

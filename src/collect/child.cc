@@ -18,34 +18,12 @@
 #include <system_error>
 
 #include "base/strings.h"
+#include "collect/exec_words.h"
 #include "collect/files.h"
 #include "collect/private_files.h"
 
-extern char** environ;  // NOLINT(readability-redundant-declaration): only GNU headers have it
-
 namespace gapless::internal {
 namespace {
-
-// Returns "NAME=value" of this process and of the options, which win.
-std::vector<std::string> EnvironmentOf(const ChildOptions& options) {
-  std::vector<std::string> all;
-  for (char** at = environ; *at != nullptr; ++at) {
-    const std::string_view line = *at;
-    const std::string_view name = line.substr(0, line.find('='));
-    bool replaced = false;
-    for (const auto& [key, value] : options.environment) replaced |= key == name;
-    if (!replaced) all.emplace_back(line);
-  }
-  for (const auto& [key, value] : options.environment) all.push_back(StrCat(key, "=", value));
-  return all;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 // Binds the calling process to these processors; returns false with errno.
 bool KeepTo(const std::vector<int>& cpus) {
@@ -75,7 +53,7 @@ bool KeepTo(const std::vector<int>& cpus) {
 }  // namespace
 
 Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
-  std::vector<std::string> words = options.argv, lines = EnvironmentOf(options);
+  std::vector<std::string> words = options.argv, lines = EnvironmentWith(options.environment);
   std::vector<char*> argv = Pointers(words), environment = Pointers(lines);
   Descriptor output;
   if (!options.output_path.empty()) {

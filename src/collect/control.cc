@@ -39,10 +39,6 @@ template <class T>
 bool ReadAt(int file, T& out, off_t offset) {
   return ::pread(file, &out, sizeof out, offset) == static_cast<ssize_t>(sizeof out);
 }
-template <class T>
-bool WriteAt(int file, const T& value, off_t offset) {
-  return ::pwrite(file, &value, sizeof value, offset) == static_cast<ssize_t>(sizeof value);
-}
 
 // A Lock holds the file's lock, also against other processes, until it is destroyed.
 class Lock {

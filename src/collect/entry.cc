@@ -24,7 +24,7 @@ Unexpected NotEmpty(const RunFolder& run) {
               "name another with -o; nothing of an earlier run is replaced");
 }
 
-constexpr int kMaxAttempts = 100;
+constexpr int kMaxEntries = 100;
 
 // None: it vanished while we looked, and is to be looked for anew.
 Result<std::optional<Entry>> TryToEnter(RunFolder& run, const std::optional<JobTask>& task) {
@@ -67,7 +67,7 @@ Result<Entry> EnterRun(std::string_view wanted, bool shared, const std::optional
       return Unexpected{entry.error()};
     }
     if (*entry) return std::move(**entry);
-    if (attempt == kMaxAttempts) return NotEmpty(*run);
+    if (attempt == kMaxEntries) return NotEmpty(*run);
   }
 }
 

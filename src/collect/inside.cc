@@ -5,27 +5,20 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/strings.h"
 #include "collect/child.h"
+#include "collect/exec_words.h"
 #include "collect/files.h"
 #include "collect/signals.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr int kTickMs = 50;
-
-std::string Variable(const char* name) {
-  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  return value == nullptr ? "" : value;
-}
-
 // A program between the two may have set PYTHONPATH anew: then the agent goes in front of it again.
 std::string PathWithAgent(const RunAround& around) {
-  std::string path = Variable("PYTHONPATH");
+  std::string path = VariableOf("PYTHONPATH");
   std::error_code error;
   for (const std::string_view entry : Split(path, ':'))
     if (!entry.empty() && std::filesystem::is_directory(StrCat(entry, "/gapless_agent"), error)) return path;
@@ -45,7 +38,7 @@ std::optional<RunAround> FindRunAround(const std::function<std::string(const cha
       .folder = std::move(folder), .agent_options = variable("GAPLESS_OPTIONS"), .control = std::move(*control)};
 }
 
-std::optional<RunAround> FindRunAround() { return FindRunAround(Variable); }
+std::optional<RunAround> FindRunAround() { return FindRunAround(VariableOf); }
 
 // Like Launch(), without what the surrounding run does already. Rings of that run may hold older processes; those
 // are distinguished by the time at which they started.
@@ -76,7 +69,7 @@ Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& option
   if (!child) return Unexpected{child.error()};
   for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
   while (!child->Ended()) {
-    const int signal = relay.Wait(kTickMs, child->pid()).value_or(0);
+    const int signal = relay.Wait(SignalRelay::kTickMs, child->pid()).value_or(0);
     if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
     rings.Drain(false, on_record);
     for (Watcher* watcher : options.watchers) watcher->OnTick(rings, around.control, result.manifest.events);

@@ -8,10 +8,10 @@
 #include "collect/job.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <initializer_list>
 
 #include "base/strings.h"
+#include "collect/exec_words.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,8 +27,8 @@ std::optional<int64_t> NumberIn(const Variable& variable, const char* name) {
   return number;
 }
 
-// A Kind is a launcher of jobs, and the variables by which its tasks know each other.
-struct Kind {
+// A Launcher starts the tasks of a job, which know each other by its variables.
+struct Launcher {
   const char* name;
   const char* task;
   std::initializer_list<const char*> tasks;  // the first that is set counts
@@ -37,7 +37,7 @@ struct Kind {
 };
 
 // A step of Slurm comes before what runs inside it; torchrun, which starts processes of a task, before what started it.
-const Kind kKinds[] = {
+const Launcher kLaunchers[] = {
     {"torchrun", "RANK", {"WORLD_SIZE"}, {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT"}, {"SLURM_JOB_ID"}},
     {"slurm",
      "SLURM_PROCID",
@@ -56,31 +56,26 @@ const Kind kKinds[] = {
 
 // Takes the first kind of launcher whose variables are all there. A job of a single task is no job here.
 std::optional<JobTask> TaskOfJob(const Variable& variable) {
-  for (const Kind& kind : kKinds) {
-    const auto task = NumberIn(variable, kind.task);
+  for (const Launcher& launcher : kLaunchers) {
+    const auto task = NumberIn(variable, launcher.task);
     std::optional<int64_t> tasks;
-    for (const char* name : kind.tasks)
+    for (const char* name : launcher.tasks)
       if (!tasks) tasks = NumberIn(variable, name);
     if (!task || !tasks || *tasks < 2 || *task >= *tasks) continue;
-    std::string job = StrCat(kind.name, " of ", *tasks);
+    std::string job = StrCat(launcher.name, " of ", *tasks);
     bool named = true;
-    for (const char* name : kind.must) {
+    for (const char* name : launcher.must) {
       const std::string part = variable(name);
       named = named && !part.empty();
       job += StrCat(" ", part);
     }
     if (!named) continue;
-    for (const char* name : kind.may) job += StrCat(" ", variable(name));
+    for (const char* name : launcher.may) job += StrCat(" ", variable(name));
     return JobTask{.job = std::move(job), .task = *task, .tasks = *tasks};
   }
   return std::nullopt;
 }
 
-std::optional<JobTask> TaskOfJob() {
-  return TaskOfJob([](const char* name) {
-    const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing sets it
-    return std::string(value == nullptr ? "" : value);
-  });
-}
+std::optional<JobTask> TaskOfJob() { return TaskOfJob(VariableOf); }
 
 }  // namespace gapless::internal

@@ -21,6 +21,7 @@
 #include "base/strings.h"
 #include "collect/child.h"
 #include "collect/entry.h"
+#include "collect/exec_words.h"
 #include "collect/files.h"
 #include "collect/private_files.h"
 #include "collect/run_mirror.h"
@@ -30,19 +31,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kTickMs = 50;
 constexpr std::string_view kTelemetryStem = "telemetry", kTelemetryEnd = ".gts";
-
-std::string_view Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 // Returns the variables by which the command's processes find the run, load the agent, and inject the collector.
 std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder& folder, const Entry& entry,
                                                                 const Tools& tools, const LaunchOptions& options) {
   const std::string agent = tools.folder + "/agent", injected = tools.folder + "/libgapless_inject.so";
-  const std::string_view path = Variable("PYTHONPATH");
+  const std::string path = VariableOf("PYTHONPATH");
   std::vector<std::pair<std::string, std::string>> environment = {
       {"GAPLESS_RUN", folder.path()},
       {"GAPLESS_LAUNCHER", StrCat(entry.launcher)},
@@ -53,7 +48,7 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
   // CUDA loads the collector by the first, NVTX by the second. Who set one has a profiler of their own.
   if (std::filesystem::exists(injected, error))
     for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
-      if (Variable(name).empty()) environment.emplace_back(name, injected);
+      if (VariableOf(name).empty()) environment.emplace_back(name, injected);
   environment.insert(environment.end(), options.environment.begin(), options.environment.end());
   return environment;
 }
@@ -82,7 +77,7 @@ int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock
     for (Watcher* watcher : watchers) watcher->OnRecord(process, record);
   };
   while (!child.Ended()) {
-    const int signal = relay.Wait(kTickMs, child.pid()).value_or(0);
+    const int signal = relay.Wait(SignalRelay::kTickMs, child.pid()).value_or(0);
     if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
     if (child.Ended()) break;
     rings.Drain(false, on_record);

@@ -24,7 +24,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kPart = ".part";
-constexpr int kMaxAttempts = 100, kMaxLinks = 40;
+constexpr int kMaxTemporaryNames = 100, kMaxLinks = 40;
 constexpr mode_t kByOthers = S_IWGRP | S_IWOTH;
 
 bool IsOurs(const struct stat& facts) { return facts.st_uid == ::geteuid(); }
@@ -140,7 +140,7 @@ bool IsTemporaryName(std::string_view name) { return name.starts_with('.') && na
 // Tries another name if the random one is taken already.
 Result<void> WriteFileIn(int folder, const std::string& name, const std::string& path, std::string_view content,
                          mode_t mode) {
-  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kMaxTemporaryNames; ++attempt) {
     const std::string temporary = TemporaryNameFor(name);
     const Descriptor file(
         ::openat(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -39,6 +41,11 @@ std::string TemporaryNameFor(const std::string& name);
 bool IsTemporaryName(std::string_view name);
 // All of `content`, wherever the file's position is; false with errno.
 bool WriteAll(int file, std::string_view content);
+// Writes a value at a place of an open file; false with errno.
+template <class T>
+bool WriteAt(int file, const T& value, uint64_t offset) {
+  return ::pwrite(file, &value, sizeof value, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof value);
+}
 
 // The users besides the owner and root that can write to this open folder, or can give themselves the right to.
 enum class FolderWriter { kNobodyElse, kOthers, kAnotherOwner };

@@ -18,7 +18,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMaxDefaultFolders = 100'000, kMaxAttempts = 10;
+constexpr int kMaxDefaultFolders = 100'000, kMaxVanished = 10;
 
 // Returns the target of the user's own link; another user's link is not followed.
 Result<std::string> Followed(const std::string& path, const std::string& name) {
@@ -72,7 +72,7 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
       // One that is gone again was that of a launcher whose command could not run.
       std::error_code error;
       const bool gone = !opened && !std::filesystem::exists(std::filesystem::symlink_status(*path, error));
-      if (!gone || attempt == kMaxAttempts) return opened;
+      if (!gone || attempt == kMaxVanished) return opened;
     }
   }
   for (int number = 1; number <= kMaxDefaultFolders; ++number) {

@@ -18,11 +18,6 @@
 namespace gapless::internal {
 namespace {
 
-template <class T>
-bool WriteAt(int file, const T& value, uint64_t offset) {
-  return ::pwrite(file, &value, sizeof value, static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof value);
-}
-
 // All that the agent goes on changing lies between the two, but for what says that a record is there.
 void TellProgress(int file, const wire::RingHeader& now) {
   (void)WriteAt(file, now.state, offsetof(wire::RingHeader, state));

@@ -13,6 +13,8 @@ namespace gapless::internal {
 
 class SignalRelay {
  public:
+  static constexpr int kTickMs = 50;  // how long a launcher waits for a signal before it looks at the rest of its work
+
   // Blocks the signals in this thread, so in all threads it starts from now on. One at a time.
   SignalRelay();
   ~SignalRelay();

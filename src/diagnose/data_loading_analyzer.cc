@@ -16,7 +16,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kRules[] = {"data_loading"};
+constexpr std::string_view kLoadingRules[] = {"data_loading"};
 
 // The three tests as evidence, those that say something.
 std::vector<Evidence> Tests(const DataLoadingAnalyzer::Figures& figures, const IdleRows& idle) {
@@ -82,7 +82,7 @@ DataLoadingAnalyzer::Figures DataLoadingAnalyzer::FiguresOf(Tables& tables) {
 
 std::vector<Bottleneck> DataLoadingAnalyzer::Analyze(Tables& tables) {
   const Figures figures = FiguresOf(tables);
-  std::vector<Bottleneck> all = CheckRules(tables, kRules);
+  std::vector<Bottleneck> all = CheckRules(tables, kLoadingRules);
   for (Bottleneck& bottleneck : all)
     for (Evidence& evidence : Tests(figures, tables.Get<IdleRows>()))
       bottleneck.evidence.push_back(std::move(evidence));

@@ -12,8 +12,6 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-constexpr int64_t kMs = 1'000'000;
-
 // Steps of 100 ms: loading, a copy, then a kernel to the end.
 void Steps(HandMade& trace, int64_t load_ms, int64_t copy_ms) {
   for (int64_t step = 0; step < 4; ++step) {

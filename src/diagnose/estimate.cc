@@ -14,9 +14,9 @@ constexpr double kMaxRemoved = 0.95;  // largest share of the wall time that may
 double SpeedupOf(double removed_share) { return 1 / (1 - std::clamp(removed_share, 0.0, kMaxRemoved)); }
 
 // Returns the kind of time that a fix of this type removes.
-enum Kind : uint8_t { kIdleTime, kKernelTime, kCommunicationTime, kKinds };
+enum TimeKind : uint8_t { kIdleTime, kKernelTime, kCommunicationTime, kKinds };
 
-Kind KindOf(BottleneckType type) {
+TimeKind KindOf(BottleneckType type) {
   switch (type) {
     case BottleneckType::kKernelEfficiency:
     case BottleneckType::kMemoryBandwidth: return kKernelTime;

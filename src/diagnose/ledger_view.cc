@@ -14,11 +14,11 @@
 namespace gapless::internal {
 namespace {
 
-struct Part {
+struct LedgerPart {
   LedgerRows::IntColumn column;
   int64_t DeviceBreakdown::*member;
 };
-constexpr Part kParts[] = {{"wall_ns", &DeviceBreakdown::wall_ns},
+constexpr LedgerPart kLedgerParts[] = {{"wall_ns", &DeviceBreakdown::wall_ns},
                            {"compute_ns", &DeviceBreakdown::compute_ns},
                            {"exposed_comm_ns", &DeviceBreakdown::exposed_comm_ns},
                            {"exposed_copy_ns", &DeviceBreakdown::exposed_copy_ns},
@@ -97,7 +97,7 @@ LedgerView ReadLedger(Tables& tables) {
     device.device = static_cast<int32_t>(ledger.Int(row, "device"));
     if (const auto name = names.find({device.trace, device.device}); name != names.end())
       device.device_name = name->second;
-    for (const Part& part : kParts) {
+    for (const LedgerPart& part : kLedgerParts) {
       device.*part.member = ledger.Int(row, part.column);
       view.total.*part.member += device.*part.member;
     }
@@ -106,7 +106,7 @@ LedgerView ReadLedger(Tables& tables) {
     if (is_new)
       view.devices.push_back(std::move(device));
     else
-      for (const Part& part : kParts) view.devices[place->second].*part.member += device.*part.member;
+      for (const LedgerPart& part : kLedgerParts) view.devices[place->second].*part.member += device.*part.member;
   }
   return view;
 }

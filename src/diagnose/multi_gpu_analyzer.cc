@@ -14,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
+constexpr std::string_view kExchangeRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
                                        "straggler"};
 
 // Estimates the gain if a tenth, half or all of `share` of the step goes, as in the rules about communication.
@@ -70,7 +70,7 @@ std::optional<Bottleneck> Imbalance(const NcclMetrics& metrics) {
   return found;
 }
 
-std::optional<Bottleneck> Scaling(const NcclMetrics& metrics, int num_gpus) {
+std::optional<Bottleneck> ScalingLoss(const NcclMetrics& metrics, int num_gpus) {
   const std::optional<double> efficiency = MultiGPUAnalyzer::ScalingEfficiency(metrics, num_gpus);
   if (!efficiency || *efficiency >= MultiGPUAnalyzer::kScalingEfficiency) return std::nullopt;
   Bottleneck found = Make("scaling", 1 - *efficiency, StrCat(num_gpus, " GPUs scale with ", FormatPercent(*efficiency)),
@@ -86,14 +86,14 @@ std::optional<Bottleneck> Scaling(const NcclMetrics& metrics, int num_gpus) {
 }  // namespace
 
 std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(Tables& tables, int num_gpus) {
-  return num_gpus < 2 ? std::vector<Bottleneck>{} : CheckRules(tables, kRules);
+  return num_gpus < 2 ? std::vector<Bottleneck>{} : CheckRules(tables, kExchangeRules);
 }
 
 std::vector<Bottleneck> MultiGPUAnalyzer::Analyze(const NcclMetrics& metrics, int num_gpus) {
   std::vector<Bottleneck> all;
   if (num_gpus < 2) return all;
   for (std::optional<Bottleneck>& bottleneck :
-       std::vector{Communication(metrics), Imbalance(metrics), Scaling(metrics, num_gpus)})
+       std::vector{Communication(metrics), Imbalance(metrics), ScalingLoss(metrics, num_gpus)})
     if (bottleneck) all.push_back(std::move(*bottleneck));
   std::stable_sort(all.begin(), all.end(),
                    [](const Bottleneck& a, const Bottleneck& b) { return a.severity > b.severity; });

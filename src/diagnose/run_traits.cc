@@ -34,12 +34,12 @@ bool IsBackward(std::string_view name) {
 
 constexpr size_t kOperatorsOfAModel = 10;  // different ones; fewer are a loop of a few operators, whatever it is for
 
-struct Part {
+struct NamePart {
   std::string_view part;
   Workload shows;
 };
 // Parts of names of operators, annotations and kernels that only such a run has.
-constexpr Part kParts[] = {{"reshape_and_cache", Workload::kServing}, {"store_kvcache", Workload::kServing},
+constexpr NamePart kNameParts[] = {{"reshape_and_cache", Workload::kServing}, {"store_kvcache", Workload::kServing},
                            {"paged_attention", Workload::kServing},   {"autograd::engine", Workload::kTraining},
                            {"Optimizer.step#", Workload::kTraining},  {"_bwd_kernel", Workload::kTraining},
                            {"bwd_kernel", Workload::kTraining},       {"_wgrad", Workload::kTraining},
@@ -50,7 +50,7 @@ constexpr std::string_view kEngines[] = {"vllm/v1/", "vllm/worker/", "vllm/engin
 
 Workload WorkloadOfName(std::string_view name) {
   if (IsEngineIteration(name)) return Workload::kServing;
-  for (const Part& item : kParts)
+  for (const NamePart& item : kNameParts)
     if (name.find(item.part) != name.npos) return item.shows;
   if (IsBackward(name)) return Workload::kTraining;
   return name.starts_with("aten::") ? Workload::kInference : Workload::kUnknown;

@@ -7,6 +7,7 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "ingest/testing/read.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,12 +28,8 @@ constexpr std::string_view kQueue =
     R"(,{"ph":"s","cat":"async_task_queue","name":"enqueue_to_dequeue","id":5,"pid":1,"tid":7,"ts":120})"
     R"(,{"ph":"f","bp":"e","cat":"async_task_queue","name":"enqueue_to_dequeue","id":5,"pid":1,"tid":8,"ts":790})";
 
-Trace Read(std::string_view events, std::string_view more = {}) {
-  ThreadPool pool(1);
-  MemorySource source("{\"traceEvents\":[" + std::string(events) + std::string(more) + "]}");
-  auto trace = ReadTrace(source, {.pool = pool});
-  EXPECT_TRUE(trace) << trace.error().ToString();
-  return trace ? std::move(*trace) : Trace{};
+Trace ReadEvents(std::string_view events, std::string_view more = {}) {
+  return testing::ReadText("{\"traceEvents\":[" + std::string(events) + std::string(more) + "]}");
 }
 
 std::string_view NameOf(const Trace& trace, SliceId slice) {
@@ -40,14 +37,14 @@ std::string_view NameOf(const Trace& trace, SliceId slice) {
 }
 
 TEST(LinkByArrows, TheCallWhereTheArrowBeginsLaunches) {
-  const Trace trace = Read(kQueueless);
+  const Trace trace = ReadEvents(kQueueless);
   ASSERT_EQ(trace.gpu_ops.size(), 1U);
   EXPECT_EQ(NameOf(trace, trace.gpu_ops.launch[0]), "aclnnMm");
   EXPECT_EQ(NameOf(trace, trace.gpu_ops.op[0]), "aclnnMm");
 }
 
 TEST(LinkByArrows, ACallThatWasQueuedIsLaunchedByTheThreadThatTakesItOut) {
-  const Trace trace = Read(kQueueless, kQueue);
+  const Trace trace = ReadEvents(kQueueless, kQueue);
   ASSERT_EQ(trace.gpu_ops.size(), 1U);
   EXPECT_EQ(NameOf(trace, trace.gpu_ops.launch[0]), "Dequeue@aclnnMm");
   EXPECT_EQ(NameOf(trace, trace.gpu_ops.op[0]), "aclnnMm") << "the operator stays that of the thread which called it";

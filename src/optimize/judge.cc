@@ -19,7 +19,6 @@ namespace {
 // A first run that takes so much longer, beyond what the command itself differs by from run to run, is not followed by
 // others.
 constexpr double kMuchSlower = 1.15;
-constexpr double kMemoryHeadroom = 0.9;  // share of the device's memory
 
 // The longest step over the shortest, of runs that are the same.
 double Spread(const std::vector<RunSample>& runs) {
@@ -53,10 +52,8 @@ bool Judge::PassesFirstRun(const RunSample& sample, const FixSet& set, const Sta
                   refused != decision.changes.end() ? refused->what : "it found nothing to change in this program");
   }
   if (!PassesResults(set, {&sample, 1}, decision)) return false;
-  if (options_.memory_limit_bytes && sample.gpu_memory_bytes &&
-      *sample.gpu_memory_bytes > kMemoryHeadroom * *options_.memory_limit_bytes)
-    return refuse(FixOutcome::kFault, StrCat("it leaves less than a tenth of the GPU's memory free: ",
-                                             FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use"));
+  if (const std::string objection = MemoryObjection(sample, options_.memory_limit_bytes); !objection.empty())
+    return refuse(FixOutcome::kFault, objection);
   if (const double ratio = TimeRatio(current, StageOf(sample)); ratio > kMuchSlower * Spread(baselines_))
     return refuse(FixOutcome::kSlower, StrCat("its first run took ", FormatNumber(ratio, 2), " times as long",
                                               set.Loosest() == Safety::kTraining && !current.samples_per_second

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kOrder = 1000;  // after all fixes of the catalogue
 
-bool IsName(std::string_view text) {
+bool IsOwnName(std::string_view text) {
   return !text.empty() && std::islower(static_cast<unsigned char>(text[0])) != 0 &&
          std::ranges::all_of(text, [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
 }
@@ -38,7 +38,7 @@ Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
     const auto safety = SafetyNamed(kind);
     if (!safety) return Fail(ErrorCode::kUsage, "a fix is exact, rounding, stochastic or training", std::string(kind));
     auto name = std::make_unique<std::string>(std::filesystem::path(path).stem().string());
-    if (!IsName(*name)) return Fail(ErrorCode::kUsage, "the name of a fix is of a-z, 0-9 and _", *name);
+    if (!IsOwnName(*name)) return Fail(ErrorCode::kUsage, "the name of a fix is of a-z, 0-9 and _", *name);
     if (FindFixWithTrial(*name) != nullptr)
       return Fail(ErrorCode::kUsage, "there is a fix of this name already", *name);
     auto file = std::make_unique<std::string>(path);

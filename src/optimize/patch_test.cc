@@ -86,7 +86,7 @@ class PatchTest : public ::testing::Test {
 
 using Set = std::vector<std::pair<std::string, std::string>>;
 
-Edit Keywords(int line, const std::string& call, Set set) {
+Edit CallWith(int line, const std::string& call, Set set) {
   return {.kind = EditKind::kKeywords, .line = line, .call = call, .set = std::move(set)};
 }
 Edit Lines(EditKind kind, int line, std::vector<std::string> lines, std::vector<std::string> imports = {}) {
@@ -95,10 +95,10 @@ Edit Lines(EditKind kind, int line, std::vector<std::string> lines, std::vector<
 const Set kWorkers{{"num_workers", "4"}, {"persistent_workers", "True"}};
 
 TEST_F(PatchTest, KeywordsAreAddedBehindTheLastOne) {
-  Becomes("loader = DataLoader(data, batch_size=32)\n", {Keywords(1, "DataLoader", kWorkers)},
+  Becomes("loader = DataLoader(data, batch_size=32)\n", {CallWith(1, "DataLoader", kWorkers)},
           "loader = DataLoader(data, batch_size=32, num_workers=4, persistent_workers=True)\n");
-  Becomes("o = f(\n)\n", {Keywords(1, "f", {{"a", "1"}})}, "o = f(a=1\n)\n");
-  Becomes("o = f(x,)  # )\n", {Keywords(1, "f", {{"a", "1"}})}, "o = f(x, a=1,)  # )\n");
+  Becomes("o = f(\n)\n", {CallWith(1, "f", {{"a", "1"}})}, "o = f(a=1\n)\n");
+  Becomes("o = f(x,)  # )\n", {CallWith(1, "f", {{"a", "1"}})}, "o = f(x, a=1,)  # )\n");
 }
 
 Edit Replacing(int line, int last, std::vector<std::string> lines) {
@@ -137,7 +137,7 @@ TEST_F(PatchTest, WhatIsReplacedTakesNoOtherChange) {
   const std::string text = "a()\nb(c=1)\nx()\n";
   const Edit replacing = Replacing(1, 2, {"x()"});
   const Edit others[] = {Lines(EditKind::kBefore, 2, {"y()"}), Lines(EditKind::kAfter, 1, {"y()"}),
-                         Lines(EditKind::kWith, 2, {"with y():"}), Keywords(2, "b", {{"c", "2"}}),
+                         Lines(EditKind::kWith, 2, {"with y():"}), CallWith(2, "b", {{"c", "2"}}),
                          Replacing(2, 3, {"y()"})};
   Write("train.py", text);
   for (const Edit& other : others)
@@ -151,16 +151,16 @@ TEST_F(PatchTest, WhatIsReplacedTakesNoOtherChange) {
 
 TEST_F(PatchTest, AKeywordThatIsThereGetsAnotherValue) {
   Becomes("l = DataLoader(data, num_workers = 0 , shuffle=(1, 2)[0])\n",
-          {Keywords(1, "DataLoader", {{"num_workers", "4"}})},
+          {CallWith(1, "DataLoader", {{"num_workers", "4"}})},
           "l = DataLoader(data, num_workers = 4 , shuffle=(1, 2)[0])\n");
-  Becomes("l = DataLoader(data, num_workers=4)\n", {Keywords(1, "DataLoader", {{"num_workers", "4"}})},
+  Becomes("l = DataLoader(data, num_workers=4)\n", {CallWith(1, "DataLoader", {{"num_workers", "4"}})},
           "l = DataLoader(data, num_workers=4)\n");
 }
 
 TEST_F(PatchTest, APositionalArgumentIsTheKeywordOfItsPlace) {
-  Becomes("l = DataLoader(data, 32, True)\n", {Keywords(1, "DataLoader", {{"batch_size", "64"}})},
+  Becomes("l = DataLoader(data, 32, True)\n", {CallWith(1, "DataLoader", {{"batch_size", "64"}})},
           "l = DataLoader(data, 64, True)\n");
-  IsLeftOut("l = DataLoader(*args)\n", Keywords(1, "DataLoader", kWorkers), "which may hold num_workers");
+  IsLeftOut("l = DataLoader(*args)\n", CallWith(1, "DataLoader", kWorkers), "which may hold num_workers");
 }
 
 TEST_F(PatchTest, AListOfOneALineStaysOne) {
@@ -180,45 +180,45 @@ TEST_F(PatchTest, AListOfOneALineStaysOne) {
       "        persistent_workers=True,\n"
       "    )\n"
       "    return loader\n";
-  for (const int line : {2, 3, 4, 5}) Becomes(before, {Keywords(line, "DataLoader", kWorkers)}, after);
+  for (const int line : {2, 3, 4, 5}) Becomes(before, {CallWith(line, "DataLoader", kWorkers)}, after);
 }
 
 TEST_F(PatchTest, AWideCallGoesOnBelowItsFirstArgument) {
   const std::string wide(60, 'x');
   Becomes(
-      StrCat("l = DataLoader(", wide, ", batch_size=32)\n"), {Keywords(1, "DataLoader", kWorkers)},
+      StrCat("l = DataLoader(", wide, ", batch_size=32)\n"), {CallWith(1, "DataLoader", kWorkers)},
       StrCat("l = DataLoader(", wide, ", batch_size=32,\n               num_workers=4, persistent_workers=True)\n"));
 }
 
 TEST_F(PatchTest, StringsAndCommentsHideBracketsAndNames) {
   const std::string arguments = R"x(f"{d['a)']!r:{'>'}10} (", r'\(', '''
 )''', b"\"(", x)x";
-  Becomes(StrCat("l = DataLoader(", arguments, ")  # DataLoader(\n"), {Keywords(1, "DataLoader", {{"a", "1"}})},
+  Becomes(StrCat("l = DataLoader(", arguments, ")  # DataLoader(\n"), {CallWith(1, "DataLoader", {{"a", "1"}})},
           StrCat("l = DataLoader(", arguments, ", a=1)  # DataLoader(\n"));
 }
 
 TEST_F(PatchTest, AMappingThatMayHoldTheKeywordTakesItIn) {
-  Becomes("l = DataLoader(data, **options)\n", {Keywords(1, "DataLoader", {{"num_workers", "4"}})},
+  Becomes("l = DataLoader(data, **options)\n", {CallWith(1, "DataLoader", {{"num_workers", "4"}})},
           "l = DataLoader(data, **{**options, \"num_workers\": 4})\n");
 }
 
 TEST_F(PatchTest, AGeneratorGetsBracketsOfItsOwn) {
-  Becomes("o = AdamW(p for p in model.parameters() if p.requires_grad)\n", {Keywords(1, "AdamW", {{"fused", "True"}})},
+  Becomes("o = AdamW(p for p in model.parameters() if p.requires_grad)\n", {CallWith(1, "AdamW", {{"fused", "True"}})},
           "o = AdamW((p for p in model.parameters() if p.requires_grad), fused=True)\n");
 }
 
 TEST_F(PatchTest, AnImportedNameIsFollowed) {
   Becomes("from torch.utils.data import DataLoader as DL\nl = DL(data)\n",
-          {Keywords(2, "DataLoader", {{"num_workers", "4"}})},
+          {CallWith(2, "DataLoader", {{"num_workers", "4"}})},
           "from torch.utils.data import DataLoader as DL\nl = DL(data, num_workers=4)\n");
 }
 
 TEST_F(PatchTest, ChangesOfOneCallAreBroughtTogether) {
   Becomes("l = DataLoader(data)\n",
-          {Keywords(1, "DataLoader", kWorkers), Keywords(1, "DataLoader", kWorkers),
-           Keywords(1, "DataLoader", {{"pin_memory", "True"}}), Keywords(1, "DataLoader", {{"num_workers", "8"}})},
+          {CallWith(1, "DataLoader", kWorkers), CallWith(1, "DataLoader", kWorkers),
+           CallWith(1, "DataLoader", {{"pin_memory", "True"}}), CallWith(1, "DataLoader", {{"num_workers", "8"}})},
           "l = DataLoader(data, num_workers=8, persistent_workers=True, pin_memory=True)\n");
-  Becomes("a, b = f(1), g(f(2))\n", {Keywords(1, "g", {{"x", "1"}})}, "a, b = f(1), g(f(2), x=1)\n");
+  Becomes("a, b = f(1), g(f(2))\n", {CallWith(1, "g", {{"x", "1"}})}, "a, b = f(1), g(f(2), x=1)\n");
 }
 
 TEST_F(PatchTest, LinesGoBeforeAndBehindAStatement) {
@@ -261,7 +261,7 @@ TEST_F(PatchTest, BlocksAroundBlocksAndWhatIsPutIntoThem) {
   Becomes("for x in y:\n    a(x)\n    b(\n        x,\n    )\n",
           {Lines(EditKind::kWith, 1, {"with one():"}), Lines(EditKind::kWith, 1, {"with two():"}),
            Lines(EditKind::kWith, 3, {"with three():"}), Lines(EditKind::kBefore, 3, {"c()"}),
-           Lines(EditKind::kAfter, 4, {"d()"}), Keywords(3, "b", {{"k", "1"}}), Lines(EditKind::kAfter, 1, {"e()"}),
+           Lines(EditKind::kAfter, 4, {"d()"}), CallWith(3, "b", {{"k", "1"}}), Lines(EditKind::kAfter, 1, {"e()"}),
            Lines(EditKind::kBefore, 1, {"g()"})},
           "g()\n"
           "with one():\n"
@@ -323,12 +323,12 @@ TEST_F(PatchTest, AnImportComesOnceAndBeforeItsUse) {
 
 TEST_F(PatchTest, LineEndsEncodingsAndLastLinesStay) {
   Becomes("import torch\r\nx = f(\r\n  1,\r\n)\r\ny = 1\r\n",
-          {Keywords(2, "f", {{"a", "1"}}), Lines(EditKind::kAfter, 5, {"z = 1"})},
+          {CallWith(2, "f", {{"a", "1"}}), Lines(EditKind::kAfter, 5, {"z = 1"})},
           "import torch\r\nx = f(\r\n  1,\r\n  a=1,\r\n)\r\ny = 1\r\nz = 1\r\n");
-  Becomes("x = f()", {Keywords(1, "f", {{"a", "1"}}), Lines(EditKind::kAfter, 1, {"y = 1"})}, "x = f(a=1)\ny = 1");
-  Becomes("# -*- coding: latin-1 -*-\nname = '\xE9\xFC'\nx = f('\xE9')\n", {Keywords(3, "f", {{"a", "1"}})},
+  Becomes("x = f()", {CallWith(1, "f", {{"a", "1"}}), Lines(EditKind::kAfter, 1, {"y = 1"})}, "x = f(a=1)\ny = 1");
+  Becomes("# -*- coding: latin-1 -*-\nname = '\xE9\xFC'\nx = f('\xE9')\n", {CallWith(3, "f", {{"a", "1"}})},
           "# -*- coding: latin-1 -*-\nname = '\xE9\xFC'\nx = f('\xE9', a=1)\n");
-  Becomes("\xEF\xBB\xBFx = f()\n", {Lines(EditKind::kBefore, 1, {"y = 1"}), Keywords(1, "f", {{"a", "1"}})},
+  Becomes("\xEF\xBB\xBFx = f()\n", {Lines(EditKind::kBefore, 1, {"y = 1"}), CallWith(1, "f", {{"a", "1"}})},
           "\xEF\xBB\xBFy = 1\nx = f(a=1)\n");
 }
 
@@ -339,7 +339,7 @@ TEST_F(PatchTest, SeveralFilesWithUnusualNames) {
   const std::vector<std::string> names{"my pack\"age/a file.py", "b.py", "\xC3\xA9t\xC3\xA9.py"};
   for (const std::string& name : names) {
     Write(name, before);
-    for (const int line : {2, 20, 31}) changes.push_back(Made(Keywords(line, "f", {{"k", "1"}}), "fix", name));
+    for (const int line : {2, 20, 31}) changes.push_back(Made(CallWith(line, "f", {{"k", "1"}}), "fix", name));
   }
   const Patch patch = WritePatch(changes, Folder());
   EXPECT_TRUE(patch.left_out.empty());
@@ -351,19 +351,19 @@ TEST_F(PatchTest, SeveralFilesWithUnusualNames) {
 }
 
 TEST_F(PatchTest, AFileThatHasChangedSinceIsLeftOut) {
-  IsLeftOut("x = 1\n", Keywords(1, "DataLoader", kWorkers), "train.py: line 1 holds no call of DataLoader");
-  IsLeftOut("x = 1\n", Keywords(9, "DataLoader", kWorkers), "line 9 holds no statement");
-  IsLeftOut("def DataLoader(): pass\n", Keywords(1, "DataLoader", kWorkers), "holds no call of DataLoader");
-  IsLeftOut("x = 'DataLoader('\n", Keywords(1, "DataLoader", kWorkers), "holds no call of DataLoader");
-  IsLeftOut("x = DataLoader(\n", Keywords(1, "DataLoader", kWorkers), "a bracket that does not end (line 1)");
-  IsLeftOut("x = 'a\n", Keywords(1, "DataLoader", kWorkers), "a string that does not end (line 1)");
-  IsLeftOut("if x:\n  a()\n b()\n", Keywords(2, "a", kWorkers), "indentation that does not fit (line 3)");
-  IsLeftOut("x = f(1)\ry = 2\n", Keywords(1, "f", kWorkers), "line ends of another kind");
-  IsLeftOut(std::string("x = f(1)\0\n", 10), Keywords(1, "f", kWorkers), "is no text");
+  IsLeftOut("x = 1\n", CallWith(1, "DataLoader", kWorkers), "train.py: line 1 holds no call of DataLoader");
+  IsLeftOut("x = 1\n", CallWith(9, "DataLoader", kWorkers), "line 9 holds no statement");
+  IsLeftOut("def DataLoader(): pass\n", CallWith(1, "DataLoader", kWorkers), "holds no call of DataLoader");
+  IsLeftOut("x = 'DataLoader('\n", CallWith(1, "DataLoader", kWorkers), "holds no call of DataLoader");
+  IsLeftOut("x = DataLoader(\n", CallWith(1, "DataLoader", kWorkers), "a bracket that does not end (line 1)");
+  IsLeftOut("x = 'a\n", CallWith(1, "DataLoader", kWorkers), "a string that does not end (line 1)");
+  IsLeftOut("if x:\n  a()\n b()\n", CallWith(2, "a", kWorkers), "indentation that does not fit (line 3)");
+  IsLeftOut("x = f(1)\ry = 2\n", CallWith(1, "f", kWorkers), "line ends of another kind");
+  IsLeftOut(std::string("x = f(1)\0\n", 10), CallWith(1, "f", kWorkers), "is no text");
 }
 
 TEST_F(PatchTest, WhatCannotBeToldIsLeftOut) {
-  IsLeftOut("a, b = DataLoader(x), DataLoader(y)\n", Keywords(1, "DataLoader", kWorkers),
+  IsLeftOut("a, b = DataLoader(x), DataLoader(y)\n", CallWith(1, "DataLoader", kWorkers),
             "line 1 holds 2 calls of DataLoader");
   IsLeftOut("if a: b()\n", Lines(EditKind::kAfter, 1, {"c()"}), "line 1 holds several statements");
   IsLeftOut("a(); b()\n", Lines(EditKind::kWith, 1, {"with x:"}), "line 1 holds several statements");
@@ -373,14 +373,14 @@ TEST_F(PatchTest, WhatCannotBeToldIsLeftOut) {
             "only `from __future__ import`");
   IsLeftOut("a()\n", Lines(EditKind::kBefore, 1, {}), "the edit says nothing");
   IsLeftOut("a()\n", Lines(EditKind::kWith, 1, {"x()"}), "no head of a with block");
-  IsLeftOut("a()\n", Keywords(1, "a", {{"b", "1\nimport os"}}), "no line of Python");
-  IsLeftOut("a()\n", Keywords(1, "a", {{"b c", "1"}}), "no line of Python");
+  IsLeftOut("a()\n", CallWith(1, "a", {{"b", "1\nimport os"}}), "no line of Python");
+  IsLeftOut("a()\n", CallWith(1, "a", {{"b c", "1"}}), "no line of Python");
   IsLeftOut("a()\n", Lines(EditKind::kBefore, 1, {"b()"}, {"os.remove('x')"}), "is no import");
 }
 
 TEST_F(PatchTest, AChangeWithinWhatAnotherReplacesIsLeftOut) {
   Write("train.py", "x = f(a=g(1))\n");
-  const std::vector<Change> changes{Made(Keywords(1, "f", {{"a", "2"}})), Made(Keywords(1, "g", {{"b", "3"}}))};
+  const std::vector<Change> changes{Made(CallWith(1, "f", {{"a", "2"}})), Made(CallWith(1, "g", {{"b", "3"}}))};
   const Patch patch = WritePatch(changes, Folder());
   EXPECT_EQ(Applied(patch.diff), "x = f(a=2)\n");
   ASSERT_EQ(patch.left_out.size(), 1U);
@@ -389,17 +389,17 @@ TEST_F(PatchTest, AChangeWithinWhatAnotherReplacesIsLeftOut) {
 
 TEST_F(PatchTest, OtherChangesAreAdvice) {
   Write("lib/python3.11/site-packages/lib.py", "x = f()\n");
-  Edit outside = Keywords(1, "f", {{"a", "1"}});
+  Edit outside = CallWith(1, "f", {{"a", "1"}});
   outside.file = "/nowhere/else.py";
   const Change none{.fix = "sdpa", .what = "set attn_implementation=\"sdpa\"", .edit = {}};
-  Change refused = Made(Keywords(1, "f", {{"a", "1"}}));
+  Change refused = Made(CallWith(1, "f", {{"a", "1"}}));
   refused.state = ChangeState::kRefused;
   const std::vector<Change> changes{
       Made({.kind = EditKind::kEnvironment, .set = {{"A", "1"}, {"B", "2"}}}, "allocator"),
       none,
       none,
       Made(outside, "workers"),
-      Made(Keywords(1, "f", {{"a", "1"}}), "pin", "lib/python3.11/site-packages/lib.py"),
+      Made(CallWith(1, "f", {{"a", "1"}}), "pin", "lib/python3.11/site-packages/lib.py"),
       refused};
   const Patch patch = WritePatch(changes, Folder());
   EXPECT_EQ(patch.diff, "");
@@ -411,7 +411,7 @@ TEST_F(PatchTest, OtherChangesAreAdvice) {
 }
 
 TEST_F(PatchTest, AFileThatIsGoneIsLeftOut) {
-  const std::vector<Change> changes{Made(Keywords(1, "f", {{"a", "1"}}))};
+  const std::vector<Change> changes{Made(CallWith(1, "f", {{"a", "1"}}))};
   const Patch patch = WritePatch(changes, Folder());
   EXPECT_EQ(patch.left_out, std::vector<std::string>{"fix: train.py: is no file any more"});
 }

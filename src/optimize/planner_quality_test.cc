@@ -22,18 +22,18 @@ class NoJournal : public DecisionKeeper {
   void Add(const Decision& /*decision*/, const FixSet& /*beside*/) override {}
 };
 
-struct Gain {
+struct TrueGain {
   std::string_view item;
   double factor;
   double score = 0;  // what the recording says of it; 0: nothing
 };
 // Kinds of trainings as they were met: what helps, and by how much.
-struct Kind {
+struct TrainingKind {
   std::string_view name;
-  std::vector<Gain> gains;
+  std::vector<TrueGain> gains;
   bool has_loader = false;
 };
-const std::vector<Kind> kKinds = {
+const std::vector<TrainingKind> kTrainingKinds = {
     {"tiny operators in a rollout", {{"threads=1", 0.89, 1.10}, {"zero_grad", 0.99}}, false},
     {"four workers on two cores", {{"workers=0", 0.87, 1.12}, {"workers=1", 0.93, 1.12}, {"threads=1", 0.97}}, true},
     {"slow transform", {{"workers=2", 0.62, 1.5}, {"workers=1", 0.75, 1.5}}, true},
@@ -45,7 +45,7 @@ const std::vector<Kind> kKinds = {
 };
 
 // Gains as they are met in scripts of strangers, where separate processes differ by several per cent.
-const std::vector<Kind> kSmallGains = {
+const std::vector<TrainingKind> kSmallGains = {
     {"a loop over small parameters", {{"fused_optimizer=fused", 0.9, 1.05}}, false},
     {"three small gains", {{"gc_freeze", 0.95}, {"threads=1", 0.93}, {"zero_grad", 0.97}}, false},
     {"workers for a cheap transform", {{"workers=0", 0.9, 1.05}, {"workers=1", 0.95, 1.05}}, true},
@@ -59,7 +59,7 @@ struct Planned {
 
 FixItem ItemOf(std::string_view text) { return *ParseFixItem(text); }
 
-std::vector<Candidate> CandidatesOf(const Kind& kind, Random& random) {
+std::vector<Candidate> CandidatesOf(const TrainingKind& kind, Random& random) {
   std::vector<std::string_view> names = {"amp=bf16",  "anomaly", "compile=default", "fused_optimizer=fused",
                                          "gc_freeze", "sdpa",    "threads=1",       "zero_grad"};
   if (kind.has_loader) names.insert(names.end(), {"channels_last", "workers=0", "workers=1", "workers=2"});
@@ -67,7 +67,7 @@ std::vector<Candidate> CandidatesOf(const Kind& kind, Random& random) {
   for (const std::string_view name : names) {
     Candidate candidate{.item = ItemOf(name)};
     candidate.score = 1 + 0.1 * (std::max(candidate.item.fix->trial.prior, 1.0) - 1);
-    for (const Gain& gain : kind.gains)
+    for (const TrueGain& gain : kind.gains)
       if (gain.item == name && gain.score > 0) candidate.score = gain.score * std::exp(0.1 * random.Normal());
     if (name == "compile=default" && candidate.score < 1.1) candidate.skip = "no finding supports it";
     if (name == "sdpa" && candidate.score < 1.1) candidate.skip = "no finding supports it";
@@ -76,9 +76,9 @@ std::vector<Candidate> CandidatesOf(const Kind& kind, Random& random) {
   return candidates;
 }
 
-double BestLog(const Kind& kind) {
+double BestLog(const TrainingKind& kind) {
   std::map<const Fix*, double> best;
-  for (const Gain& gain : kind.gains) {
+  for (const TrueGain& gain : kind.gains) {
     double& found = best[ItemOf(gain.item).fix];
     found = std::max(found, -std::log(gain.factor));
   }
@@ -87,7 +87,7 @@ double BestLog(const Kind& kind) {
   return sum;
 }
 
-Planned PlanOne(const Kind& kind, uint64_t seed, double budget_s, std::function<double(double)> load = {},
+Planned PlanOne(const TrainingKind& kind, uint64_t seed, double budget_s, std::function<double(double)> load = {},
                 bool is_noisy = false) {
   Random random(seed * 31 + 7);
   TimedJob job(seed);
@@ -95,7 +95,7 @@ Planned PlanOne(const Kind& kind, uint64_t seed, double budget_s, std::function<
   job.startup_s = 2 + 2 * random.Uniform();
   job.step_ms = 8 * std::exp(2 * random.Uniform());
   job.load = std::move(load);
-  for (const Gain& gain : kind.gains) job.fixes[std::string(gain.item)].factor = gain.factor;
+  for (const TrueGain& gain : kind.gains) job.fixes[std::string(gain.item)].factor = gain.factor;
   for (const char* worse : {"amp=bf16", "channels_last", "workers=1", "workers=2"})
     if (!job.fixes.contains(worse)) job.fixes[worse].factor = 1.1;
   job.fixes["compile=default"].wall_s = 15;
@@ -127,9 +127,9 @@ struct Series {
 };
 
 // In time: at most 5 % over the budget, and at most 5 % left of it unless everything was tried.
-Series PlanAll(const std::vector<Kind>& kinds, double budget_s, int seeds, bool is_noisy = false) {
+Series PlanAll(const std::vector<TrainingKind>& kinds, double budget_s, int seeds, bool is_noisy = false) {
   Series series;
-  for (const Kind& kind : kinds) {
+  for (const TrainingKind& kind : kinds) {
     std::vector<double> of_kind;
     for (int seed = 0; seed < seeds; ++seed) {
       const Planned planned = PlanOne(kind, 100 + static_cast<uint64_t>(seed), budget_s, {}, is_noisy);
@@ -148,7 +148,7 @@ Series PlanAll(const std::vector<Kind>& kinds, double budget_s, int seeds, bool 
 }
 
 TEST(PlannerQuality, KeepsMostOfTheGainInFourMinutes) {
-  const Series series = PlanAll(kKinds, 240, Seeds(40, 4));
+  const Series series = PlanAll(kTrainingKinds, 240, Seeds(40, 4));
   EXPECT_GE(MedianOf(series.kept), 0.9);
   EXPECT_EQ(series.late, 0U);
   EXPECT_GE(static_cast<double>(series.in_time), (Seeds(1, 0) == 1 ? 0.95 : 0.85) * static_cast<double>(series.plans));
@@ -156,7 +156,7 @@ TEST(PlannerQuality, KeepsMostOfTheGainInFourMinutes) {
 
 // A pair of runs is longer than 5 % of two minutes, and none begins that would not be done: only the end is held.
 TEST(PlannerQuality, KeepsMostOfTheGainInTwoMinutes) {
-  const Series series = PlanAll(kKinds, 120, Seeds(40, 4));
+  const Series series = PlanAll(kTrainingKinds, 120, Seeds(40, 4));
   EXPECT_GE(MedianOf(series.kept), 0.7);
   EXPECT_EQ(series.late, 0U);
 }

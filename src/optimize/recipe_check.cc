@@ -16,10 +16,10 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kCode = ".py";
-constexpr size_t kLongestName = 64;
+constexpr size_t kLongestFixName = 64;
 
 bool IsFixName(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && name[0] >= 'a' && name[0] <= 'z' &&
+  return !name.empty() && name.size() <= kLongestFixName && name[0] >= 'a' && name[0] <= 'z' &&
          std::ranges::all_of(name, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 

@@ -11,11 +11,12 @@
 #include "optimize/fix_item.h"
 #include "optimize/recipe.h"
 #include "optimize/recipe_use.h"
+#include "optimize/testing/unset.h"
 
 namespace gapless::internal {
 namespace {
 
-const char* Unset(const char* /*name*/) { return nullptr; }
+using testing::Unset;
 
 std::string Quoted(std::string_view text) {
   std::string out;

@@ -9,9 +9,12 @@
 #include "base/strings.h"
 #include "collect/files.h"
 #include "optimize/recipe_use.h"
+#include "optimize/testing/unset.h"
 
 namespace gapless::internal {
 namespace {
+
+using testing::Unset;
 
 Recipe Example() {
   return {.command = {"python", "train.py", "--name", "a b'c\"\n\t\xC3\xA9\xE2\x80\xA8\xC2\x85", "", "- x: #1", "null",
@@ -56,7 +59,7 @@ TEST(Recipe, ReadsBackWhatItWrote) {
 }
 
 TEST(Recipe, OfNothingIsARecipe) {
-  EXPECT_TRUE(Parsed(ToJson({})));
+  EXPECT_TRUE(Parsed(ToJson(Recipe{})));
   EXPECT_TRUE(Parsed(ToYaml({}), "x.yml")) << ToYaml({});
 }
 
@@ -154,8 +157,6 @@ TEST(Recipe, IsWrittenByTheEndingOfItsPath) {
 }
 
 // --- what of it is used
-
-const char* Unset(const char* /*name*/) { return nullptr; }
 
 TEST(RecipeUse, TakesAllOrWhatWasAskedFor) {
   const Recipe recipe{.fixes = {{.item = "threads=4"}, {.item = "workers=2"}, {.item = "tf32"}},

@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
+constexpr double kLostLoss = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 RunSample WithLosses(std::vector<double> losses) {
   RunSample sample;
@@ -24,17 +24,17 @@ RunSample WithMetric(std::optional<double> metric) {
 }
 
 TEST(Results, ALossThatIsNoLongerFinite) {
-  const std::vector<RunSample> without = {WithLosses({2, 1.5, kNan, 1}), WithLosses({2, 1.5, 1.2, 1})};
+  const std::vector<RunSample> without = {WithLosses({2, 1.5, kLostLoss, 1}), WithLosses({2, 1.5, 1.2, 1})};
   const auto first = [&](std::vector<double> losses) {
     const RunSample with = WithLosses(std::move(losses));
     return FirstLostLoss(without, {&with, 1});
   };
   EXPECT_FALSE(first({2, 1.5, 1.2, 1}));
   EXPECT_EQ(first({2, kInf, 1.2, 1}), 1U);
-  EXPECT_FALSE(first({2, 1.5, kNan, 1})) << "it is not in all runs without, either";
-  EXPECT_FALSE(first({2, 1.5, 1.2, 1, kNan})) << "none of those without came so far";
+  EXPECT_FALSE(first({2, 1.5, kLostLoss, 1})) << "it is not in all runs without, either";
+  EXPECT_FALSE(first({2, 1.5, 1.2, 1, kLostLoss})) << "none of those without came so far";
   EXPECT_FALSE(first({})) << "no loss was seen";
-  EXPECT_FALSE(first({kNan, kNan})) << "no loss was seen";
+  EXPECT_FALSE(first({kLostLoss, kLostLoss})) << "no loss was seen";
 }
 
 TEST(Results, AMetricThatTheProgramPrints) {
@@ -47,7 +47,7 @@ TEST(Results, AMetricThatTheProgramPrints) {
   EXPECT_EQ(objection(true, 0.905), "it is 0.905, and 0.91 without");
   EXPECT_EQ(objection(false, 0.905), "") << "within 2 %";
   EXPECT_EQ(objection(false, 0.80), "it is 0.8, and 0.91 without");
-  EXPECT_NE(objection(false, kNan), "");
+  EXPECT_NE(objection(false, kLostLoss), "");
   EXPECT_EQ(objection(false, std::nullopt), "it is no longer printed");
   EXPECT_EQ(MetricObjection(true, {}, without), "") << "nothing was printed before";
 }

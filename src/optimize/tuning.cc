@@ -13,6 +13,7 @@
 
 #include "base/strings.h"
 #include "optimize/change.h"
+#include "optimize/results.h"
 #include "proof/comparison.h"
 #include "validate/random.h"
 #include "validate/summary.h"
@@ -20,8 +21,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMemoryHeadroom = 0.9;  // share of the device's memory
-constexpr double kBringsMore = 1.03;     // a rung that brings less than this over the best below it brings nothing
+constexpr double kBringsMore = 1.03;  // a rung that brings less than this over the best below it brings nothing
 constexpr int kIdleRungs = 2;
 constexpr double kAsGood = 0.98;     // share of the best speedup: the fewest workers that reach it are preferred
 constexpr double kFarSlower = 1.25;  // a first run that takes so much longer for a sample than the first's
@@ -41,11 +41,7 @@ std::string WhyNot(const RunSample& sample, const FixSet& set, const TuneOptions
     if (!on && (!reason.empty() || item.fix->trial.environment == nullptr))
       return reason.empty() ? StrCat(item.ToString(), " found nothing to change in this program") : reason;
   }
-  if (options.memory_limit_bytes && sample.gpu_memory_bytes &&
-      *sample.gpu_memory_bytes > kMemoryHeadroom * *options.memory_limit_bytes)
-    return StrCat("it leaves less than a tenth of the GPU's memory free: ",
-                  FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use");
-  return "";
+  return MemoryObjection(sample, options.memory_limit_bytes);
 }
 
 class Tuner {

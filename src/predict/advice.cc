@@ -11,7 +11,7 @@ namespace gapless::internal {
 namespace {
 
 // The calibration of the ledger moves what a replay says; the picture is as long as the number beside it.
-void Stretch(double factor, StepPicture& picture) {
+void StretchPicture(double factor, StepPicture& picture) {
   const auto scaled = [&](int64_t ns) { return std::llround(static_cast<double>(ns) * factor); };
   picture.dur_ns = scaled(picture.dur_ns);
   for (PictureLane& lane : picture.lanes)
@@ -68,7 +68,7 @@ std::optional<StepPictures> Advice::Draw(const Combination& together) const {
   StepPictures pictures{.before = DrawStep(rank, rank.graph.recorded_ns), .after = DrawStep(rank, times[0])};
   if (pictures.before.lanes.empty() || pictures.after.dur_ns <= 0) return std::nullopt;
   const double wanted = static_cast<double>(pictures.before.dur_ns) / together.replayed->expected;
-  Stretch(wanted / static_cast<double>(pictures.after.dur_ns), pictures.after);
+  StretchPicture(wanted / static_cast<double>(pictures.after.dur_ns), pictures.after);
   return pictures;
 }
 

@@ -13,7 +13,7 @@ extern const std::string_view kAdviceCsv;
 
 namespace {
 
-AdviceRow Row(std::string kind, double measured, double expected, std::string repository, double half_width = 0.1) {
+AdviceRow TestedRow(std::string kind, double measured, double expected, std::string repository, double half_width = 0.1) {
   return {.id = repository,
           .kind = std::move(kind),
           .repository = repository,
@@ -40,7 +40,7 @@ TEST(Calibration, WithoutTestsTheModelStandsInAWideInterval) {
 // Two programs that kept half of what was predicted, against a prior of two that kept all.
 TEST(Calibration, BelievesAKindAsFarAsItsTestsDid) {
   const double effect = std::exp(-kPriorEffect), half = std::exp(-kPriorEffect / 2);
-  const std::vector<AdviceRow> rows = {Row("workers", half, effect, "a"), Row("workers", half, effect, "b")};
+  const std::vector<AdviceRow> rows = {TestedRow("workers", half, effect, "a"), TestedRow("workers", half, effect, "b")};
   const Calibration calibration = OnGpus(rows);
   EXPECT_NEAR(calibration.SlopeOf("workers"), 0.75, 1e-12);
   EXPECT_EQ(calibration.SlopeOf("amp"), 1);
@@ -48,7 +48,7 @@ TEST(Calibration, BelievesAKindAsFarAsItsTestsDid) {
 }
 
 TEST(Calibration, ALadderOfOneRepositoryIsOneTrial) {
-  std::vector<AdviceRow> rows = {Row("amp", 0.5, 0.7, "one"), Row("amp", 0.7, 0.7, "other")};
+  std::vector<AdviceRow> rows = {TestedRow("amp", 0.5, 0.7, "one"), TestedRow("amp", 0.7, 0.7, "other")};
   const double before = OnGpus(rows).SlopeOf("amp");
   for (int i = 0; i < 9; ++i) rows.push_back(rows[0]);
   EXPECT_NEAR(OnGpus(rows).SlopeOf("amp"), before, 1e-12);
@@ -56,7 +56,7 @@ TEST(Calibration, ALadderOfOneRepositoryIsOneTrial) {
 }
 
 TEST(Calibration, KeepsMachinesApart) {
-  std::vector<AdviceRow> rows = {Row("compile", 0.3, 0.9, "a"), Row("compile", 0.3, 0.9, "b")};
+  std::vector<AdviceRow> rows = {TestedRow("compile", 0.3, 0.9, "a"), TestedRow("compile", 0.3, 0.9, "b")};
   for (AdviceRow& row : rows) row.machine = "cpu";
   EXPECT_EQ(OnGpus(rows).SlopeOf("compile"), 1);
   EXPECT_GT(Calibration(rows, Machine::kHost).SlopeOf("compile"), 1.2);
@@ -69,7 +69,7 @@ TEST(Calibration, IntervalsHoldFourOfFiveTruths) {
   std::mt19937_64 random(7);
   std::normal_distribution<double> off(0, 0.2);
   std::vector<AdviceRow> rows;
-  for (int i = 0; i < 200; ++i) rows.push_back(Row("any", 0.7 * std::exp(off(random)), 0.7, std::to_string(i)));
+  for (int i = 0; i < 200; ++i) rows.push_back(TestedRow("any", 0.7 * std::exp(off(random)), 0.7, std::to_string(i)));
   const std::vector<StepShares> predicted = LeaveOneOut(rows);
   size_t held = 0;
   for (size_t i = 0; i < rows.size(); ++i)
@@ -80,7 +80,7 @@ TEST(Calibration, IntervalsHoldFourOfFiveTruths) {
 }
 
 TEST(Calibration, SaysHowFarHalfOfAKindWereOff) {
-  const std::vector<AdviceRow> rows = {Row("amp", 1.1, 1, "a"), Row("amp", 0.9, 1, "b"), Row("amp", 1, 1, "c")};
+  const std::vector<AdviceRow> rows = {TestedRow("amp", 1.1, 1, "a"), TestedRow("amp", 0.9, 1, "b"), TestedRow("amp", 1, 1, "c")};
   const Calibration::Tested tested = OnGpus(rows).TestedOf("amp");
   EXPECT_EQ(tested.programs, 3U);
   EXPECT_NEAR(*tested.within, 0.1, 1e-9);

@@ -31,22 +31,17 @@ uint32_t DecidingEdge(const Graph& graph, std::span<const int64_t> edge_ns, std:
   return best;
 }
 
-Bound BoundOfOp(const GpuOpTable& ops, uint32_t op) {
-  if (ops.op_class[op] == GpuOpClass::kCommunication) return Bound::kCommunication;
-  return ops.kind[op] == GpuOpKind::kKernel ? Bound::kCompute : Bound::kCopy;
-}
-
 bool InLoading(const Trace& trace, uint32_t slice) {
   for (uint32_t row = slice; row != kNoRowValue; row = trace.slices.parent[row].value)
     if (IsDataLoadingMark(trace.Text(trace.slices.name[row]))) return true;
   return false;
 }
 
-Bound BoundOf(const Trace& trace, const Edge& edge) {
+Bound BoundOfEdge(const Trace& trace, const Edge& edge) {
   switch (edge.kind) {
     case EdgeKind::kGpu:
     case EdgeKind::kFeed:
-    case EdgeKind::kOverlap: return BoundOfOp(trace.gpu_ops, edge.owner);
+    case EdgeKind::kOverlap: return BoundOf(trace.gpu_ops, edge.owner);
     case EdgeKind::kLaunch:
     case EdgeKind::kStream:
     case EdgeKind::kWait:
@@ -114,6 +109,11 @@ class Names {
 
 }  // namespace
 
+Bound BoundOf(const GpuOpTable& ops, uint32_t op) {
+  if (ops.op_class[op] == GpuOpClass::kCommunication) return Bound::kCommunication;
+  return ops.kind[op] == GpuOpKind::kKernel ? Bound::kCompute : Bound::kCopy;
+}
+
 std::string_view NameOf(Bound bound) { return kNames[static_cast<size_t>(bound)]; }
 
 std::string_view NameOf(PathOwner owner) { return kOwnerNames[static_cast<size_t>(owner)]; }
@@ -128,7 +128,7 @@ CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> ed
     const Edge& edge_of_path = rank.graph.edges[edge];
     const Instant from = rank.graph.from[edge];
     const int64_t start_ns = std::max(begin_ns, from == kNoInstant ? begin_ns : times[from]);
-    const Bound bound = BoundOf(trace, edge_of_path);
+    const Bound bound = BoundOfEdge(trace, edge_of_path);
     path.parts.push_back({.edge = edge, .to = at, .start_ns = start_ns, .end_ns = times[at], .bound = bound});
     path.by_bound[static_cast<size_t>(bound)] += times[at] - start_ns;
     path.total_ns += times[at] - start_ns;

@@ -11,8 +11,6 @@ namespace {
 
 using testing::HandMade;
 
-constexpr int64_t kUs = 1000, kMs = 1'000'000;
-
 int64_t At(const CriticalPath& path, Bound bound) { return path.by_bound[static_cast<size_t>(bound)]; }
 
 int64_t ShareOf(const std::vector<PathShare>& shares, std::string_view name) {

@@ -6,25 +6,19 @@
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
-#include "predict/self_check.h"
+#include "predict/testing/self_checked.h"
 
 namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
-
-constexpr int64_t kUs = 1000;
-
-SelfCheck Check(const Trace& trace) {
-  const Graph graph = BuildGraph(trace);
-  return CheckReplay(trace, graph, StepSpan(trace, graph));
-}
+using testing::SelfChecked;
 
 TEST(DeviceEdges, ARecordingWithoutAHostIsReplayedFromTheDevice) {
   HandMade made;
   for (int64_t i = 0; i < 100; ++i) made.Unlaunched("gemm", i * 40 * kUs, i * 40 * kUs + 30 * kUs);
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01) << "gaps of 10 µs stay, though nothing explains them";
   EXPECT_NEAR(check.responses[0].share, 1 - 30.0 / 2 / 40, 0.01);
@@ -39,7 +33,7 @@ TEST(DeviceEdges, StreamsOfARecordingWithoutAHostKeepTheirDistance) {
     made.Unlaunched("ncclDevKernel_AllReduce", i * 200 * kUs + 110 * kUs, i * 200 * kUs + 190 * kUs, other);
   }
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
 }
@@ -55,7 +49,7 @@ TEST(DeviceEdges, KernelsOfAGraphKeepTheirDistance) {
     made.Step(step, at, at + 2000 * kUs);
   }
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_NEAR(check.error, 0, 0.01);
   EXPECT_EQ(check.refusal, "");
 }
@@ -70,7 +64,7 @@ TEST(DeviceEdges, AGraphBeginsWhenItsLaunchIsDone) {
   made.Call("cudaStreamSynchronize", ApiKind::kStreamSync, 1610 * kUs, 3702 * kUs);
   made.Step(0, 0, 3703 * kUs);
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
 }
@@ -87,7 +81,7 @@ TEST(DeviceEdges, BranchesOfAGraphThatOverlapGetFasterWithTheirKernels) {
   made.Call("cudaStreamSynchronize", ApiKind::kStreamSync, 10 * kUs, 5061 * kUs);
   made.Step(0, 0, 5062 * kUs);
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.responses[0].share, 0.5, 0.03) << check.responses[0].what;
 }
@@ -101,7 +95,7 @@ TEST(DeviceEdges, TheFirstOperationMayWaitForWhatWasNotRecorded) {
     made.Kernel("gemm", {10 * kUs + i * 10 * kUs, 14 * kUs + i * 10 * kUs, 6011 * kUs + i * 50 * kUs,
                          6060 * kUs + i * 50 * kUs});
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
 }
@@ -109,7 +103,6 @@ TEST(DeviceEdges, TheFirstOperationMayWaitForWhatWasNotRecorded) {
 // A kernel of 60 ms touches pages while it runs, and the host reads its results for 30 ms after it has waited: with
 // kernels twice as fast the program takes 30 ms less, with a host twice as fast 15.
 TEST(DeviceEdges, PagesOfManagedMemoryFollowWhoeverTouchesThem) {
-  constexpr int64_t kMs = 1000 * kUs;
   HandMade made;
   made.Kernel("add", {0, 10 * kUs, 20 * kUs, 60 * kMs});
   const auto page = [&](CopyKind kind, int64_t at) {
@@ -119,7 +112,7 @@ TEST(DeviceEdges, PagesOfManagedMemoryFollowWhoeverTouchesThem) {
   made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, 15 * kUs, 60 * kMs + 5 * kUs);
   for (int64_t i = 0; i < 100; ++i) page(CopyKind::kDtoHManaged, 60 * kMs + 300 * kUs * (i + 1));
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.001);
   EXPECT_NEAR(check.responses[0].share, 60.0 / 90, 0.005) << check.responses[0].what;

@@ -13,6 +13,9 @@
 namespace gapless::internal {
 
 // device, stream
+inline constexpr int64_t kStagingNs = 20'000;      // shorter calls do not feed a copy piece by piece
+inline constexpr int64_t kThreadWaitNs = 500'000;  // R7: a thread that does nothing for longer waited for another one
+
 using StreamKey = std::pair<int32_t, int64_t>;
 
 struct DeviceOrder {

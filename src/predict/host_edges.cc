@@ -6,12 +6,6 @@
 #include <algorithm>
 
 namespace gapless::internal {
-namespace {
-
-constexpr int64_t kThreadWaitNs = 500'000;  // R7
-
-}  // namespace
-
 HostEdges::HostEdges(const Trace& trace, const DeviceOrder& order, const GraphRules& rules, GrowingGraph& graph)
     : trace_(trace),
       order_(order),

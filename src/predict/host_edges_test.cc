@@ -6,19 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
-#include "predict/self_check.h"
+#include "predict/testing/self_checked.h"
 
 namespace gapless::internal {
 namespace {
 
 using testing::HandMade;
-
-constexpr int64_t kUs = 1000, kMs = 1'000'000;
-
-SelfCheck Check(const Trace& trace) {
-  const Graph graph = BuildGraph(trace);
-  return CheckReplay(trace, graph, StepSpan(trace, graph));
-}
+using testing::SelfChecked;
 
 // A copy to the device whose call fills the staging buffer for the last time 0.1 ms before the copy ends.
 void Upload(HandMade& made, int64_t start, int64_t ms) {
@@ -40,7 +34,7 @@ TEST(HostEdges, ACallThatFeedsACopyTakesTheTimeOfTheCopy) {
     made.Step(step, at, at + 70 * kMs);
   }
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
   EXPECT_NEAR(check.responses[0].share, 1 - 67.0 / 2 / 70, 0.02) << "67 of the 70 ms are copies";
@@ -53,7 +47,7 @@ TEST(HostEdges, ACallWaitsForItsOwnCopyAndNotForTheOneBefore) {
   made.Kernel("saxpy", {40'020 * kUs, 40'030 * kUs, 40'120 * kUs, 50 * kMs});
   Download(made, 40'040 * kUs, 50'002 * kUs, 20);
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.responses[0].share, 0.5, 0.03) << "the device works all the time";
 }
@@ -66,7 +60,7 @@ TEST(HostEdges, WhatIsDoneBeforeAndAfterTheWorkOfADeviceIsNoPartOfIt) {
   Download(made, 520'030 * kUs, 530'002 * kUs, 20);
   made.Call("cudaFree", ApiKind::kFree, 560 * kMs, 900 * kMs);
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(static_cast<double>(check.recorded_step_ns), 50.4 * kMs, 1.0 * kMs);
 }
@@ -84,7 +78,7 @@ TEST(HostEdges, ALaunchIntoAnEmptyQueueIsAtWork) {
   const auto trace = made.Finish();
   const Graph graph = BuildGraph(*trace);
   EXPECT_EQ(graph.facts.full_queues, 0);
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
   EXPECT_NEAR(check.responses[2].share, 0.75, 0.03) << "2 of the 4 ms load the kernel";

@@ -29,14 +29,14 @@ std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, in
 }
 
 // A recording that says something of its machine.
-struct Described {
+struct DescribedUse {
   const RunTrace* of = nullptr;
   std::optional<int64_t> processors{};
 };
 
 // Returns the few recordings with counters or processors, so that a rank need not look at all others.
-std::vector<Described> FindDescribed(Tables& tables) {
-  std::vector<Described> described;
+std::vector<DescribedUse> FindDescribed(Tables& tables) {
+  std::vector<DescribedUse> described;
   for (const RunTrace& of : tables.run().traces())
     if (const auto processors = ProcessorsOf(*of.trace); processors || of.trace->counters.size() > 0)
       described.push_back({.of = &of, .processors = processors});
@@ -49,7 +49,7 @@ HostUse FindHostUse(Tables& tables, const RunTrace& of) {
   HostUse use;
   constexpr int64_t kAround = 2'000'000'000;  // a recording is short, telemetry slow
   const int64_t start = of.ts_shift_ns, end = of.ts_shift_ns + of.trace->info.dur_ns;
-  for (const Described& other : tables.OnceForRun(FindDescribed)) {
+  for (const DescribedUse& other : tables.OnceForRun(FindDescribed)) {
     if (other.of->execution != of.execution) continue;
     if (!use.processors && other.processors) use.processors = static_cast<double>(*other.processors);
     if (!use.busy) use.busy = BusyDuring(*other.of, start, end);

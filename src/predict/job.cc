@@ -97,7 +97,7 @@ RankGraph BuildRank(const RunTrace& of, const GraphRules& rules) {
           .recorded = std::move(recorded)};
 }
 
-void Join(const Members& members, const std::vector<uint32_t>& place, Job& job) {
+void AddMeetings(const Members& members, const std::vector<uint32_t>& place, Job& job) {
   for (const auto& [key, group] : members) {
     const auto meeting = static_cast<uint32_t>(job.meeting_sizes.size());
     job.meeting_sizes.push_back(0);
@@ -217,7 +217,7 @@ Job BuildJob(std::span<const RunTrace* const> traces, const GraphRules& rules, T
     job.ranks.push_back(std::move(*built[i]));
     job.ranks.back().offset_ns = offsets[ranks[i]];
   }
-  if (job.ranks.size() > 1) Join(members, place, job);
+  if (job.ranks.size() > 1) AddMeetings(members, place, job);
   return job;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HandMade;
 
-constexpr int64_t kUs = 1000, kMs = 1'000'000, kSteps = 4, kWire = 200 * kUs;
+constexpr int64_t kJobSteps = 4, kWire = 200 * kUs;
 
 // Two ranks compute, `first` and `second` ns, and meet in an all-reduce of 200 µs in each of four steps. The clock of
 // the second runs `ahead` of the first's.
@@ -22,7 +22,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t own_ns, int64_t slower_n
   made.Rank(rank);
   const int64_t step_ns = slower_ns + kWire + 100 * kUs;
   if (ahead > 0) made.Operator("aten::early", 0, 10 * kUs);
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kJobSteps; ++step) {
     const int64_t start = ahead + step * step_ns;
     GpuOpRow nccl;
     nccl.stream = 20, nccl.op_class = GpuOpClass::kCommunication;
@@ -42,7 +42,7 @@ TEST(Job, RanksMeetInTheirCollectives) {
   const internal::Run run({Rank(0, 2 * kMs, 2 * kMs), Rank(1, 1 * kMs, 2 * kMs)});
   const Job job = JobOf(run);
   ASSERT_EQ(job.ranks.size(), 2U);
-  EXPECT_EQ(job.meeting_sizes, std::vector<uint32_t>(kSteps, 2));
+  EXPECT_EQ(job.meeting_sizes, std::vector<uint32_t>(kJobSteps, 2));
   EXPECT_EQ(CheckJob(job).refusal, "");
   const auto times = ReplayJob(job);
   ASSERT_EQ(times.size(), 2U);
@@ -74,7 +74,7 @@ TEST(Job, AllRanksLeaveACollectiveWithTheSlowest) {
     ranks.push_back(Rank(rank, rank == 5 ? 3 * kMs : (rank + 1) * 100 * kUs, 3 * kMs, 0, 12));
   const internal::Run run(std::move(ranks));
   const Job job = JobOf(run);
-  EXPECT_EQ(job.meeting_sizes, std::vector<uint32_t>(kSteps, 12));
+  EXPECT_EQ(job.meeting_sizes, std::vector<uint32_t>(kJobSteps, 12));
   const auto times = ReplayJob(job);
   ASSERT_EQ(times.size(), 12U);
   for (size_t rank = 0; rank < 12; ++rank)

@@ -14,8 +14,6 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-constexpr int64_t kUs = 1000, kMs = 1'000'000;
-
 Bottleneck Found(std::string id, BottleneckType type, double share, std::optional<double> gain,
                  std::vector<std::string> fixes = {}) {
   Bottleneck one;

@@ -18,13 +18,13 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-constexpr int64_t kUs = 1000, kMs = 1'000'000, kSteps = 3;
+constexpr int64_t kPredictedSteps = 3;
 
 // A step of 4 ms: 1 ms of loading, then a product of 2 ms and an addition of 0.8 ms on the device, for which the host
 // waits.
 std::shared_ptr<const Trace> Steps() {
   HandMade made;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kPredictedSteps; ++step) {
     const int64_t start = step * 4 * kMs;
     made.Loader(start, start + 1 * kMs);
     GpuOpRow gemm, add;
@@ -146,7 +146,7 @@ TEST(Advice, PricesAreThoseOfTheReplay) {
 // 100 short kernels a step, one operator each, and a host that needs 40 µs for each of them.
 std::shared_ptr<const Trace> ManyLaunches() {
   HandMade made;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kPredictedSteps; ++step) {
     const int64_t start = step * 4 * kMs;
     for (int64_t i = 0; i < 100; ++i) {
       const int64_t begin = start + i * 40 * kUs;

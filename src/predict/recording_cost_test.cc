@@ -15,7 +15,7 @@ namespace {
 using testing::Analysed;
 using testing::HandMade;
 
-constexpr int64_t kUs = 1000, kOperators = 100;
+constexpr int64_t kOperators = 100;
 constexpr HandMade::Inputs kSized{.shapes = "[[8,8]]", .types = R"(["float"])"};
 
 // Every 20 µs, of which the recorder takes 10, an operator launches a kernel of `kernel_us`.

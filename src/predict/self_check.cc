@@ -10,17 +10,17 @@
 #include "analyses/window.h"
 #include "base/strings.h"
 #include "base/timings.h"
+#include "predict/device_order.h"
 #include "predict/program.h"
 #include "predict/step_time.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kReturnNs = 5'000;
-constexpr int64_t kThreadWaitNs = 500'000, kShortCallNs = 5'000, kStagingNs = 20'000;
+constexpr int64_t kReturnNs = 5'000, kShortCallNs = 5'000;
 
 // The amount of work in the recording, without a replay.
-struct Work {
+struct RecordedWork {
   int64_t host_ns = 0, device_ns = 0, busiest_stream_ns = 0;  // H, G, B in the window
   int64_t window_ns = 0;
 };
@@ -83,9 +83,9 @@ Intervals HostWork(const Trace& trace, const ProgramRows& program, Interval wind
   return Clip(Subtract(Merge(std::move(own)), BlockedTimes(trace, program)), window);
 }
 
-Work WorkIn(const Trace& trace, Interval window) {
+RecordedWork WorkIn(const Trace& trace, Interval window) {
   const ProgramRows program = FindProgram(trace);
-  Work work;
+  RecordedWork work;
   work.window_ns = window.length();
   work.host_ns = Total(HostWork(trace, program, window));
   const GpuOpTable& ops = trace.gpu_ops;
@@ -143,7 +143,7 @@ SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& sp
   };
   Faster faster[] = {
       {"kernels twice as fast", 0.5, 1, 0}, {"kernels half as fast", 2, 1, 0}, {"the host twice as fast", 1, 0.5, 0}};
-  Work work;
+  RecordedWork work;
   ForEach(pool, std::size(faster) + 1, [&](size_t i) {
     if (i == 0)
       work = WorkIn(trace, AnalysedWindow(trace).span);

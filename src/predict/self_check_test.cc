@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
+#include "predict/testing/self_checked.h"
 
 namespace gapless::internal {
 namespace {
@@ -13,14 +14,10 @@ namespace {
 using testing::HandMade;
 using testing::kBackward;
 using testing::kMain;
+using testing::SelfChecked;
 
-constexpr int64_t kUs = 1000, kMs = 1'000'000, kPoller = 7;
-constexpr int64_t kSteps = 3, kKernels = 20, kStepNs = 3 * kMs;
-
-SelfCheck Check(const Trace& trace, const GraphRules& rules = {}) {
-  const Graph graph = BuildGraph(trace, rules);
-  return CheckReplay(trace, graph, StepSpan(trace, graph));
-}
+constexpr int64_t kPoller = 7;
+constexpr int64_t kCheckedSteps = 3, kKernels = 20, kStepNs = 3 * kMs;
 
 // Kernels of 100 µs, launched one every 10 µs from `start` on, that run back to back from `on_device` on.
 int64_t AddKernels(HandMade& made, int64_t start, int64_t on_device, int64_t thread = kMain) {
@@ -34,7 +31,7 @@ int64_t AddKernels(HandMade& made, int64_t start, int64_t on_device, int64_t thr
 // The host launches and waits for the device at the end of every step.
 std::shared_ptr<const Trace> Waiting(int64_t return_after_ns) {
   HandMade made;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kCheckedSteps; ++step) {
     const int64_t start = step * kStepNs, end = AddKernels(made, start, start + 10 * kUs);
     made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, start + 210 * kUs, end + return_after_ns);
     made.Operator("aten::add", end + return_after_ns, start + kStepNs - 10 * kUs);
@@ -45,7 +42,7 @@ std::shared_ptr<const Trace> Waiting(int64_t return_after_ns) {
 
 TEST(SelfCheck, AcceptsAReplayThatReacts) {
   const auto trace = Waiting(5 * kUs);
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_NEAR(check.error, 0, 0.01);
   ASSERT_EQ(check.responses.size(), 3U);
@@ -55,7 +52,7 @@ TEST(SelfCheck, AcceptsAReplayThatReacts) {
 
 TEST(SelfCheck, RefusesBlockingCallsTakenForWork) {
   const auto trace = Waiting(5 * kUs);
-  const SelfCheck check = Check(*trace, {.blocking_calls = false});
+  const SelfCheck check = SelfChecked(*trace, {.blocking_calls = false});
   EXPECT_NEAR(check.error, 0, 1e-3) << "the recording is repeated all the same";
   EXPECT_NE(check.refusal.find("kernels twice as fast"), std::string::npos) << check.refusal;
 }
@@ -63,15 +60,15 @@ TEST(SelfCheck, RefusesBlockingCallsTakenForWork) {
 // Whole microseconds: the call returns in the one in which the last kernel ends.
 TEST(SelfCheck, RefusesTiesInTheWrongOrder) {
   const auto trace = Waiting(0);
-  EXPECT_EQ(Check(*trace).refusal, "");
-  EXPECT_NE(Check(*trace, {.order_ties = false}).refusal, "");
+  EXPECT_EQ(SelfChecked(*trace).refusal, "");
+  EXPECT_NE(SelfChecked(*trace, {.order_ties = false}).refusal, "");
 }
 
 // After twelve launches the queue is full: each launch returns when a kernel has begun, and nothing else waits.
 TEST(SelfCheck, RefusesFullQueuesTakenForWork) {
   constexpr int64_t kRoom = 12, kLaunches = 40;
   HandMade made;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kCheckedSteps; ++step) {
     const int64_t start = step * kLaunches * 101 * kUs;
     int64_t host = start;
     for (int64_t i = 0; i < kLaunches; ++i) {
@@ -85,16 +82,16 @@ TEST(SelfCheck, RefusesFullQueuesTakenForWork) {
   }
   const auto trace = made.Finish();
   const Graph graph = BuildGraph(*trace);
-  EXPECT_GT(graph.facts.full_queues, kSteps);
-  EXPECT_EQ(Check(*trace).refusal, "");
-  EXPECT_NE(Check(*trace, {.full_queues = false}).refusal, "");
+  EXPECT_GT(graph.facts.full_queues, kCheckedSteps);
+  EXPECT_EQ(SelfChecked(*trace).refusal, "");
+  EXPECT_NE(SelfChecked(*trace, {.full_queues = false}).refusal, "");
 }
 
 // The backward thread launches and waits; the main thread waits for it without a word in the recording. Another thread
 // asks the device every 200 µs, and happens to be the last to do something before the main thread goes on.
 std::shared_ptr<const Trace> TwoThreads(bool polls) {
   HandMade made;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kCheckedSteps; ++step) {
     const int64_t start = step * kStepNs;
     made.Operator("aten::mm", start, start + 100 * kUs);
     const int64_t end = AddKernels(made, start + 110 * kUs, start + 120 * kUs, kBackward);
@@ -110,25 +107,25 @@ std::shared_ptr<const Trace> TwoThreads(bool polls) {
 
 TEST(SelfCheck, RefusesWaitsForThreadsTakenForWork) {
   const auto trace = TwoThreads(false);
-  EXPECT_EQ(Check(*trace).refusal, "");
-  EXPECT_NE(Check(*trace, {.thread_waits = false}).refusal, "");
+  EXPECT_EQ(SelfChecked(*trace).refusal, "");
+  EXPECT_NE(SelfChecked(*trace, {.thread_waits = false}).refusal, "");
 }
 
 TEST(SelfCheck, RefusesPollersTakenForTheProgram) {
   const auto trace = TwoThreads(true);
-  EXPECT_EQ(Check(*trace).refusal, "");
-  EXPECT_NE(Check(*trace, {.drop_pollers = false}).refusal, "");
+  EXPECT_EQ(SelfChecked(*trace).refusal, "");
+  EXPECT_NE(SelfChecked(*trace, {.drop_pollers = false}).refusal, "");
 }
 
 // Without a device all there is to react to is the host's speed.
 TEST(SelfCheck, TakesRecordingsOfTheHostAlone) {
   HandMade made;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kCheckedSteps; ++step) {
     made.Operator("aten::mm", step * kStepNs, step * kStepNs + 2 * kMs);
     made.Step(step, step * kStepNs, (step + 1) * kStepNs);
   }
   const auto trace = made.Finish();
-  const SelfCheck check = Check(*trace);
+  const SelfCheck check = SelfChecked(*trace);
   EXPECT_EQ(check.refusal, "");
   EXPECT_EQ(check.recorded_step_ns, kStepNs);
   EXPECT_NEAR(check.responses[2].share, 0.5, 0.01);
@@ -137,7 +134,7 @@ TEST(SelfCheck, TakesRecordingsOfTheHostAlone) {
 TEST(SelfCheck, RefusesARecordingOfNothing) {
   HandMade made;
   const auto trace = made.Finish();
-  EXPECT_EQ(Check(*trace).refusal, "no step takes any time in it");
+  EXPECT_EQ(SelfChecked(*trace).refusal, "no step takes any time in it");
 }
 
 }  // namespace

@@ -33,11 +33,6 @@ Bound BoundOfSlice(const Trace& trace, const Graph& graph, uint32_t row) {
   return Bound::kHost;
 }
 
-Bound BoundOfOp(const GpuOpTable& ops, uint32_t op) {
-  if (ops.op_class[op] == GpuOpClass::kCommunication) return Bound::kCommunication;
-  return ops.kind[op] == GpuOpKind::kKernel ? Bound::kCompute : Bound::kCopy;
-}
-
 void Put(Layers& layers, Bound bound, int64_t start, int64_t end, int64_t recorded_ns) {
   layers.recorded_ns += recorded_ns;
   if (end > start) layers.by_bound[static_cast<size_t>(bound)].push_back({start, end});
@@ -100,7 +95,7 @@ class Drawing {
       const SliceId launch = ops.launch[op];
       const int64_t launched = launch.valid() ? trace_.slices.ts_ns[launch.value] : ops.ts_ns[op];
       if (rank_.graph.op_begin[op] == kNoInstant || !InStep(launched)) continue;
-      Put(streams_[ops.stream[op]], BoundOfOp(ops, op), times_[rank_.graph.op_begin[op]],
+      Put(streams_[ops.stream[op]], BoundOf(ops, op), times_[rank_.graph.op_begin[op]],
           times_[rank_.graph.op_end[op]], ops.dur_ns[op]);
     }
   }

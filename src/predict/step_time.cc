@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kUnseenNs = 1'000'000;  // unexplained GPU time before a span, in ns
+constexpr int64_t kUnexplainedNs = 1'000'000;  // unexplained GPU time before a span, in ns
 
 int64_t Latest(std::span<const int64_t> times, const std::vector<Instant>& instants) {
   int64_t latest = 0;
@@ -44,7 +44,7 @@ StepSpan::StepSpan(const Trace& trace, const Graph& graph) {
   }
   // The span begins on the device if no host was recorded, or if the device was busy with what was not.
   if (first_op != kNoInstant &&
-      window.span.start - Latest(graph.recorded_ns, starts_) > (starts_.empty() ? -1 : kUnseenNs))
+      window.span.start - Latest(graph.recorded_ns, starts_) > (starts_.empty() ? -1 : kUnexplainedNs))
     starts_.push_back(first_op);
 }
 

@@ -65,8 +65,7 @@ TEST(FindTypical, IsTheRowClosestInMeanAndSpread) {
   }
 }
 
-constexpr int64_t kUs = 1000, kMs = 1'000'000;
-constexpr int64_t kSteps = 60, kOperators = 4000;
+constexpr int64_t kLongSteps = 60, kStepOperators = 4000;
 
 // Steps of 4,000 operators of the host; every fourth has a longer kernel at its end, for which the host waits. Of a
 // rank among others: a collective after that.
@@ -74,9 +73,9 @@ std::shared_ptr<const Trace> LongRecording(int64_t rank = kAbsent) {
   HandMade made;
   if (rank != kAbsent) made.Rank(rank);
   int64_t at = 0;
-  for (int64_t step = 0; step < kSteps; ++step) {
+  for (int64_t step = 0; step < kLongSteps; ++step) {
     const int64_t start = at;
-    for (int64_t i = 0; i < kOperators; ++i, at += 2 * kUs) made.Operator("aten::add", at, at + 1500);
+    for (int64_t i = 0; i < kStepOperators; ++i, at += 2 * kUs) made.Operator("aten::add", at, at + 1500);
     const int64_t kernel = (step % 4 == 0 ? 12 : 4) * kMs;
     made.Kernel("sgemm", {at, at + 5 * kUs, at + 10 * kUs, at + 10 * kUs + kernel});
     made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, at + 6 * kUs, at + 15 * kUs + kernel);
@@ -100,7 +99,7 @@ TEST(TypicalSteps, GiveWhatAllStepsGive) {
   ASSERT_TRUE(some && all && some->check().accepted() && all->check().accepted());
   ASSERT_TRUE(some->typical_steps());
   EXPECT_FALSE(all->typical_steps());
-  EXPECT_EQ(some->typical_steps()->all_steps, static_cast<size_t>(kSteps));
+  EXPECT_EQ(some->typical_steps()->all_steps, static_cast<size_t>(kLongSteps));
   EXPECT_LT(some->job().ranks[0].graph.size(), all->job().ranks[0].graph.size() / 2 + 1000);
   EXPECT_NEAR(static_cast<double>(some->step_ns()) / static_cast<double>(all->step_ns()), 1, 0.005);
   for (const std::string_view items : {"kernels=0.5", "host=0.5", "sync"}) {

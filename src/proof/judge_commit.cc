@@ -15,7 +15,6 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kLevel = 0.05;
-constexpr size_t kShortSha = 10;
 
 // The request, to be run in a checkout of the commit.
 Result<RunRequest> RequestAt(const std::string& sha, Checkouts& checkouts, const RunRequest& request) {

@@ -5,13 +5,9 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "trial/checkout.h"
 
 namespace gapless::internal {
-namespace {
-
-constexpr size_t kShortSha = 10;
-
-}  // namespace
 
 // A metric of which less is better is inverted: half the time is twice the performance.
 std::optional<double> PerformanceChange(const MetricJudgement& metric) {

@@ -15,54 +15,54 @@ namespace {
 constexpr double kGuessedRows = 1000;  // before the analysis has run nobody knows
 
 // SQLite refers to both structs by a pointer to their first member, so they must stay standard-layout.
-struct VTab {
+struct AnalysisVTab {
   sqlite3_vtab base;
   const AnalysisSource* source;
 };
 
-struct Cursor {
+struct TableCursor {
   sqlite3_vtab_cursor base;
   const Table* table = nullptr;
   size_t row = 0;
 };
 
 // Declares the columns. INNOCUOUS: the table has no effects, so that views and triggers could use it.
-int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
+int DeclareColumns(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** out, char**) {
   const auto* from = static_cast<const AnalysisSource*>(source);
   if (const int rc = sqlite3_declare_vtab(db, Declaration(from->analysis->columns).c_str()); rc != SQLITE_OK) return rc;
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-  auto made = std::make_unique<VTab>();
+  auto made = std::make_unique<AnalysisVTab>();
   made->source = from;
   *out = &made.release()->base;
   return SQLITE_OK;
 }
 
-int Disconnect(sqlite3_vtab* vtab) {
-  delete reinterpret_cast<VTab*>(vtab);
+int DropTable(sqlite3_vtab* vtab) {
+  delete reinterpret_cast<AnalysisVTab*>(vtab);
   return SQLITE_OK;
 }
 
 // Offers a full scan and nothing else. The cost is a guess, because the analysis must not run before it is read.
-int BestIndex(sqlite3_vtab*, sqlite3_index_info* info) {
+int OfferFullScan(sqlite3_vtab*, sqlite3_index_info* info) {
   info->estimatedRows = static_cast<sqlite3_int64>(kGuessedRows);
   info->estimatedCost = kGuessedRows;
   return SQLITE_OK;
 }
 
-int Open(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
-  *out = &std::make_unique<Cursor>().release()->base;
+int OpenScan(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
+  *out = &std::make_unique<TableCursor>().release()->base;
   return SQLITE_OK;
 }
 
-int Close(sqlite3_vtab_cursor* cursor) {
-  delete reinterpret_cast<Cursor*>(cursor);
+int CloseScan(sqlite3_vtab_cursor* cursor) {
+  delete reinterpret_cast<TableCursor*>(cursor);
   return SQLITE_OK;
 }
 
 // Starts a scan. Get() computes the analysis when it is first asked for, whichever connection asks.
-int Filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
-  auto& cursor = *reinterpret_cast<Cursor*>(base);
-  const AnalysisSource& source = *reinterpret_cast<VTab*>(base->pVtab)->source;
+int StartScan(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
+  auto& cursor = *reinterpret_cast<TableCursor*>(base);
+  const AnalysisSource& source = *reinterpret_cast<AnalysisVTab*>(base->pVtab)->source;
   cursor.table = &source.tables->Get(source.analysis->name);
   cursor.row = 0;
   if (const Error* error = source.tables->ErrorOf(source.analysis->name); error != nullptr) {
@@ -75,18 +75,18 @@ int Filter(sqlite3_vtab_cursor* base, int, const char*, int, sqlite3_value**) {
   return SQLITE_OK;
 }
 
-int Next(sqlite3_vtab_cursor* base) {
-  ++reinterpret_cast<Cursor*>(base)->row;
+int NextRow(sqlite3_vtab_cursor* base) {
+  ++reinterpret_cast<TableCursor*>(base)->row;
   return SQLITE_OK;
 }
 
-int Eof(sqlite3_vtab_cursor* base) {
-  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+int IsAtEnd(sqlite3_vtab_cursor* base) {
+  const auto& cursor = *reinterpret_cast<TableCursor*>(base);
   return cursor.row >= cursor.table->rows() ? 1 : 0;
 }
 
-int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
-  const auto& cursor = *reinterpret_cast<Cursor*>(base);
+int ReadCell(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
+  const auto& cursor = *reinterpret_cast<TableCursor*>(base);
   const Table& table = *cursor.table;
   if (table.IsNull(cursor.row, column)) return SQLITE_OK;  // the result is NULL unless set
   switch (table.columns()[static_cast<size_t>(column)].type) {
@@ -97,8 +97,8 @@ int ReadColumn(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) 
   return SQLITE_OK;
 }
 
-int RowIdOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
-  *out = static_cast<sqlite3_int64>(reinterpret_cast<Cursor*>(base)->row);
+int RowNumberOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  *out = static_cast<sqlite3_int64>(reinterpret_cast<TableCursor*>(base)->row);
   return SQLITE_OK;
 }
 
@@ -108,17 +108,17 @@ const sqlite3_module* AnalysisModule() {
   static constexpr sqlite3_module kModule = [] {
     sqlite3_module module{};
     module.iVersion = 1;
-    module.xConnect = Connect;
-    module.xBestIndex = BestIndex;
-    module.xDisconnect = Disconnect;
-    module.xDestroy = Disconnect;
-    module.xOpen = Open;
-    module.xClose = Close;
-    module.xFilter = Filter;
-    module.xNext = Next;
-    module.xEof = Eof;
-    module.xColumn = ReadColumn;
-    module.xRowid = RowIdOf;
+    module.xConnect = DeclareColumns;
+    module.xBestIndex = OfferFullScan;
+    module.xDisconnect = DropTable;
+    module.xDestroy = DropTable;
+    module.xOpen = OpenScan;
+    module.xClose = CloseScan;
+    module.xFilter = StartScan;
+    module.xNext = NextRow;
+    module.xEof = IsAtEnd;
+    module.xColumn = ReadCell;
+    module.xRowid = RowNumberOf;
     return module;
   }();
   return &kModule;

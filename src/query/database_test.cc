@@ -10,11 +10,11 @@
 namespace gapless::internal {
 namespace {
 
-using Rows = std::vector<std::string>;
+using RowTexts = std::vector<std::string>;
 
 bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
-// Rows as texts, cells joined by '|', NULL as "NULL".
+// RowTexts as texts, cells joined by '|', NULL as "NULL".
 class Collect : public RowSink {
  public:
   void Columns(std::span<const std::string> names) override { columns.assign(names.begin(), names.end()); }
@@ -100,26 +100,26 @@ class DatabaseTest : public testing::Test {
 TEST_F(DatabaseTest, IdsAreUniqueOverTheRunAndLeadFromTableToTable) {
   EXPECT_EQ(Ask("SELECT g.id, g.rank, g.name, s.name, o.name FROM gpu_op g JOIN slice s ON s.id = g.launch_id "
                 "JOIN slice o ON o.id = g.op_id ORDER BY g.id"),
-            (Rows{"0|0|gemm|cudaLaunchKernel|aten::mm", "2|1|gemm|cudaLaunchKernel|aten::mm"}));
+            (RowTexts{"0|0|gemm|cudaLaunchKernel|aten::mm", "2|1|gemm|cudaLaunchKernel|aten::mm"}));
 }
 
 TEST_F(DatabaseTest, TimesOfAllRanksAreOnOneAxis) {
-  EXPECT_EQ(Ask("SELECT rank, min(ts_ns) FROM slice GROUP BY rank"), (Rows{"0|0", "1|500"}));
+  EXPECT_EQ(Ask("SELECT rank, min(ts_ns) FROM slice GROUP BY rank"), (RowTexts{"0|0", "1|500"}));
 }
 
 TEST_F(DatabaseTest, WhatWasNotRecordedIsNull) {
   EXPECT_EQ(Ask("SELECT bytes, grid_x, occupancy_pct, copy_kind FROM gpu_op WHERE rank = 0"),
-            (Rows{"NULL|NULL|NULL|NULL", "4096|NULL|NULL|h2d_pageable"}));
+            (RowTexts{"NULL|NULL|NULL|NULL", "4096|NULL|NULL|h2d_pageable"}));
 }
 
 TEST_F(DatabaseTest, EnumsAreTexts) {
   EXPECT_EQ(Ask("SELECT kind, class, count(*) FROM gpu_op GROUP BY 1, 2 ORDER BY 1"),
-            (Rows{"kernel|gemm|2", "memcpy|copy|2"}));
+            (RowTexts{"kernel|gemm|2", "memcpy|copy|2"}));
 }
 
 TEST_F(DatabaseTest, StepsAreNamedByTheirNumber) {
-  EXPECT_EQ(Ask("SELECT step, name, complete FROM step WHERE trace = 0"), (Rows{"7|ProfilerStep#7|1"}));
-  EXPECT_EQ(Ask("SELECT DISTINCT step FROM gpu_op WHERE launch_id IS NOT NULL"), (Rows{"7"}));
+  EXPECT_EQ(Ask("SELECT step, name, complete FROM step WHERE trace = 0"), (RowTexts{"7|ProfilerStep#7|1"}));
+  EXPECT_EQ(Ask("SELECT DISTINCT step FROM gpu_op WHERE launch_id IS NOT NULL"), (RowTexts{"7"}));
 }
 
 // Constraints that are answered from the layout give the same rows as those that SQLite checks one by one.
@@ -159,7 +159,7 @@ TEST_F(DatabaseTest, ConstraintsOnIdTimeTraceAndRankAgreeWithAFullScan) {
 }
 
 TEST_F(DatabaseTest, AnIdIsFoundWithoutReadingTheTable) {
-  EXPECT_EQ(Ask("SELECT name FROM gpu_op WHERE id = 3"), (Rows{"Memcpy HtoD"}));
+  EXPECT_EQ(Ask("SELECT name FROM gpu_op WHERE id = 3"), (RowTexts{"Memcpy HtoD"}));
   EXPECT_TRUE(Contains(Ask("EXPLAIN QUERY PLAN SELECT name FROM gpu_op WHERE id = 3")[0], "VIRTUAL TABLE INDEX 4:"));
 }
 
@@ -177,12 +177,12 @@ TEST_F(DatabaseTest, EveryTableHasItsTwinWithAllRows) {
 
 TEST_F(DatabaseTest, AnalysesAreTables) {
   for (const Analysis* analysis : AllAnalyses()) {
-    EXPECT_EQ(Ask(StrCat("SELECT count(*) FROM ", analysis->name)), (Rows{StrCat(tables.Get(analysis->name).rows())}))
+    EXPECT_EQ(Ask(StrCat("SELECT count(*) FROM ", analysis->name)), (RowTexts{StrCat(tables.Get(analysis->name).rows())}))
         << analysis->name;
   }
   EXPECT_EQ(Ask("SELECT rank, wall_ns - compute_ns - exposed_comm_ns - exposed_copy_ns - idle_ns FROM ledger "
                 "WHERE step IS NULL ORDER BY rank"),
-            (Rows{"0|0", "1|0"}));
+            (RowTexts{"0|0", "1|0"}));
 }
 
 TEST_F(DatabaseTest, NothingCanBeChanged) {
@@ -205,7 +205,7 @@ TEST_F(DatabaseTest, AMistypedNameIsAnsweredWithTheOneMeant) {
 TEST_F(DatabaseTest, OneStatementAtATime) {
   EXPECT_TRUE(Contains(Refused("SELECT 1; SELECT 2").message, "more than one"));
   EXPECT_TRUE(Contains(Refused("-- nothing").message, "no SQL statement"));
-  EXPECT_EQ(Ask("SELECT 1; -- and no more"), (Rows{"1"}));
+  EXPECT_EQ(Ask("SELECT 1; -- and no more"), (RowTexts{"1"}));
 }
 
 TEST_F(DatabaseTest, ASinkCanEndTheQuery) {
@@ -218,7 +218,7 @@ TEST_F(DatabaseTest, ASinkCanEndTheQuery) {
 TEST_F(DatabaseTest, ColumnsAreKnownWhenThereIsNoRow) {
   Collect collect;
   EXPECT_TRUE(database.Query("SELECT id, name FROM slice WHERE 0", collect));
-  EXPECT_EQ(collect.columns, (Rows{"id", "name"}));
+  EXPECT_EQ(collect.columns, (RowTexts{"id", "name"}));
 }
 
 TEST_F(DatabaseTest, ARunningQueryCanBeInterrupted) {
@@ -249,13 +249,13 @@ TEST(SeveralRecordingsTest, APlainTableCountsNothingTwice) {
     EXPECT_TRUE(database.Query(sql, collect));
     return collect.rows;
   };
-  EXPECT_EQ(ask("SELECT count(*) FROM gpu_op"), (Rows{"2"}));
-  EXPECT_EQ(ask("SELECT count(*) FROM all_gpu_op"), (Rows{"3"}));
-  EXPECT_EQ(ask("SELECT count(*) FROM all_gpu_op WHERE name = 'gemm' AND kind = 'kernel'"), (Rows{"2"}));
+  EXPECT_EQ(ask("SELECT count(*) FROM gpu_op"), (RowTexts{"2"}));
+  EXPECT_EQ(ask("SELECT count(*) FROM all_gpu_op"), (RowTexts{"3"}));
+  EXPECT_EQ(ask("SELECT count(*) FROM all_gpu_op WHERE name = 'gemm' AND kind = 'kernel'"), (RowTexts{"2"}));
   EXPECT_EQ(ask("SELECT role, path FROM all_trace ORDER BY role"),
-            (Rows{"primary|rank0.json", "supplement|rank0.cupti"}));
-  EXPECT_EQ(ask("SELECT count(DISTINCT process) FROM all_trace"), (Rows{"1"}));
-  EXPECT_EQ(ask("SELECT path FROM trace"), (Rows{"rank0.json"}));
+            (RowTexts{"primary|rank0.json", "supplement|rank0.cupti"}));
+  EXPECT_EQ(ask("SELECT count(DISTINCT process) FROM all_trace"), (RowTexts{"1"}));
+  EXPECT_EQ(ask("SELECT path FROM trace"), (RowTexts{"rank0.json"}));
 }
 
 TEST(SqlTablesTest, EveryTableIsDescribed) {

@@ -3,6 +3,7 @@
 // output (the text form also holds the first rows, to fit its columns to them).
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,9 @@ namespace gapless::internal {
 
 // Takes a block of output; false when nobody reads any more.
 using BlockWriter = std::function<bool(std::string_view)>;
+
+// Bytes that a sink collects before it writes them.
+inline constexpr size_t kOutputBlock = 1 << 16;
 
 // A sink whose output must be completed once the query has succeeded.
 class PrintingSink : public RowSink {

@@ -10,9 +10,9 @@ namespace gapless::internal {
 namespace {
 
 using Make = std::function<std::unique_ptr<PrintingSink>(BlockWriter)>;
-using Rows = std::vector<std::vector<SqlValue>>;
+using CellRows = std::vector<std::vector<SqlValue>>;
 
-std::string Print(const Make& make, const std::vector<std::string>& columns, const Rows& rows) {
+std::string Print(const Make& make, const std::vector<std::string>& columns, const CellRows& rows) {
   std::string out;
   const auto sink = make([&](std::string_view text) {
     out += text;
@@ -28,7 +28,7 @@ Make Text(int width, bool utf8 = true) {
   return [=](BlockWriter write) { return MakeTextSink(std::move(write), {.width = width, .utf8 = utf8}); };
 }
 
-const Rows kRows = {{SqlValue::Text("aten::mm"), SqlValue::Int(12), SqlValue::Real(0.5)},
+const CellRows kRows = {{SqlValue::Text("aten::mm"), SqlValue::Int(12), SqlValue::Real(0.5)},
                     {SqlValue::Text("naïve \"x\", y"), SqlValue::Int(9007199254740993), SqlValue::Null()}};
 const std::vector<std::string> kColumns = {"name", "calls", "share"};
 
@@ -54,7 +54,7 @@ TEST(SinksTest, TextNeverSendsControlCharactersToTheTerminal) {
 }
 
 TEST(SinksTest, TextOfManyRowsIsNotHeldBack) {
-  const Rows rows(2500, {SqlValue::Int(1)});
+  const CellRows rows(2500, {SqlValue::Int(1)});
   const std::string out = Print(Text(0), {"x"}, rows);
   EXPECT_EQ(std::count(out.begin(), out.end(), '\n'), 2501);
 }

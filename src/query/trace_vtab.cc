@@ -41,7 +41,7 @@ struct Cursor {
 };
 
 // Returns the index of the column; -2 for a name that the table does not have.
-int ColumnOf(const SqlTable& table, std::string_view name) {
+int ColumnNumber(const SqlTable& table, std::string_view name) {
   const auto found = std::ranges::find(table.columns, name, &SqlColumn::name);
   return found == table.columns.end() ? -2 : static_cast<int>(found - table.columns.begin());
 }
@@ -53,10 +53,10 @@ int Connect(sqlite3* db, void* source, int, const char* const*, sqlite3_vtab** o
   sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
   auto made = std::make_unique<VTab>();
   made->source = from;
-  made->trace_column = ColumnOf(table, "trace");
-  made->rank_column = ColumnOf(table, "rank");
-  made->id_column = table.first_id ? ColumnOf(table, "id") : -2;
-  made->time_column = table.ts ? ColumnOf(table, "ts_ns") : -2;
+  made->trace_column = ColumnNumber(table, "trace");
+  made->rank_column = ColumnNumber(table, "rank");
+  made->id_column = table.first_id ? ColumnNumber(table, "id") : -2;
+  made->time_column = table.ts ? ColumnNumber(table, "ts_ns") : -2;
   *out = &made.release()->base;
   return SQLITE_OK;
 }

@@ -24,7 +24,7 @@ std::string ThreeDigits(double value) {
 }
 
 // "1", "1 and 2", "1, 2 and 4".
-std::string ListOf(std::vector<std::string> words) {
+std::string Enumerated(std::vector<std::string> words) {
   if (words.size() < 2) return Join(words, "");
   const std::string last = words.back();
   words.pop_back();
@@ -67,7 +67,7 @@ std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {
 std::string TogetherText(const RunSummary& summary, const std::vector<Bottleneck>& bottlenecks) {
   if (!summary.together) return {};
   const std::vector<std::string> numbers = NumbersOf(summary.together->ids, bottlenecks);
-  return StrCat("fixing ", ListOf(numbers), numbers.size() == 1 ? "" : " together");
+  return StrCat("fixing ", Enumerated(numbers), numbers.size() == 1 ? "" : " together");
 }
 
 // Joins up to three remarks: which parts were not replayed, which bottlenecks are left out, and which fixes are
@@ -81,12 +81,12 @@ std::string TrustText(const RunSummary& summary, const std::vector<Bottleneck>& 
   if (estimated.size() == together.ids.size())
     remarks.emplace_back("from the affected time, not replayed");
   else if (!estimated.empty())
-    remarks.push_back(StrCat(ListOf(estimated), " from the affected time, not replayed"));
+    remarks.push_back(StrCat(Enumerated(estimated), " from the affected time, not replayed"));
   if (!left_out.empty())
-    remarks.push_back(StrCat("without ", ListOf(left_out), left_out.size() == 1 ? ", which " : ", each of which ",
+    remarks.push_back(StrCat("without ", Enumerated(left_out), left_out.size() == 1 ? ", which " : ", each of which ",
                              ApartText(summary)));
   if (!together.untested.empty())
-    remarks.push_back(StrCat(ListOf(together.untested), " untested on ", MachinesOf(summary)));
+    remarks.push_back(StrCat(Enumerated(together.untested), " untested on ", MachinesOf(summary)));
   return Join(remarks, "; ");
 }
 

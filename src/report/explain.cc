@@ -61,7 +61,7 @@ std::string QueryOf(const Evidence& evidence, const Report& report) {
 }
 
 // Numbers the sentences; each has the query that lists its rows, ready to be pasted.
-void AppendEvidence(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
+void AppendAllEvidence(std::string& out, const Bottleneck& found, const Report& report, const Paint& paint) {
   for (size_t i = 0; i < found.evidence.size(); ++i) {
     const Evidence& evidence = found.evidence[i];
     AppendWrapped(out, evidence.text, paint, StrCat("  ", i + 1, "  "));
@@ -71,7 +71,7 @@ void AppendEvidence(std::string& out, const Bottleneck& found, const Report& rep
   }
 }
 
-void AppendAdvice(std::string& out, const Bottleneck& found, const Paint& paint) {
+void AppendAllAdvice(std::string& out, const Bottleneck& found, const Paint& paint) {
   for (const Recommendation& advice : found.recommendations) {
     AppendWrapped(out, StrCat(advice.text, advice.effort.empty() ? "" : StrCat(" (", advice.effort, ")")), paint,
                   "  → ");
@@ -93,9 +93,9 @@ void AppendFound(std::string& out, const Bottleneck& found, const Report& report
     AppendWrapped(out, StrCat("the fix of ", found.cured_by, " cures it too, and its gain is counted there"), paint);
   if (!found.also.empty()) AppendWrapped(out, found.also, paint);
   out += "\n" + paint.In(Tone::kBold, "because") + "\n";
-  AppendEvidence(out, found, report, paint);
+  AppendAllEvidence(out, found, report, paint);
   out += "\n" + paint.In(Tone::kBold, "what to do") + "\n";
-  AppendAdvice(out, found, paint);
+  AppendAllAdvice(out, found, paint);
 }
 
 // Appends the rule's inputs when the rule was not reported.

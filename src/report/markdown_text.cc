@@ -24,4 +24,10 @@ std::string MarkdownEscaped(std::string_view text) {
   return out;
 }
 
+std::string MarkdownCell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
 }  // namespace gapless::internal

@@ -14,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxRows = 250, kMaxRowsOfPictures = 8000;
+constexpr size_t kMaxPageRows = 250, kMaxRowsOfPictures = 8000;
 constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
 constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
                                          "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
@@ -56,7 +56,7 @@ int SortColumn(const Table& table) {
 
 std::vector<size_t> RowsToShow(const Table& table, const RanksRows& ranks) {
   const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
-  const size_t most = picture ? kMaxRowsOfPictures : kMaxRows;
+  const size_t most = picture ? kMaxRowsOfPictures : kMaxPageRows;
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   if (rows.size() <= most || table.name() == "slowest_step") return rows;

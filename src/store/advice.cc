@@ -18,7 +18,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kColumns =
+constexpr std::string_view kAdviceColumns =
     "uid, recorded_at_ns, what, kind, recording, measured, low, expected, high, source";
 
 // Returns the record in the form that is stored: texts cleaned, uid and time filled in. Shares that are not finite and
@@ -40,7 +40,7 @@ Result<AdviceRecord> Prepared(AdviceRecord advice) {
 }
 
 Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
-  const auto rows = connection.Run(StrCat("SELECT ", kColumns, " FROM advice ORDER BY recorded_at_ns, id"), {});
+  const auto rows = connection.Run(StrCat("SELECT ", kAdviceColumns, " FROM advice ORDER BY recorded_at_ns, id"), {});
   if (!rows) return Unexpected{rows.error()};
   std::vector<AdviceRecord> all;
   for (const DbRow& row : *rows)
@@ -76,7 +76,7 @@ Result<bool> History::RecordAdvice(const AdviceRecord& advice) {
       record.uid, record.recorded_unix_ns, record.what, record.kind,  record.recording, record.measured,
       record.low, record.expected,         record.high, record.source};
   return InTransaction<bool>(*connection_, [&]() -> Result<bool> {
-    const auto added = connection_->Run(StrCat("INSERT INTO advice (", kColumns,
+    const auto added = connection_->Run(StrCat("INSERT INTO advice (", kAdviceColumns,
                                                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
                                                "ON CONFLICT (uid) DO NOTHING RETURNING id"),
                                         cells);

@@ -12,16 +12,16 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kCalls = 0, kShare = 1, kName = 2;  // columns of Sample()
+constexpr int kCalls = 0, kShare = 1, kName = 2;  // columns of SampleTable()
 
-Table Sample() {
+Table SampleTable() {
   return Table("sample", {{"calls", ColumnType::kInt, "", "how often"},
                           {"share", ColumnType::kReal, "share", "of the step"},
                           {"name", ColumnType::kText, "", "what"}});
 }
 
 TEST(Table, RowsAreWrittenAndReadCellByCell) {
-  Table table = Sample();
+  Table table = SampleTable();
   table.Row().Int(3).Real(0.5).Text("aten::mm");
   table.Row().Int(4).Real(0.25).Text("aten::add");
   ASSERT_EQ(table.rows(), 2u);
@@ -34,7 +34,7 @@ TEST(Table, RowsAreWrittenAndReadCellByCell) {
 }
 
 TEST(Table, WhatIsAbsentIsNullAndNeverZero) {
-  Table table = Sample();
+  Table table = SampleTable();
   table.Row().Int(1).Real(1).Text("first");  // the marks of presence begin with the first Null
   table.Row().Int(kAbsent).Real(std::numeric_limits<double>::quiet_NaN()).TextOrNull("");
   table.Row().Null().Null().Null();
@@ -51,7 +51,7 @@ TEST(Table, WhatIsAbsentIsNullAndNeverZero) {
 }
 
 TEST(Table, IntegersAreReadAndWrittenAsRealsWhereTheColumnIsReal) {
-  Table table = Sample();
+  Table table = SampleTable();
   table.Row().Int(7).Int(2).Text("x");
   EXPECT_EQ(table.Real(0, kCalls), 7.0);
   EXPECT_EQ(table.Real(0, kShare), 2.0);
@@ -61,7 +61,7 @@ TEST(Table, IntegersAreReadAndWrittenAsRealsWhereTheColumnIsReal) {
 
 // A place that is not there is absent in every build, whatever it is asked for.
 TEST(Table, OutsideOfItEverythingIsAbsent) {
-  Table table = Sample();
+  Table table = SampleTable();
   table.Row().Int(1).Real(0.5).Text("x");
   for (const int column : {-1, -1000000, 3, 1000000})
     for (const size_t row : {size_t{0}, size_t{1}, ~size_t{0}}) {
@@ -76,7 +76,7 @@ TEST(Table, OutsideOfItEverythingIsAbsent) {
 
 // A row of the wrong cells stays a row: what is too much is dropped, what is missing or of another type is absent.
 TEST(Table, ARowOfTheWrongCellsMovesNoOther) {
-  Table table = Sample();
+  Table table = SampleTable();
   table.Row().Int(1).Real(1).Text("first").Text("too much").Int(3).Null();
   table.Row().Int(2);
   table.Row().Text("no number").Text("no number").Real(3);
@@ -92,7 +92,7 @@ TEST(Table, ARowOfTheWrongCellsMovesNoOther) {
 }
 
 TEST(Table, TextsSurviveAMove) {
-  Table table = Sample();
+  Table table = SampleTable();
   table.Row().Int(1).Real(1).Text("a name longer than any small string buffer would hold");
   const Table moved = std::move(table);
   EXPECT_EQ(moved.Text(0, kName), "a name longer than any small string buffer would hold");

@@ -15,7 +15,7 @@
 namespace gapless::internal {
 namespace {
 
-Trace Sample() {
+Trace SampleTrace() {
   TraceBuilder builder;
   auto& shard = builder.NewShard();
   builder.info().path = "a/b.json";
@@ -54,7 +54,7 @@ class TraceFileTest : public ::testing::Test {
 };
 
 TEST_F(TraceFileTest, ComesBackAsItWas) {
-  const Trace trace = Sample();
+  const Trace trace = SampleTrace();
   ASSERT_TRUE(WriteTraceFile(trace, path_));
   auto mapped = MapTraceFile(path_);
   ASSERT_TRUE(mapped) << mapped.error().ToString();
@@ -70,7 +70,7 @@ TEST_F(TraceFileTest, ComesBackAsItWas) {
 }
 
 TEST_F(TraceFileTest, EveryPrefixIsAnError) {
-  ASSERT_TRUE(WriteTraceFile(Sample(), path_));
+  ASSERT_TRUE(WriteTraceFile(SampleTrace(), path_));
   const std::string bytes = Bytes();
   for (size_t size = 0; size < bytes.size(); size += 509) {
     Write(bytes.substr(0, size));
@@ -79,7 +79,7 @@ TEST_F(TraceFileTest, EveryPrefixIsAnError) {
 }
 
 TEST_F(TraceFileTest, AnyChangedByteIsFound) {
-  ASSERT_TRUE(WriteTraceFile(Sample(), path_));
+  ASSERT_TRUE(WriteTraceFile(SampleTrace(), path_));
   const std::string bytes = Bytes();
   const size_t last = bytes.find_last_not_of('\0');  // what fills up behind it is nobody's
   std::mt19937 random(1);
@@ -99,7 +99,7 @@ TEST_F(TraceFileTest, AnyChangedByteIsFound) {
 }
 
 TEST_F(TraceFileTest, AFileThatOthersCanWriteIsNotUsed) {
-  ASSERT_TRUE(WriteTraceFile(Sample(), path_));
+  ASSERT_TRUE(WriteTraceFile(SampleTrace(), path_));
   std::filesystem::permissions(path_, std::filesystem::perms(0666));
   EXPECT_FALSE(MapTraceFile(path_));
   std::filesystem::permissions(path_, std::filesystem::perms(0600));
@@ -108,7 +108,7 @@ TEST_F(TraceFileTest, AFileThatOthersCanWriteIsNotUsed) {
 
 TEST_F(TraceFileTest, ALinkIsNotFollowed) {
   const std::string target = path_ + ".target";
-  ASSERT_TRUE(WriteTraceFile(Sample(), target));
+  ASSERT_TRUE(WriteTraceFile(SampleTrace(), target));
   std::filesystem::create_symlink(target, path_);
   EXPECT_FALSE(MapTraceFile(path_));
   std::filesystem::remove(target);
@@ -116,12 +116,12 @@ TEST_F(TraceFileTest, ALinkIsNotFollowed) {
 
 TEST_F(TraceFileTest, WhatTheBuilderMakesHoldsTogether) {
   EXPECT_TRUE(HoldsTogether(Trace()));
-  EXPECT_TRUE(HoldsTogether(Sample()));
+  EXPECT_TRUE(HoldsTogether(SampleTrace()));
 }
 
 TEST_F(TraceFileTest, WhatDoesNotHoldTogetherIsFound) {
   const auto with = [](const auto& change) {
-    Trace trace = Sample();
+    Trace trace = SampleTrace();
     change(trace);
     return HoldsTogether(trace);
   };

@@ -20,7 +20,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxText = size_t{1} << 26, kTail = 2000;
+constexpr size_t kMaxText = size_t{1} << 26, kErrorTail = 2000;
 constexpr auto kPoll = std::chrono::milliseconds(5);
 
 // An Outcome is the exit status and output of a program that ended, without the last line ends.
@@ -149,7 +149,7 @@ Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
     if (!built) return Unexpected{built.error()};
     place.build_status = built->status;
     if (built->status != 0)
-      place.build_tail = RedactText(built->text.substr(built->text.size() - std::min(built->text.size(), kTail)));
+      place.build_tail = RedactText(built->text.substr(built->text.size() - std::min(built->text.size(), kErrorTail)));
   }
   return places_.emplace(sha, std::move(place)).first->second;
 }

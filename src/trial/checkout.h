@@ -17,6 +17,8 @@ namespace gapless::internal {
 // do not run. Returns an error with git's own words if its exit status is not 0. Waits for git to end.
 Result<std::string> AskGit(const std::string& folder, const std::vector<std::string>& arguments);
 
+inline constexpr size_t kShortSha = 10;  // digits of a hash that texts show
+
 struct Commit {
   std::string sha, subject, author, date;  // date as ISO 8601
 };

@@ -20,7 +20,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kTail = 4000, kChunk = size_t{1} << 16;
+constexpr size_t kPrintedTail = 4000, kChunk = size_t{1} << 16;
 constexpr std::string_view kSeam = " … ";
 
 // A Lines object takes output in chunks of any size, and joins lines across them.
@@ -42,8 +42,8 @@ class Lines {
   }
 
   void KeepTail(std::string_view chunk) {
-    printed_.tail += chunk.substr(chunk.size() - std::min(chunk.size(), kTail));
-    printed_.tail.erase(0, printed_.tail.size() - std::min(printed_.tail.size(), kTail));
+    printed_.tail += chunk.substr(chunk.size() - std::min(chunk.size(), kPrintedTail));
+    printed_.tail.erase(0, printed_.tail.size() - std::min(printed_.tail.size(), kPrintedTail));
   }
 
  private:

@@ -17,13 +17,13 @@ namespace {
 double MeanOf(std::span<const double> x) { return *Mean(x); }
 double MedianOf(std::span<const double> x) { return *Median(x); }
 
-std::vector<double> Sample(Noise noise, size_t n, uint64_t seed) {
+std::vector<double> Sample(SimulatedNoise noise, size_t n, uint64_t seed) {
   Random random(seed);
   return Simulate(noise, n, random);
 }
 
 TEST(BootstrapTest, TheSeedDecides) {
-  const auto x = Sample(Noise::kLognormal, 30, 1);
+  const auto x = Sample(SimulatedNoise::kLognormal, 30, 1);
   const auto a = BcaBootstrap(x, MeanOf, {.seed = 5}), b = BcaBootstrap(x, MeanOf, {.seed = 5});
   const auto c = BcaBootstrap(x, MeanOf, {.seed = 6});
   EXPECT_EQ(a->low, b->low);
@@ -33,7 +33,7 @@ TEST(BootstrapTest, TheSeedDecides) {
 
 // For the mean of many normal values all intervals approach the t interval.
 TEST(BootstrapTest, MeetsStudentWhereBothAreRight) {
-  const auto x = Sample(Noise::kNormal, 400, 2);
+  const auto x = Sample(SimulatedNoise::kNormal, 400, 2);
   const double reach = 1.966 * *StandardDeviation(x) / 20, mean = *Mean(x);
   const BootstrapOptions options = {.resamples = 10'000};
   for (const auto& interval : {PercentileBootstrap(x, MeanOf, options), BcaBootstrap(x, MeanOf, options),
@@ -65,7 +65,7 @@ TEST(BootstrapTest, TheSpatialDataOfEfronAndTibshirani) {
 }
 
 TEST(BootstrapTest, MovesAndScalesWithTheSample) {
-  const auto x = Sample(Noise::kLognormal, 25, 3);
+  const auto x = Sample(SimulatedNoise::kLognormal, 25, 3);
   std::vector<double> moved;
   for (const double value : x) moved.push_back(2 * value + 8);
   const auto a = BcaBootstrap(x, MedianOf), b = BcaBootstrap(moved, MedianOf);
@@ -74,7 +74,7 @@ TEST(BootstrapTest, MovesAndScalesWithTheSample) {
 }
 
 TEST(BootstrapTest, BlocksSeeTheDependence) {
-  const auto x = Sample(Noise::kAr8, 1000, 4);
+  const auto x = Sample(SimulatedNoise::kAr8, 1000, 4);
   const auto single = PercentileBootstrap(x, MeanOf);
   for (const Blocks blocks : {Blocks::kStationary, Blocks::kMoving}) {
     const auto block = BlockBootstrap(x, MeanOf, blocks);
@@ -91,7 +91,7 @@ TEST(BootstrapTest, TheOptimalBlockOfAnAr1) {
   double stationary = 0, moving = 0;
   constexpr int kRounds = 20;
   for (uint64_t seed = 0; seed < kRounds; ++seed) {
-    const auto x = Sample(Noise::kAr5, 5000, 100 + seed);
+    const auto x = Sample(SimulatedNoise::kAr5, 5000, 100 + seed);
     stationary += OptimalBlockLength(x, Blocks::kStationary) / kRounds;
     moving += OptimalBlockLength(x, Blocks::kMoving) / kRounds;
   }

@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kReach = 80;        // indices on either side that a change may move by
+constexpr size_t kPlaceReach = 80;        // indices on either side that a change may move by
 constexpr double kOwnWeight = 1e-3;  // weight of a place beside its neighbours: exact where it can be
 constexpr double kOutside = 0.025;   // likelihood left out at each end of the interval
 
@@ -69,8 +69,8 @@ ChangePlace FindPlace(std::span<const double> values, const StretchSums& sums, c
                       const PlaceQuestion& question) {
   const auto [begin, guess, end, asked, tolerance] = question;
   const size_t least = std::max<size_t>(asked, 1);
-  const size_t low = std::max(begin + least, guess > kReach ? guess - kReach : 0);
-  const size_t high = std::min(end - std::min(end, least), guess + kReach);
+  const size_t low = std::max(begin + least, guess > kPlaceReach ? guess - kPlaceReach : 0);
+  const size_t high = std::min(end - std::min(end, least), guess + kPlaceReach);
   if (low > high) return {guess, guess, guess, 1};
   std::vector<double> costs(high - low + 1);
   double cheapest = std::numeric_limits<double>::infinity();

@@ -22,7 +22,7 @@ TEST(StretchSums, AreTheSumsOfTheirDefinitions) {
 }
 
 TEST(ChangePlace, AClearStepIsAtItsIndexWhateverTheGuess) {
-  std::vector<double> y = Noise(7).Series(100, 0, 1);
+  std::vector<double> y = NoiseSource(7).Series(100, 0, 1);
   for (size_t i = 43; i < 100; ++i) y[i] += 8;
   const ChangePlace place = FindPlace(y, StretchSums(y), {1, 0}, {0, 50, 100, 5, 5});
   EXPECT_EQ(place.index, 43u);
@@ -36,7 +36,7 @@ TEST(ChangePlace, TheIntervalHoldsTheTruePlaceNineTimesInTen) {
   int held = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {
     const double phi = seed % 2 == 0 ? 0 : 0.5;
-    std::vector<double> y = Noise(seed).Series(120, 0, 1, phi);
+    std::vector<double> y = NoiseSource(seed).Series(120, 0, 1, phi);
     for (size_t i = 60; i < 120; ++i) y[i] += phi > 0 ? 2 : 1.5;
     const ChangePlace place = FindPlace(y, StretchSums(y), {1, phi}, {0, 60, 120, 5, 5});
     held += place.first <= 60 && 60 <= place.last ? 1 : 0;

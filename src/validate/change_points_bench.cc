@@ -19,7 +19,7 @@ void Time(benchmark::State& state, const std::vector<double>& values) {
 }
 
 std::vector<double> Series(const benchmark::State& state, double phi) {
-  return gapless::internal::Noise(1).Series(static_cast<size_t>(state.range(0)), 100, 1, phi);
+  return gapless::internal::NoiseSource(1).Series(static_cast<size_t>(state.range(0)), 100, 1, phi);
 }
 
 void Clean(benchmark::State& state) { Time(state, Series(state, 0)); }

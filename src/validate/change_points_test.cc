@@ -18,7 +18,7 @@ std::vector<double> Stepped(std::vector<double> values, size_t from, double fact
 }
 
 TEST(ChangePoints, OneStepIsFoundWithItsLevels) {
-  const auto found = FindChangePoints(Stepped(Noise(1).Series(200, 100, 1), 120, 1.1));
+  const auto found = FindChangePoints(Stepped(NoiseSource(1).Series(200, 100, 1), 120, 1.1));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].index, 120u);
   EXPECT_LE(found[0].first, 120u);
@@ -31,7 +31,7 @@ TEST(ChangePoints, OneStepIsFoundWithItsLevels) {
 }
 
 TEST(ChangePoints, OutliersAreNoLevels) {
-  std::vector<double> values = Noise(2).Series(200, 100, 1);
+  std::vector<double> values = NoiseSource(2).Series(200, 100, 1);
   for (const size_t i : {20u, 21u, 90u, 150u, 151u, 152u, 199u}) values[i] = 160;
   EXPECT_TRUE(FindChangePoints(values).empty());
 }
@@ -39,7 +39,7 @@ TEST(ChangePoints, OutliersAreNoLevels) {
 TEST(ChangePoints, DependenceIsNoLevel) {
   int series_with_any = 0;
   for (uint64_t seed = 0; seed < 200; ++seed)
-    series_with_any += FindChangePoints(Noise(seed).Series(200, 100, 2, 0.5)).empty() ? 0 : 1;
+    series_with_any += FindChangePoints(NoiseSource(seed).Series(200, 100, 2, 0.5)).empty() ? 0 : 1;
   EXPECT_LE(series_with_any, 8);
 }
 
@@ -53,7 +53,7 @@ TEST(ChangePoints, NoNoiseAtAll) {
 
 TEST(ChangePoints, FlickerBetweenTwoTicksOfAClockIsNoChange) {
   for (const double share : {0.05, 0.3, 0.5}) {
-    Noise noise(3);
+    NoiseSource noise(3);
     std::vector<double> values;
     for (int i = 0; i < 500; ++i) values.push_back(noise.Uniform() < share ? 101 : 100);
     EXPECT_TRUE(FindChangePoints(values).empty()) << share;
@@ -61,7 +61,7 @@ TEST(ChangePoints, FlickerBetweenTwoTicksOfAClockIsNoChange) {
 }
 
 TEST(ChangePoints, QuantisedLevelsAreFound) {
-  std::vector<double> values = Stepped(Noise(4).Series(300, 100, 0.6), 150, 1.03);
+  std::vector<double> values = Stepped(NoiseSource(4).Series(300, 100, 0.6), 150, 1.03);
   for (double& v : values) v = std::round(v);
   const auto found = FindChangePoints(values);
   ASSERT_EQ(found.size(), 1u);
@@ -69,7 +69,7 @@ TEST(ChangePoints, QuantisedLevelsAreFound) {
 }
 
 TEST(ChangePoints, AbsentValuesAreSkippedAndCounted) {
-  std::vector<double> values = Stepped(Noise(5).Series(200, 100, 1), 120, 1.1);
+  std::vector<double> values = Stepped(NoiseSource(5).Series(200, 100, 1), 120, 1.1);
   for (size_t i = 0; i < 200; i += 7) values[i] = i % 2 == 0 ? std::nan("") : std::numeric_limits<double>::infinity();
   const auto found = FindChangePoints(values);
   ASSERT_EQ(found.size(), 1u);
@@ -91,7 +91,7 @@ TEST(ChangePoints, ShortAndEmptySeriesHaveNone) {
 }
 
 TEST(ChangePoints, ANoisyStretchDoesNotBreakIntoPieces) {
-  Noise noise(6);
+  NoiseSource noise(6);
   std::vector<double> values = noise.Series(400, 100, 0.2);
   const std::vector<double> wild = noise.Series(200, 100, 4);
   values.insert(values.end(), wild.begin(), wild.end());
@@ -99,7 +99,7 @@ TEST(ChangePoints, ANoisyStretchDoesNotBreakIntoPieces) {
 }
 
 TEST(ChangePoints, ScaleAndSignDoNotMatter) {
-  const std::vector<double> values = Stepped(Noise(8).Series(200, 100, 2), 80, 1.05);
+  const std::vector<double> values = Stepped(NoiseSource(8).Series(200, 100, 2), 80, 1.05);
   const auto found = FindChangePoints(values);
   ASSERT_FALSE(found.empty());
   for (const double factor : {1e-9, -1.0, 1e12}) {

@@ -19,8 +19,7 @@ constexpr double kOpenNone = 0.01;  // above it the ends are run again: levels t
 constexpr double kMaxChange = 0.5;  // maximum change under the prior, as a logarithm; wider when the runs are
 constexpr size_t kNoises = 12;      // grid of the noise: from a third of the estimate to four times
 constexpr double kMinNoise = 0.33, kMaxNoise = 4;
-constexpr double kLevelsPerNoise = 5, kMaxLevels = 400, kReach = 4;
-constexpr double kToSd = 1.4826;
+constexpr double kLevelsPerNoise = 5, kMaxLevels = 400, kNoiseReach = 4;
 constexpr double kNegligible = 1e-12;
 // Outliers: somewhere between a bit faster and much slower than their level.
 constexpr double kOutliers = 0.03, kFastest = -0.1, kSlowest = 0.6;
@@ -107,14 +106,14 @@ void CommitSearch::MakeGrid() {
   if (grid_made_at_ == 0 || runs_ >= 2 * grid_made_at_ || !covered) {
     grid_made_at_ = runs_;
     const double range = *highest - *lowest;
-    const double noise = std::max({kToSd * *Median(sizes), range * kLevelsPerNoise / kMaxLevels, 1e-6});
+    const double noise = std::max({kMadToSd * *Median(sizes), range * kLevelsPerNoise / kMaxLevels, 1e-6});
     noises_.resize(kNoises);
     for (size_t i = 0; i < kNoises; ++i)
       noises_[i] = noise * kMinNoise * std::pow(kMaxNoise / kMinNoise, static_cast<double>(i) / (kNoises - 1));
     spacing_ = noise / kLevelsPerNoise;
     levels_.clear();
-    const auto count = static_cast<size_t>((range + 2 * kReach * noise) / spacing_) + 1;
-    for (size_t i = 0; i < count; ++i) levels_.push_back(*lowest - kReach * noise + static_cast<double>(i) * spacing_);
+    const auto count = static_cast<size_t>((range + 2 * kNoiseReach * noise) / spacing_) + 1;
+    for (size_t i = 0; i < count; ++i) levels_.push_back(*lowest - kNoiseReach * noise + static_cast<double>(i) * spacing_);
     tables_.clear();
     least_step_ = std::max<size_t>(1, static_cast<size_t>(std::ceil(std::log1p(options_.least_change) / spacing_)));
   }

@@ -21,7 +21,7 @@ struct Scene {
 // The whole search on simulated runs; commits for which `runs` is false are skipped.
 template <class Runs>
 CommitSearch Search(const Scene& scene, uint64_t seed, const Runs& runs, const CommitSearchOptions& options = {}) {
-  Noise noise(seed);
+  NoiseSource noise(seed);
   const std::vector<double> series = noise.Series(scene.noise, scene.cv, 600);
   CommitSearch search(scene.commits, options);
   while (search.state() == SearchState::kGoesOn) {
@@ -110,7 +110,7 @@ TEST(CommitSearch, GivesUp) {
 
 // A search is a function of the runs: made again from a list it is the same.
 TEST(CommitSearch, CanBeResumed) {
-  Noise noise(4);
+  NoiseSource noise(4);
   CommitSearch first(50);
   std::vector<std::pair<size_t, double>> runs;
   while (first.state() == SearchState::kGoesOn) {

@@ -35,10 +35,10 @@ TEST(DependenceTest, AConstantSeriesHasNone) {
 // An AR(1) has the autocorrelation time (1 + phi) / (1 - phi).
 TEST(DependenceTest, AutocorrelationTimeOfAnAr1) {
   Random random(1);
-  EXPECT_NEAR(*AutocorrelationTime(Simulate(Noise::kNormal, 50'000, random)), 1, 0.1);
-  EXPECT_NEAR(*AutocorrelationTime(Simulate(Noise::kAr5, 50'000, random)), 3, 0.3);
-  EXPECT_NEAR(*AutocorrelationTime(Simulate(Noise::kAr9, 50'000, random)), 19, 3);
-  EXPECT_NEAR(*EffectiveSampleSize(Simulate(Noise::kAr5, 30'000, random)), 10'000, 1500);
+  EXPECT_NEAR(*AutocorrelationTime(Simulate(SimulatedNoise::kNormal, 50'000, random)), 1, 0.1);
+  EXPECT_NEAR(*AutocorrelationTime(Simulate(SimulatedNoise::kAr5, 50'000, random)), 3, 0.3);
+  EXPECT_NEAR(*AutocorrelationTime(Simulate(SimulatedNoise::kAr9, 50'000, random)), 19, 3);
+  EXPECT_NEAR(*EffectiveSampleSize(Simulate(SimulatedNoise::kAr5, 30'000, random)), 10'000, 1500);
 }
 
 TEST(DependenceTest, AlternatingSeriesGetNoCredit) {
@@ -50,14 +50,14 @@ TEST(DependenceTest, AlternatingSeriesGetNoCredit) {
 
 TEST(DependenceTest, LongRunVarianceOfAnAr1) {
   Random random(2);
-  EXPECT_NEAR(*LongRunVariance(Simulate(Noise::kNormal, 50'000, random)), 4, 0.3);
-  EXPECT_NEAR(*LongRunVariance(Simulate(Noise::kAr5, 50'000, random)), 12, 1.5);
+  EXPECT_NEAR(*LongRunVariance(Simulate(SimulatedNoise::kNormal, 50'000, random)), 4, 0.3);
+  EXPECT_NEAR(*LongRunVariance(Simulate(SimulatedNoise::kAr5, 50'000, random)), 12, 1.5);
 }
 
 // Andrews 1991, equation 6.4 for one AR(1): 4 rho^2 / ((1 - rho)^2 (1 + rho)^2).
 TEST(DependenceTest, BandwidthFollowsTheLagOneAutocorrelation) {
   Random random(3);
-  const auto x = Simulate(Noise::kAr5, 400, random);
+  const auto x = Simulate(SimulatedNoise::kAr5, 400, random);
   const double rho = *Lag1(x);
   const double alpha = 4 * rho * rho / std::pow(1 - rho * rho, 2);
   EXPECT_NEAR(*AndrewsBandwidth(x), 1.1447 * std::cbrt(alpha * 400), 1e-9);
@@ -71,7 +71,7 @@ TEST(DependenceTest, TheRuleOfTwoStandardErrors) {
 
 TEST(DependenceTest, ScaleAndOffsetChangeNothing) {
   Random random(4);
-  const auto x = Simulate(Noise::kAr8, 200, random);
+  const auto x = Simulate(SimulatedNoise::kAr8, 200, random);
   std::vector<double> moved;
   for (const double value : x) moved.push_back(-5 * value + 1000);
   EXPECT_NEAR(*Lag1(moved), *Lag1(x), 1e-9);

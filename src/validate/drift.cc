@@ -13,7 +13,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMinValues = 10, kMaxPoints = 1000;
+constexpr size_t kMinValues = 10, kMaxDriftPoints = 1000;
 constexpr double kTwoSided95 = 1.959964;  // normal quantile of 97.5 %
 
 struct Point {
@@ -24,10 +24,10 @@ std::vector<Point> Points(std::span<const double> values) {
   std::vector<Point> points;
   for (size_t i = 0; i < values.size(); ++i)
     if (std::isfinite(values[i])) points.push_back({static_cast<double>(i), values[i]});
-  if (points.size() <= kMaxPoints) return points;
+  if (points.size() <= kMaxDriftPoints) return points;
   std::vector<Point> stretches;
-  for (size_t k = 0; k < kMaxPoints; ++k) {
-    const size_t begin = k * points.size() / kMaxPoints, end = (k + 1) * points.size() / kMaxPoints;
+  for (size_t k = 0; k < kMaxDriftPoints; ++k) {
+    const size_t begin = k * points.size() / kMaxDriftPoints, end = (k + 1) * points.size() / kMaxDriftPoints;
     std::vector<double> at, value;
     for (size_t i = begin; i < end; ++i) {
       at.push_back(points[i].at);

@@ -29,14 +29,14 @@ TEST(Drift, WithoutDriftTheIntervalHoldsZero) {
   for (const double phi : {0.0, 0.5}) {
     int wrong = 0;
     for (uint64_t seed = 0; seed < 300; ++seed)
-      wrong += FindDrift(Noise(seed).Series(80, 10, 1, phi))->Drifts() ? 1 : 0;
+      wrong += FindDrift(NoiseSource(seed).Series(80, 10, 1, phi))->Drifts() ? 1 : 0;
     EXPECT_LE(wrong, 27) << phi;
     EXPECT_GE(wrong, 3) << phi;
   }
 }
 
 TEST(Drift, LongSeriesAreCutIntoStretches) {
-  std::vector<double> values = Noise(9).Series(50000, 10, 1);
+  std::vector<double> values = NoiseSource(9).Series(50000, 10, 1);
   for (size_t i = 0; i < values.size(); ++i) values[i] += 1e-4 * static_cast<double>(i);
   EXPECT_NEAR(FindDrift(values)->slope, 1e-4, 2e-6);
 }

@@ -14,7 +14,7 @@ namespace {
 
 std::vector<GateRun> History(size_t runs, double level, double sd, uint64_t seed = 1) {
   std::vector<GateRun> history;
-  for (const double value : Noise(seed).Series(runs, level, sd)) history.push_back({value, GateMark::kUnmarked});
+  for (const double value : NoiseSource(seed).Series(runs, level, sd)) history.push_back({value, GateMark::kUnmarked});
   return history;
 }
 

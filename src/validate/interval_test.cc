@@ -21,7 +21,7 @@ struct Share {
 // Samples with fixed seeds; of all 1,000 the standard error of a share near 0.95 is 0.007.
 const Effort kSamples(1000);
 
-Share Measure(Noise noise, size_t n, Location location) {
+Share Measure(SimulatedNoise noise, size_t n, Location location) {
   const int rounds = kSamples.tried;
   Random random(n);
   int given = 0, covered = 0;
@@ -36,7 +36,7 @@ Share Measure(Noise noise, size_t n, Location location) {
 }
 
 TEST(OfferedIntervalTest, CoversTheMedianFromTheLeastNumberOfStepsOn) {
-  for (const Noise noise : {Noise::kNormal, Noise::kLognormal, Noise::kOutliers, Noise::kAr5, Noise::kAr5Outliers}) {
+  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
     for (const size_t n : {kMinStepsForMedian, size_t{50}, size_t{100}}) {
       const Share share = Measure(noise, n, Location::kMedian);
       EXPECT_GE(share.covered_of_given, kSamples.AtLeast(0.93)) << NoiseName(noise) << ", " << n;
@@ -46,7 +46,7 @@ TEST(OfferedIntervalTest, CoversTheMedianFromTheLeastNumberOfStepsOn) {
 }
 
 TEST(OfferedIntervalTest, CoversTheMeanFromTheLeastNumberOfStepsOn) {
-  for (const Noise noise : {Noise::kNormal, Noise::kLognormal, Noise::kOutliers, Noise::kAr5, Noise::kAr5Outliers}) {
+  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
     const Share share = Measure(noise, kMinStepsForMean, Location::kMean);
     EXPECT_GE(share.covered_of_given, kSamples.AtLeast(0.93)) << NoiseName(noise);
     EXPECT_GE(share.given, kSamples.AtLeast(0.95)) << NoiseName(noise);
@@ -54,21 +54,21 @@ TEST(OfferedIntervalTest, CoversTheMeanFromTheLeastNumberOfStepsOn) {
 }
 
 TEST(OfferedIntervalTest, StrongDependenceIsRefusedOrCovered) {
-  for (const Noise noise : {Noise::kAr8, Noise::kAr9}) {
+  for (const SimulatedNoise noise : {SimulatedNoise::kAr8, SimulatedNoise::kAr9}) {
     for (const size_t n : {kMinStepsForMedian, size_t{50}, size_t{100}, size_t{300}}) {
       EXPECT_LE(Measure(noise, n, Location::kMedian).wrong, kSamples.AtMost(0.07 + 0.007))
           << NoiseName(noise) << ", " << n;
     }
   }
-  EXPECT_LE(Measure(Noise::kAr9, 30, Location::kMedian).given, kSamples.AtMost(0.1));
-  EXPECT_GE(Measure(Noise::kAr9, 300, Location::kMedian).given, kSamples.AtLeast(0.95));
+  EXPECT_LE(Measure(SimulatedNoise::kAr9, 30, Location::kMedian).given, kSamples.AtMost(0.1));
+  EXPECT_GE(Measure(SimulatedNoise::kAr9, 300, Location::kMedian).given, kSamples.AtLeast(0.95));
 }
 
 TEST(OfferedIntervalTest, IsNotMuchWiderThanItMustBe) {
   Random random(2);
   double width = 0;
   for (int i = 0; i < 500; ++i) {
-    const auto offer = OfferInterval(Simulate(Noise::kNormal, 100, random));
+    const auto offer = OfferInterval(Simulate(SimulatedNoise::kNormal, 100, random));
     width += (offer->interval->high - offer->interval->low) / 500;
   }
   EXPECT_LT(width, 1.45 * 2 * 1.984 * 2 / 10);  // Student's t has 2 * 1.984 * sd / sqrt(n)
@@ -116,7 +116,7 @@ TEST(OfferedIntervalTest, CoarseClocksAndAlternatingStepsGiveOrderedIntervals) {
 
 TEST(OfferedIntervalTest, MovesAndScalesWithTheSteps) {
   Random random(7);
-  const auto x = Simulate(Noise::kAr5, 400, random);
+  const auto x = Simulate(SimulatedNoise::kAr5, 400, random);
   std::vector<double> moved;
   for (const double value : x) moved.push_back(value / 16 + 3);
   for (const Location location : {Location::kMedian, Location::kMean}) {
@@ -130,7 +130,7 @@ TEST(OfferedIntervalTest, MovesAndScalesWithTheSteps) {
 
 TEST(OfferedIntervalTest, AHigherLevelIsWider) {
   Random random(8);
-  const auto x = Simulate(Noise::kNormal, 200, random);
+  const auto x = Simulate(SimulatedNoise::kNormal, 200, random);
   for (const Location location : {Location::kMedian, Location::kMean}) {
     const auto narrow = OfferInterval(x, {.level = 0.8, .location = location});
     const auto wide = OfferInterval(x, {.level = 0.99, .location = location});

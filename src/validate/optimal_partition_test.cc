@@ -39,7 +39,7 @@ TEST(OptimalPartition, CutsWhereTheLevelChanges) {
 
 TEST(OptimalPartition, FindsWhatTryingAllPartitionsFinds) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    Noise noise(seed);
+    NoiseSource noise(seed);
     std::vector<double> values = noise.Series(60, 0, 1, seed % 3 == 0 ? 0.5 : 0);
     for (size_t i = 20; i < 20 + seed % 30; ++i) values[i] += static_cast<double>(seed % 5);
     for (const double penalty : {0.5, 3.0, 12.0})

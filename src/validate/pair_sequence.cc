@@ -15,7 +15,6 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMaxWeight = 1.2;
-constexpr double kToSd = 1.4826;  // standard deviation over median absolute value of a normal distribution
 constexpr double kMinRate = 0.2, kMaxRate = 1.5;
 constexpr double kNoScale = 1e-12;
 constexpr int kCells = 64, kHalvings = 40;
@@ -69,7 +68,7 @@ void SymmetryEvidence::Add(double d) {
   d -= theta_;
   const double size = std::abs(d);
   sizes_.insert(std::upper_bound(sizes_.begin(), sizes_.end(), size), size);
-  const double scale = std::max(kToSd * MedianOfSorted(sizes_), kNoScale);
+  const double scale = std::max(kMadToSd * MedianOfSorted(sizes_), kNoScale);
   const double weight = std::clamp(d / scale, -kMaxWeight, kMaxWeight);
   sum_ += weight;
   double highest = -std::numeric_limits<double>::infinity();

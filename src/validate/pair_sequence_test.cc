@@ -14,7 +14,7 @@ namespace {
 
 // Log ratios of pairs in random order on a machine whose speed wanders.
 std::vector<double> Pairs(NoiseKind kind, double cv, double slower, size_t count, double drift, uint64_t seed) {
-  Noise noise(seed);
+  NoiseSource noise(seed);
   std::vector<double> times = noise.Series(kind, cv, 2 * count);
   double wandering = 0;
   for (double& time : times) time *= std::exp(wandering += drift * noise.Normal());
@@ -32,7 +32,7 @@ struct Outcome {
   size_t pairs = 0;
 };
 
-Outcome Decide(std::span<const double> d, double margin) {
+Outcome DecideBySequence(std::span<const double> d, double margin) {
   PairSequence sequence({.margin = margin});
   for (const double value : d) {
     sequence.Add(value);
@@ -73,10 +73,10 @@ TEST(SymmetryEvidence, IsAMartingale) {
 }
 
 TEST(PairSequence, FindsWhatIsThere) {
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 200, 0, 1), 0.01).verdict, SpeedVerdict::kSlower);
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, -0.05, 200, 0, 1), 0.01).verdict, SpeedVerdict::kFaster);
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0, 200, 0, 1), 0.02).verdict, SpeedVerdict::kEquivalent);
-  EXPECT_EQ(Decide(Pairs(NoiseKind::kNormal, 0.02, 0.05, 4, 0, 1), 0.01).verdict, SpeedVerdict::kCannotTell);
+  EXPECT_EQ(DecideBySequence(Pairs(NoiseKind::kNormal, 0.02, 0.05, 200, 0, 1), 0.01).verdict, SpeedVerdict::kSlower);
+  EXPECT_EQ(DecideBySequence(Pairs(NoiseKind::kNormal, 0.02, -0.05, 200, 0, 1), 0.01).verdict, SpeedVerdict::kFaster);
+  EXPECT_EQ(DecideBySequence(Pairs(NoiseKind::kNormal, 0.02, 0, 200, 0, 1), 0.02).verdict, SpeedVerdict::kEquivalent);
+  EXPECT_EQ(DecideBySequence(Pairs(NoiseKind::kNormal, 0.02, 0.05, 4, 0, 1), 0.01).verdict, SpeedVerdict::kCannotTell);
 }
 
 // 1000 comparisons without an effect, looked at after each of 200 pairs. At 5 % it would be 50, and above 71 once in
@@ -87,7 +87,7 @@ TEST(PairSequence, NoFalseAlarmsUnderPeeking) {
       const Effort effort(1000);
       int rejected = 0;
       for (int seed = 0; seed < effort.tried; ++seed)
-        rejected += Decide(Pairs(kind, 0.02, 0, 200, drift, static_cast<uint64_t>(seed)), 0).verdict !=
+        rejected += DecideBySequence(Pairs(kind, 0.02, 0, 200, drift, static_cast<uint64_t>(seed)), 0).verdict !=
                             SpeedVerdict::kCannotTell
                         ? 1
                         : 0;
@@ -99,7 +99,7 @@ TEST(PairSequence, PairsNeeded) {
   const auto mean_pairs = [](NoiseKind kind, double slower) {
     double pairs = 0;
     for (uint64_t seed = 0; seed < 200; ++seed)
-      pairs += static_cast<double>(Decide(Pairs(kind, 0.02, slower, 200, 0, seed), 0).pairs) / 200;
+      pairs += static_cast<double>(DecideBySequence(Pairs(kind, 0.02, slower, 200, 0, seed), 0).pairs) / 200;
     return pairs;
   };
   EXPECT_LE(mean_pairs(NoiseKind::kNormal, 0.05), 12);

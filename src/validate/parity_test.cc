@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace)
 
-ParityReport Decide(const ParityRecording& candidate, Precision precision = Precision::kBf16) {
+ParityReport DecideAgainstKnown(const ParityRecording& candidate, Precision precision = Precision::kBf16) {
   return DecideParity(Known(), candidate, precision);
 }
 
@@ -27,20 +27,20 @@ ParityRecording Edited(const std::function<void(ParityEvent&, size_t)>& edit) {
 
 // Expects that this test refuses the candidate.
 void ExpectRefused(const ParityRecording& candidate, std::string_view test, Precision precision = Precision::kBf16) {
-  const ParityReport report = Decide(candidate, precision);
+  const ParityReport report = DecideAgainstKnown(candidate, precision);
   EXPECT_EQ(report.verdict, ParityVerdict::kOtherTraining) << test << ": " << report.reason;
   EXPECT_EQ(report.test, test) << report.reason;
   EXPECT_TRUE(report.reason.starts_with("another training: ")) << report.reason;
 }
 
 void ExpectRounding(const ParityRecording& candidate, Precision precision = Precision::kBf16) {
-  const ParityReport report = Decide(candidate, precision);
+  const ParityReport report = DecideAgainstKnown(candidate, precision);
   EXPECT_EQ(report.verdict, ParityVerdict::kRounding) << report.reason;
   EXPECT_EQ(report.precision, precision);
 }
 
 TEST(Parity, Exact) {
-  const ParityReport report = Decide(Plain(), Precision::kFp32);
+  const ParityReport report = DecideAgainstKnown(Plain(), Precision::kFp32);
   EXPECT_EQ(report.verdict, ParityVerdict::kExact);
   EXPECT_EQ(report.reason, "the same, bit for bit, over 20 steps");
   EXPECT_EQ(report.steps, kEvents);
@@ -48,7 +48,7 @@ TEST(Parity, Exact) {
 }
 
 TEST(Parity, RoundingSaysHowMuch) {
-  const ParityReport report = Decide(Turned(1.9 * kUnit));
+  const ParityReport report = DecideAgainstKnown(Turned(1.9 * kUnit));
   EXPECT_EQ(report.reason,
             "the same up to rounding to bf16: gradients differ 1.9 times as much as by rounding, and losses by 0 %; "
             "updates are as the optimiser's settings say");
@@ -116,7 +116,7 @@ TEST(Parity, NoiseThatIsNotFiniteIsNoNoise) {
 TEST(Parity, Settings) {
   const auto candidate = Edited([](ParityEvent& event, size_t) { event.settings[0]["lr"] = "0.0022"; });
   ExpectRefused(candidate, "settings");
-  const ParityReport report = Decide(candidate);
+  const ParityReport report = DecideAgainstKnown(candidate);
   EXPECT_NE(report.reason.find("AdamW has lr 0.0022 instead of 0.002"), std::string::npos) << report.reason;
   EXPECT_EQ(report.step, 1U);
   ExpectRefused(Edited([](ParityEvent& event, size_t) { event.settings[0].erase("weight_decay"); }), "settings");
@@ -130,7 +130,7 @@ TEST(Parity, Counts) {
   ExpectRefused(Edited([](ParityEvent& event, size_t i) { event.samples = i == 15 ? 24 : 32; }), "samples");
   const auto frozen = Edited([](ParityEvent& event, size_t) { event.missing = {1}; });
   ExpectRefused(frozen, "missing");
-  EXPECT_EQ(Decide(frozen).tensor, "conv2.weight");
+  EXPECT_EQ(DecideAgainstKnown(frozen).tensor, "conv2.weight");
   ExpectRefused(Edited([](ParityEvent& event, size_t) { event.gradients.pop_back(); }), "tensors");
   ExpectRefused(Edited([](ParityEvent& event, size_t) { event.optimizer_class = "Adam"; }), "optimizer");
 }
@@ -145,8 +145,8 @@ TEST(Parity, Update) {
   ExpectRounding(off_by(0.9 * kMaxUpdateResidual));
   ExpectRefused(off_by(1.1 * kMaxUpdateResidual), "update");
   ExpectRefused(off_by(NAN), "update");
-  EXPECT_EQ(Decide(off_by(0.1)).tensor, "fc.weight");
-  EXPECT_EQ(Decide(off_by(0.1)).step, 5U);
+  EXPECT_EQ(DecideAgainstKnown(off_by(0.1)).tensor, "fc.weight");
+  EXPECT_EQ(DecideAgainstKnown(off_by(0.1)).step, 5U);
 }
 
 TEST(Parity, AnOptimiserWithoutShadowIsNamed) {
@@ -262,7 +262,7 @@ TEST(Parity, Tensor) {
   const double floor = std::hypot(1, kTensorFloor * std::sqrt(kTensors));
   ExpectRounding(turned(0.98 * kMaxTensor * floor));
   ExpectRefused(turned(1.02 * kMaxTensor * floor), "tensor");
-  EXPECT_EQ(Decide(turned(1.02 * kMaxTensor * floor)).tensor, "conv1.weight");
+  EXPECT_EQ(DecideAgainstKnown(turned(1.02 * kMaxTensor * floor)).tensor, "conv1.weight");
 }
 
 // Test 8. A claim finer than the probe is held against the worst step of the probe itself.
@@ -275,7 +275,7 @@ TEST(Parity, WorstStep) {
   };
   ExpectRounding(turned(0.98 * kMaxWorst * kUnit));
   ExpectRefused(turned(1.02 * kMaxWorst * kUnit), "worst");
-  EXPECT_EQ(Decide(turned(1.02 * kMaxWorst * kUnit)).step, 10U);
+  EXPECT_EQ(DecideAgainstKnown(turned(1.02 * kMaxWorst * kUnit)).step, 10U);
   ExpectRounding(turned(0.98 * kFine), Precision::kFp32);
   ExpectRefused(turned(1.02 * kFine), "worst", Precision::kFp32);
 }
@@ -384,11 +384,11 @@ TEST(Parity, OnlyStepsFromTheSameParametersAreCompared) {
     candidate.events[i].handed = false;
     for (TensorPrint& print : candidate.events[i].gradients) Turn(print, i > 5 ? 0.5 : kUnit);
   }
-  const ParityReport report = Decide(candidate);
+  const ParityReport report = DecideAgainstKnown(candidate);
   EXPECT_EQ(report.verdict, ParityVerdict::kRounding) << report.reason;
   EXPECT_EQ(report.steps, 6U);
   candidate.events[12].settings[0]["lr"] = "0.1";  // that test needs no parameters
-  EXPECT_EQ(Decide(candidate).test, "settings");
+  EXPECT_EQ(DecideAgainstKnown(candidate).test, "settings");
 }
 
 TEST(Parity, OptimisersAreComparedByThemselves) {

@@ -36,15 +36,15 @@ TEST(RandomTest, IndicesAndNormalsAreDistributedAsSaid) {
 }
 
 TEST(RandomTest, SimulatedSeriesAreWhatTheySay) {
-  for (const Noise noise : AllNoises()) {
+  for (const SimulatedNoise noise : AllNoises()) {
     Random random(2);
     const auto x = Simulate(noise, 400'000, random);
     EXPECT_NEAR(*Mean(x) / TrueMean(noise), 1, 2e-3) << NoiseName(noise);
     EXPECT_NEAR(*Median(x) / TrueMedian(noise), 1, 2e-3) << NoiseName(noise);
-    if (noise == Noise::kAr9) {
+    if (noise == SimulatedNoise::kAr9) {
       EXPECT_NEAR(*Lag1(x), 0.9, 0.01);
     }
-    if (noise == Noise::kAr5) {
+    if (noise == SimulatedNoise::kAr5) {
       EXPECT_NEAR(*Lag1(x), 0.5, 0.01);
     }
   }

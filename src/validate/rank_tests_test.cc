@@ -51,7 +51,7 @@ TEST(RankTestsTest, IntervalsOfTheShiftKeepTheirLevel) {
   int one = 0, two = 0;
   constexpr int kRounds = 1000;
   for (int i = 0; i < kRounds; ++i) {
-    const auto x = Simulate(Noise::kNormal, 8, random), y = Simulate(Noise::kNormal, 12, random);
+    const auto x = Simulate(SimulatedNoise::kNormal, 8, random), y = Simulate(SimulatedNoise::kNormal, 12, random);
     std::vector<double> around_zero;
     for (const double value : y) around_zero.push_back(value - 100);
     const auto a = HodgesLehmann(around_zero), b = HodgesLehmann(x, y);
@@ -66,7 +66,7 @@ TEST(RankTestsTest, IntervalsOfTheShiftKeepTheirLevel) {
 
 TEST(RankTestsTest, TheLargeSampleIntervalMeetsTheExactOne) {
   Random random(4);
-  auto d = Simulate(Noise::kNormal, 50, random);
+  auto d = Simulate(SimulatedNoise::kNormal, 50, random);
   const auto exact = HodgesLehmann(d);
   d.push_back(100.0);
   const auto normal = HodgesLehmann(d);
@@ -76,7 +76,7 @@ TEST(RankTestsTest, TheLargeSampleIntervalMeetsTheExactOne) {
 
 TEST(RankTestsTest, SwappingTheSamplesChangesOnlySigns) {
   Random random(5);
-  const auto x = Simulate(Noise::kLognormal, 9, random), y = Simulate(Noise::kLognormal, 14, random);
+  const auto x = Simulate(SimulatedNoise::kLognormal, 9, random), y = Simulate(SimulatedNoise::kLognormal, 14, random);
   EXPECT_DOUBLE_EQ(MannWhitney(x, y)->p, MannWhitney(y, x)->p);
   EXPECT_DOUBLE_EQ(MannWhitney(x, y)->statistic + MannWhitney(y, x)->statistic, 9 * 14);
   EXPECT_NEAR(HodgesLehmann(x, y)->estimate, -HodgesLehmann(y, x)->estimate, 1e-12);

@@ -11,7 +11,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMadToSd = 1.4826;  // standard deviation over MAD of a normal distribution
 constexpr size_t kScaleWindows = 5;  // number of windows that the spread is taken over
 
 double RobustDeviation(std::vector<double> distances) {

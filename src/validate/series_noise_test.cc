@@ -10,7 +10,7 @@ namespace gapless::internal {
 namespace {
 
 TEST(SeriesNoise, OneFarValueIsPulledInAndALevelStays) {
-  std::vector<double> values = Noise(3).Series(100, 10, 0.1);
+  std::vector<double> values = NoiseSource(3).Series(100, 10, 0.1);
   values[40] = 50;
   for (size_t i = 60; i < 100; ++i) values[i] += 5;
   const std::vector<double> y = Winsorise(values, 11, 3.5, 1e-9);
@@ -25,14 +25,14 @@ TEST(SeriesNoise, ResolutionShowsOnlyWhereValuesTie) {
 }
 
 TEST(SeriesNoise, ALevelShiftDoesNotWidenTheFirstGuess) {
-  std::vector<double> values = Noise(4).Series(2000, 0, 1);
+  std::vector<double> values = NoiseSource(4).Series(2000, 0, 1);
   for (size_t i = 1000; i < 2000; ++i) values[i] += 20;
   EXPECT_NEAR(SdByDifferences(values, 0), 1, 0.05);
 }
 
 TEST(SeriesNoise, ResidualsGiveDeviationAndDependence) {
   for (const double phi : {0.0, 0.3, 0.5, 0.7}) {
-    std::vector<double> values = Noise(5).Series(20000, 100, 2, phi);
+    std::vector<double> values = NoiseSource(5).Series(20000, 100, 2, phi);
     for (size_t i = 10000; i < 20000; ++i) values[i] += 9;
     const SeriesNoise noise = NoiseByResiduals(values, std::vector<size_t>{10000}, 0);
     EXPECT_NEAR(noise.phi, phi, 0.03);

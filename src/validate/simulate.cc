@@ -13,49 +13,49 @@ namespace {
 constexpr double kLevel = 100, kSd = 2, kSigma = 0.5;
 constexpr double kSlowShare = 0.02, kSlowLow = 0.1, kSlowHigh = 0.5;
 
-constexpr std::array kAll = {Noise::kNormal, Noise::kLognormal, Noise::kOutliers,   Noise::kAr5,
-                             Noise::kAr8,    Noise::kAr9,       Noise::kAr5Outliers};
+constexpr std::array kAll = {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers,   SimulatedNoise::kAr5,
+                             SimulatedNoise::kAr8,    SimulatedNoise::kAr9,       SimulatedNoise::kAr5Outliers};
 
-double Phi(Noise noise) {
+double Phi(SimulatedNoise noise) {
   switch (noise) {
-    case Noise::kAr5:
-    case Noise::kAr5Outliers: return 0.5;
-    case Noise::kAr8: return 0.8;
-    case Noise::kAr9: return 0.9;
+    case SimulatedNoise::kAr5:
+    case SimulatedNoise::kAr5Outliers: return 0.5;
+    case SimulatedNoise::kAr8: return 0.8;
+    case SimulatedNoise::kAr9: return 0.9;
     default: return 0;
   }
 }
 
-bool HasOutliers(Noise noise) { return noise == Noise::kOutliers || noise == Noise::kAr5Outliers; }
+bool HasOutliers(SimulatedNoise noise) { return noise == SimulatedNoise::kOutliers || noise == SimulatedNoise::kAr5Outliers; }
 
 }  // namespace
 
-std::span<const Noise> AllNoises() { return kAll; }
+std::span<const SimulatedNoise> AllNoises() { return kAll; }
 
-std::string_view NoiseName(Noise noise) {
+std::string_view NoiseName(SimulatedNoise noise) {
   switch (noise) {
-    case Noise::kNormal: return "normal";
-    case Noise::kLognormal: return "lognormal";
-    case Noise::kOutliers: return "outliers";
-    case Noise::kAr5: return "AR(1) 0.5";
-    case Noise::kAr8: return "AR(1) 0.8";
-    case Noise::kAr9: return "AR(1) 0.9";
-    case Noise::kAr5Outliers: return "AR(1) 0.5, outliers";
+    case SimulatedNoise::kNormal: return "normal";
+    case SimulatedNoise::kLognormal: return "lognormal";
+    case SimulatedNoise::kOutliers: return "outliers";
+    case SimulatedNoise::kAr5: return "AR(1) 0.5";
+    case SimulatedNoise::kAr8: return "AR(1) 0.8";
+    case SimulatedNoise::kAr9: return "AR(1) 0.9";
+    case SimulatedNoise::kAr5Outliers: return "AR(1) 0.5, outliers";
   }
   return "";
 }
 
-double TrueMean(Noise noise) {
-  if (noise == Noise::kLognormal) return kLevel * std::exp(kSigma * kSigma / 2);
+double TrueMean(SimulatedNoise noise) {
+  if (noise == SimulatedNoise::kLognormal) return kLevel * std::exp(kSigma * kSigma / 2);
   return HasOutliers(noise) ? kLevel * (1 + kSlowShare * (kSlowLow + kSlowHigh) / 2) : kLevel;
 }
 
-double TrueMedian(Noise noise) {
+double TrueMedian(SimulatedNoise noise) {
   // A slow step at 10 % more would have to be five standard deviations low to fall below the median.
   return HasOutliers(noise) ? kLevel + kSd * NormalQuantile(0.5 / (1 - kSlowShare)) : kLevel;
 }
 
-std::vector<double> Simulate(Noise noise, size_t n, Random& random) {
+std::vector<double> Simulate(SimulatedNoise noise, size_t n, Random& random) {
   const double phi = Phi(noise);
   const double fresh = std::sqrt(1 - phi * phi);
   double z = random.Normal();
@@ -63,7 +63,7 @@ std::vector<double> Simulate(Noise noise, size_t n, Random& random) {
   out.reserve(n);
   for (size_t i = 0; i < n; ++i) {
     if (i > 0) z = phi * z + fresh * random.Normal();
-    double value = noise == Noise::kLognormal ? kLevel * std::exp(kSigma * z) : kLevel + kSd * z;
+    double value = noise == SimulatedNoise::kLognormal ? kLevel * std::exp(kSigma * z) : kLevel + kSd * z;
     if (HasOutliers(noise) && random.Uniform() < kSlowShare) {
       value *= 1 + kSlowLow + (kSlowHigh - kSlowLow) * random.Uniform();
     }

@@ -11,7 +11,7 @@
 
 namespace gapless::internal {
 
-enum class Noise {
+enum class SimulatedNoise {
   kNormal,     // around 100, standard deviation 2
   kLognormal,  // median 100, sigma 0.5
   kOutliers,   // kNormal, of which 2 % are slower by 10 to 50 %, uniformly
@@ -21,11 +21,11 @@ enum class Noise {
   kAr5Outliers  // kAr5 with the outliers of kOutliers
 };
 
-std::span<const Noise> AllNoises();
-std::string_view NoiseName(Noise noise);
+std::span<const SimulatedNoise> AllNoises();
+std::string_view NoiseName(SimulatedNoise noise);
 // Returns the mean of the marginal distribution.
-double TrueMean(Noise noise);
-double TrueMedian(Noise noise);
-std::vector<double> Simulate(Noise noise, size_t n, Random& random);
+double TrueMean(SimulatedNoise noise);
+double TrueMedian(SimulatedNoise noise);
+std::vector<double> Simulate(SimulatedNoise noise, size_t n, Random& random);
 
 }  // namespace gapless::internal

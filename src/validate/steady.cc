@@ -24,13 +24,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxPoints = 2000;
+constexpr size_t kMaxBatches = 2000;
 constexpr size_t kMinSegment = 5;
 constexpr size_t kNeighbours = 5;  // to either side
 constexpr double kClip = 4;        // standard deviations
 constexpr double kPenalty = 4;     // times log n times the long-run variance
 constexpr double kSteadyShare = 0.25;
-constexpr double kHighestPhi = 0.75;  // more would take a shift of level for dependence
+constexpr double kHighestStepPhi = 0.75;  // more would take a shift of level for dependence
 
 struct NoiseLevel {
   double sd = 0;
@@ -41,7 +41,7 @@ struct NoiseLevel {
 double VarianceOfDifferences(std::span<const double> x, size_t lag) {
   std::vector<double> sizes;
   for (size_t i = lag; i < x.size(); ++i) sizes.push_back(std::abs(x[i] - x[i - lag]));
-  const double limit = 3 * 1.4826 * Median(sizes).value_or(0);
+  const double limit = 3 * kMadToSd * Median(sizes).value_or(0);
   double squares = 0;
   for (const double size : sizes) squares += std::pow(std::min(size, limit), 2);
   return sizes.empty() ? 0 : squares / static_cast<double>(sizes.size());
@@ -51,7 +51,7 @@ NoiseLevel NoiseOf(std::span<const double> x) {
   const double floor =
       1e-4 * std::abs(*Median(x));  // what clocks resolve; of a constant series there is no other noise
   const double first = VarianceOfDifferences(x, 1), second = VarianceOfDifferences(x, 2);
-  const double phi = first > 0 ? std::clamp(second / first - 1, 0.0, kHighestPhi) : 0;
+  const double phi = first > 0 ? std::clamp(second / first - 1, 0.0, kHighestStepPhi) : 0;
   const double sd = std::max(floor, std::sqrt(first / (2 * (1 - phi))));
   return {sd, sd * sd * (1 + phi) / (1 - phi)};
 }
@@ -77,7 +77,7 @@ std::vector<double> BatchMedians(std::span<const double> x, size_t size) {
 }
 
 // The begins of the segments that minimise the squared error plus `penalty` for each.
-std::vector<size_t> Partition(std::span<const double> x, double penalty) {
+std::vector<size_t> SegmentBegins(std::span<const double> x, double penalty) {
   const size_t n = x.size();
   const double offset = *Median(x);
   std::vector<double> sum(n + 1), squares(n + 1), best(n + 1, std::numeric_limits<double>::infinity());
@@ -110,13 +110,13 @@ std::vector<size_t> Partition(std::span<const double> x, double penalty) {
 }
 
 std::vector<LevelSegment> Segments(std::span<const double> steps) {
-  const size_t batch = (steps.size() + kMaxPoints - 1) / kMaxPoints;
+  const size_t batch = (steps.size() + kMaxBatches - 1) / kMaxBatches;
   const auto points = batch > 1 ? BatchMedians(steps, batch) : std::vector<double>(steps.begin(), steps.end());
   const NoiseLevel noise = NoiseOf(points);
   const auto clipped = Clipped(points, noise.sd);
   const double penalty = kPenalty * std::log(static_cast<double>(points.size())) * noise.long_run_variance;
   std::vector<LevelSegment> out;
-  for (const size_t begin : Partition(clipped, penalty)) {
+  for (const size_t begin : SegmentBegins(clipped, penalty)) {
     if (!out.empty()) out.back().end = begin * batch;
     out.push_back({begin * batch, steps.size(), 0});
   }

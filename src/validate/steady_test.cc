@@ -76,7 +76,7 @@ TEST(SteadyTest, SpikesAndSmallStepsAreNotLevels) {
 
 // A steady but noisy series is seldom classified as anything else.
 TEST(SteadyTest, FalseAlarmsAreRare) {
-  for (const Noise noise : {Noise::kNormal, Noise::kOutliers, Noise::kAr5, Noise::kAr5Outliers}) {
+  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
     Random random(10);
     int moving = 0;
     for (int i = 0; i < 200; ++i) {
@@ -92,7 +92,7 @@ TEST(SteadyTest, AWarmUpOfFiveStandardDeviationsIsSeenInDependentSteps) {
   Random random(12);
   int seen = 0;
   for (int i = 0; i < 200; ++i) {
-    auto steps = Simulate(Noise::kAr5, 100, random);
+    auto steps = Simulate(SimulatedNoise::kAr5, 100, random);
     for (size_t step = 0; step < 20; ++step) steps[step] *= 1.1;
     const auto state = *FindSteadyState(steps);
     seen += state.outcome == SteadyOutcome::kWarmup && *state.start >= 17 && *state.start <= 60;

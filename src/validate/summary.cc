@@ -11,7 +11,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMadToSd = 1.4826022185056018;  // 1 / the normal quantile of 3/4
+constexpr double kExactMadToSd = 1.4826022185056018;  // 1 / the normal quantile of 3/4
 
 template <class F>
 double SumOf(std::span<const double> sample, F&& value_of) {
@@ -87,7 +87,7 @@ std::optional<double> MedianAbsoluteDeviation(std::span<const double> sample) {
   std::vector<double> deviations;
   deviations.reserve(sample.size());
   for (const double x : sample) deviations.push_back(std::abs(x - *median));
-  return kMadToSd * *Median(deviations);
+  return kExactMadToSd * *Median(deviations);
 }
 
 std::optional<double> TrimmedMean(std::span<const double> sample, double share) {

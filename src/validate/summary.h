@@ -37,6 +37,8 @@ std::optional<double> Quantile(std::span<const double> sample, double p);
 std::optional<double> Median(std::span<const double> sample);
 // The same of values that may be reordered; 0 of none.
 double MedianInPlace(std::span<double> values);
+// Standard deviation over median absolute deviation of a normal distribution.
+inline constexpr double kMadToSd = 1.4826;
 // Median absolute deviation times 1.4826, which estimates the standard deviation of normal data (Hampel 1974).
 std::optional<double> MedianAbsoluteDeviation(std::span<const double> sample);
 // The mean without floor(share * n) values at each end (Tukey and McLaughlin 1963). 0 <= share < 0.5, else absent.

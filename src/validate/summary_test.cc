@@ -58,7 +58,7 @@ TEST(SummaryTest, AnOffsetCostsNoDigits) {
 
 TEST(SummaryTest, MovesAndScalesWithTheSample) {
   Random random(1);
-  const auto x = Simulate(Noise::kLognormal, 101, random);
+  const auto x = Simulate(SimulatedNoise::kLognormal, 101, random);
   std::vector<double> moved, reversed(x.rbegin(), x.rend());
   for (const double value : x) moved.push_back(3 * value + 50);
   const auto a = *Summarize(x), b = *Summarize(moved), c = *Summarize(reversed);

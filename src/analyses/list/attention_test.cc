@@ -7,22 +7,15 @@
 namespace gapless::internal {
 namespace {
 
+using testing::AddOperation;
 using testing::HandMade;
-
-// An operator of 10 ns at `at` and its kernel of `dur` at 10 × `at`.
-void Op(HandMade& trace, std::string_view name, GpuOpClass op_class, int64_t at, int64_t dur,
-        std::string_view shapes = {}) {
-  trace.OperatorOn(name, at, at + 10, {.shapes = shapes, .types = shapes.empty() ? "" : R"(["float"])"}, testing::kMain,
-                   "model.py:7");
-  trace.Kernel("kernel", {at + 1, at + 9, 10 * at + 100, 10 * at + 100 + dur}, {.op_class = op_class});
-}
 
 TEST(Attention, IsProductsAroundASoftmax) {
   HandMade trace;
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 0, 100);
-  Op(trace, "aten::mul", GpuOpClass::kPointwise, 10, 40, "[[16,8,8],[]]");
-  Op(trace, "aten::_softmax", GpuOpClass::kReduce, 20, 60, "[[16,8,8],[],[]]");
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 30, 80);
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 0, 100);
+  AddOperation(trace, "aten::mul", GpuOpClass::kPointwise, 10, 40, "[[16,8,8],[]]");
+  AddOperation(trace, "aten::_softmax", GpuOpClass::kReduce, 20, 60, "[[16,8,8],[],[]]");
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 30, 80);
   testing::Analysed run(trace);
   const auto attention = run["attention"];
   ASSERT_EQ(attention.rows(), 1u);
@@ -38,9 +31,9 @@ TEST(Attention, IsProductsAroundASoftmax) {
 TEST(Attention, TellsWhichOperatorItIsWrittenOutIn) {
   HandMade trace;
   trace.Operator("aten::scaled_dot_product_attention", 0, 30);
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 0, 100);
-  Op(trace, "aten::_softmax", GpuOpClass::kReduce, 10, 60);
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 20, 80);
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 0, 100);
+  AddOperation(trace, "aten::_softmax", GpuOpClass::kReduce, 10, 60);
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 20, 80);
   testing::Analysed run(trace);
   ASSERT_EQ(run["attention"].rows(), 1u);
   EXPECT_EQ(run["attention"].Text(0, "operator"), "aten::scaled_dot_product_attention");
@@ -48,10 +41,10 @@ TEST(Attention, TellsWhichOperatorItIsWrittenOutIn) {
 
 TEST(Attention, IsFoundBackwardsToo) {
   HandMade trace;
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 0, 10);
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 10, 20);
-  Op(trace, "aten::_softmax_backward_data", GpuOpClass::kReduce, 20, 60);
-  Op(trace, "aten::bmm", GpuOpClass::kGemm, 30, 30);
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 0, 10);
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 10, 20);
+  AddOperation(trace, "aten::_softmax_backward_data", GpuOpClass::kReduce, 20, 60);
+  AddOperation(trace, "aten::bmm", GpuOpClass::kGemm, 30, 30);
   testing::Analysed run(trace);
   ASSERT_EQ(run["attention"].rows(), 1u);
   EXPECT_EQ(run["attention"].Text(0, "pass"), "backward");
@@ -61,8 +54,8 @@ TEST(Attention, IsFoundBackwardsToo) {
 
 TEST(Attention, AClassifiersSoftmaxIsNone) {
   HandMade trace;
-  Op(trace, "aten::addmm", GpuOpClass::kGemm, 0, 100);
-  Op(trace, "aten::_softmax", GpuOpClass::kReduce, 10, 60);
+  AddOperation(trace, "aten::addmm", GpuOpClass::kGemm, 0, 100);
+  AddOperation(trace, "aten::_softmax", GpuOpClass::kReduce, 10, 60);
   testing::Analysed run(trace);
   EXPECT_EQ(run["attention"].rows(), 0u);
 }

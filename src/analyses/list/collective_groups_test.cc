@@ -10,12 +10,10 @@ namespace {
 
 using testing::Analysed;
 using testing::HandMade;
-
-constexpr int64_t kUs = 1000;
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
+using testing::kComm;
 
 // Two all-reduces of 1 MB; the second begins at `start_us` and ends at 900 µs, while a kernel computes until 500 µs.
-std::shared_ptr<const Trace> Rank(int64_t rank, int64_t start_us, int64_t bytes = 1'000'000) {
+std::shared_ptr<const Trace> ReducingRank(int64_t rank, int64_t start_us, int64_t bytes = 1'000'000) {
   HandMade trace;
   trace.Rank(rank).Step(0, 0, 1000 * kUs).Kernel("gemm", {0, 1 * kUs, 2 * kUs, 500 * kUs});
   trace.Kernel("nccl", {2 * kUs, 3 * kUs, 100 * kUs, 200 * kUs}, kComm);
@@ -26,7 +24,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t start_us, int64_t bytes 
 }
 
 TEST(CollectiveGroups, TransferIsTheShortestOfAllRanksAndWaitingTheRest) {
-  Analysed run(std::vector{Rank(0, 400), Rank(1, 800)});
+  Analysed run(std::vector{ReducingRank(0, 400), ReducingRank(1, 800)});
   const auto groups = run["collective_groups"];
   ASSERT_EQ(groups.rows(), 2u);
   EXPECT_EQ(groups.Text(0, "kind"), "all_reduce");
@@ -50,18 +48,18 @@ TEST(CollectiveGroups, TransferIsTheShortestOfAllRanksAndWaitingTheRest) {
 }
 
 TEST(CollectiveGroups, TheBestCallIsALargeOneAndHasLeastWaiting) {
-  Analysed run(std::vector{Rank(0, 400, 2'000'000)});
+  Analysed run(std::vector{ReducingRank(0, 400, 2'000'000)});
   const auto alone = run["collective_groups"];
   EXPECT_DOUBLE_EQ(alone.Real(0, "best_bus_gbps"), 20) << "of 2 MB in 100 µs; the other takes 500";
   EXPECT_EQ(alone.Int(0, "best_bytes"), 2'000'000);
   EXPECT_DOUBLE_EQ(alone.Real(0, "bus_gbps"), 4e6 / 600e3);
-  Analysed small(std::vector{Rank(0, 400, 1'000'000)});
+  Analysed small(std::vector{ReducingRank(0, 400, 1'000'000)});
   EXPECT_TRUE(small["collective_groups"].IsNull(0, "best_bus_gbps")) << "below 1 MiB latency counts";
   EXPECT_TRUE(small["collective_groups"].IsNull(0, "best_bytes"));
 }
 
 TEST(CollectiveGroups, OfOneRankHaveNothingToCompareWith) {
-  Analysed run(std::vector{Rank(0, 400, 4096)});
+  Analysed run(std::vector{ReducingRank(0, 400, 4096)});
   const auto groups = run["collective_groups"];
   ASSERT_EQ(groups.rows(), 1u);
   EXPECT_EQ(groups.Int(0, "matched"), 0);

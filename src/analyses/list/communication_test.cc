@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
+using testing::kComm;
 
 TEST(Communication, OfADeviceWholeAndByKind) {
   testing::HandMade trace;

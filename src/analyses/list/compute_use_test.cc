@@ -2,19 +2,15 @@
 // Tests table compute_use: utilisation over the whole window, and NULL for unknown values.
 #include <gtest/gtest.h>
 
-#include "analyses/testing/hand_made.h"
+#include "analyses/testing/on_a100.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr testing::HandMade::Inputs kProduct{.shapes = "[[1024,1024],[1024,1024]]",
-                                             .types = R"(["c10::BFloat16","c10::BFloat16"])"};
-constexpr GpuOpRow kMatrixKernel{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes};
-constexpr double kFlops = 2.0 * 1024 * 1024 * 1024;
-
-struct OnA100 : testing::HandMade {
-  OnA100() { Device({.device = 0, .vendor = Vendor::kNvidia, .name = "NVIDIA A100-SXM4-80GB"}); }
-};
+using testing::kMatrixKernel;
+using testing::kProduct;
+using testing::kProductFlops;
+using testing::OnA100;
 
 TEST(ComputeUse, UtilisationIsOverTheWholeWindow) {
   OnA100 trace;
@@ -24,9 +20,9 @@ TEST(ComputeUse, UtilisationIsOverTheWholeWindow) {
   testing::Analysed run(trace);
   const auto use = run["compute_use"];
   ASSERT_EQ(use.rows(), 1u);
-  EXPECT_DOUBLE_EQ(use.Real(0, "flops_per_step"), kFlops);
-  EXPECT_DOUBLE_EQ(use.Real(0, "tflops"), kFlops / 100'000 / 1e3);
-  EXPECT_DOUBLE_EQ(use.Real(0, "mfu"), kFlops / 100'000 / 312e3);
+  EXPECT_DOUBLE_EQ(use.Real(0, "flops_per_step"), kProductFlops);
+  EXPECT_DOUBLE_EQ(use.Real(0, "tflops"), kProductFlops / 100'000 / 1e3);
+  EXPECT_DOUBLE_EQ(use.Real(0, "mfu"), kProductFlops / 100'000 / 312e3);
   EXPECT_EQ(use.Text(0, "dtype"), "bf16");
   EXPECT_NEAR(use.Real(0, "coverage_share"), 2.0 / 3, 1e-12) << "the second product's shapes were not recorded";
 }

@@ -8,22 +8,15 @@
 namespace gapless::internal {
 namespace {
 
+using testing::AddOperation;
 using testing::HandMade;
-
-// An operator of 10 ns at `at` and its kernel of `dur` at 10 × `at`.
-void Op(HandMade& trace, std::string_view name, GpuOpClass op_class, int64_t at, int64_t dur,
-        std::string_view shapes = {}) {
-  trace.OperatorOn(name, at, at + 10, {.shapes = shapes, .types = shapes.empty() ? "" : R"(["float"])"}, testing::kMain,
-                   "model.py:7");
-  trace.Kernel("kernel", {at + 1, at + 9, 10 * at + 100, 10 * at + 100 + dur}, {.op_class = op_class});
-}
 
 TEST(Fusion, ChainsAreGroupedByTheirOperators) {
   HandMade trace;
   for (const int64_t at : {0, 40}) {
-    Op(trace, "aten::mm", GpuOpClass::kGemm, at, 100);
-    Op(trace, "aten::add", GpuOpClass::kPointwise, at + 10, 60, "[[4,8]]");
-    Op(trace, "aten::gelu", GpuOpClass::kPointwise, at + 20, 30, "[[4,8]]");
+    AddOperation(trace, "aten::mm", GpuOpClass::kGemm, at, 100);
+    AddOperation(trace, "aten::add", GpuOpClass::kPointwise, at + 10, 60, "[[4,8]]");
+    AddOperation(trace, "aten::gelu", GpuOpClass::kPointwise, at + 20, 30, "[[4,8]]");
   }
   testing::Analysed run(trace);
   const auto fusion = run["fusion"];
@@ -42,10 +35,10 @@ TEST(Fusion, ChainsAreGroupedByTheirOperators) {
 
 TEST(Fusion, ANormalisationAfterAConvolutionIsAKindOfItsOwn) {
   HandMade trace;
-  Op(trace, "aten::conv2d", GpuOpClass::kConv, 0, 100);
-  Op(trace, "aten::batch_norm", GpuOpClass::kNorm, 10, 50);
-  Op(trace, "aten::mm", GpuOpClass::kGemm, 20, 100);
-  Op(trace, "aten::batch_norm", GpuOpClass::kNorm, 30, 50);
+  AddOperation(trace, "aten::conv2d", GpuOpClass::kConv, 0, 100);
+  AddOperation(trace, "aten::batch_norm", GpuOpClass::kNorm, 10, 50);
+  AddOperation(trace, "aten::mm", GpuOpClass::kGemm, 20, 100);
+  AddOperation(trace, "aten::batch_norm", GpuOpClass::kNorm, 30, 50);
   testing::Analysed run(trace);
   ASSERT_EQ(run["fusion"].rows(), 1u) << "one link alone is nothing to fuse";
   EXPECT_EQ(run["fusion"].Text(0, "kind"), "conv_norm");

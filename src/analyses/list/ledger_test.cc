@@ -13,8 +13,7 @@ namespace {
 
 using testing::Analysed;
 using testing::HandMade;
-
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
+using testing::kComm;
 
 constexpr std::array<std::string_view, 8> kBuckets = {"compute_ns",   "exposed_comm_ns", "exposed_copy_ns",
                                                       "idle_data_ns", "idle_launch_ns",  "idle_sync_ns",

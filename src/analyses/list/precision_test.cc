@@ -9,16 +9,16 @@ namespace {
 
 using testing::HandMade;
 
-constexpr GpuOpRow kGemm{.op_class = GpuOpClass::kGemm};
+constexpr GpuOpRow kGemmKernel{.op_class = GpuOpClass::kGemm};
 
 TEST(Precision, MatrixTimeByElementType) {
   HandMade trace;
-  trace.Operator("aten::mm", 0, 100, testing::kMain, R"(["float","float"])").Kernel("a", {10, 20, 100, 150}, kGemm);
+  trace.Operator("aten::mm", 0, 100, testing::kMain, R"(["float","float"])").Kernel("a", {10, 20, 100, 150}, kGemmKernel);
   trace.Operator("aten::mm", 100, 200, testing::kMain, R"(["c10::Half","c10::Half"])");
-  trace.Kernel("b", {110, 120, 200, 250}, kGemm);
+  trace.Kernel("b", {110, 120, 200, 250}, kGemmKernel);
   trace.Operator("aten::bmm", 200, 300, testing::kMain, R"(["c10::BFloat16"])")
-      .Kernel("c", {210, 220, 300, 400}, kGemm);
-  trace.Kernel("unknown", {310, 320, 400, 410}, kGemm).Kernel("add", {330, 340, 410, 420});
+      .Kernel("c", {210, 220, 300, 400}, kGemmKernel);
+  trace.Kernel("unknown", {310, 320, 400, 410}, kGemmKernel).Kernel("add", {330, 340, 410, 420});
   testing::Analysed run(trace);
   const auto precision = run["precision"];
   ASSERT_EQ(precision.rows(), 1u);
@@ -34,7 +34,7 @@ TEST(Precision, MatrixTimeByElementType) {
 
 TEST(Precision, NamesOfKernelsTellWhereNoTypesWereRecorded) {
   HandMade trace;
-  GpuOpRow half = kGemm, tf32 = kGemm, mixed = kGemm;
+  GpuOpRow half = kGemmKernel, tf32 = kGemmKernel, mixed = kGemmKernel;
   half.precision = KernelPrecision::kFp16, tf32.precision = KernelPrecision::kTf32;
   mixed.precision = KernelPrecision::kMixed;
   trace.Kernel("h16816gemm", {0, 10, 100, 150}, half).Kernel("s1688gemm", {20, 30, 200, 230}, tf32);
@@ -50,7 +50,7 @@ TEST(Precision, AutocastConvertsInsideTheOperator) {
   HandMade trace;
   trace.Operator("aten::linear", 0, 200).Operator("aten::to", 10, 100).Operator("aten::_to_copy", 20, 90);
   trace.Operator("aten::copy_", 30, 80).Kernel("cast", {40, 50, 300, 320});
-  trace.Operator("aten::_amp_update_scale_", 200, 210).Kernel("gemm", {202, 205, 320, 400}, kGemm);
+  trace.Operator("aten::_amp_update_scale_", 200, 210).Kernel("gemm", {202, 205, 320, 400}, kGemmKernel);
   testing::Analysed run(trace);
   EXPECT_EQ(run["precision"].Int(0, "autocast"), 1);
   EXPECT_EQ(run["precision"].Int(0, "grad_scaler"), 1);
@@ -61,7 +61,7 @@ TEST(Precision, AutocastConvertsInsideTheOperator) {
 
 TEST(Precision, WithoutOperatorsNothingIsSaid) {
   HandMade trace;
-  trace.Kernel("gemm", {0, 10, 20, 30}, kGemm);
+  trace.Kernel("gemm", {0, 10, 20, 30}, kGemmKernel);
   testing::Analysed run(trace);
   EXPECT_TRUE(run["precision"].IsNull(0, "autocast"));
   EXPECT_TRUE(run["precision"].IsNull(0, "low_precision_share"));

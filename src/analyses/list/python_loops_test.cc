@@ -10,14 +10,14 @@ namespace {
 
 using testing::HandMade;
 
-struct Call {
+struct LoopCall {
   std::string_view name, shapes = "[[8]]";
 };
 
 // The calls in order, `repeats` times, 100 ns each.
-int64_t Repeat(HandMade& trace, const std::vector<Call>& calls, int repeats, int64_t at = 0) {
+int64_t RepeatCalls(HandMade& trace, const std::vector<LoopCall>& calls, int repeats, int64_t at = 0) {
   for (int i = 0; i < repeats; ++i)
-    for (const Call& call : calls) {
+    for (const LoopCall& call : calls) {
       trace.OperatorOn(call.name, at, at + 90, {.shapes = call.shapes}, testing::kMain, "loss.py:4");
       at += 100;
     }
@@ -31,9 +31,9 @@ size_t LoopsIn(HandMade& trace) {
 
 TEST(PythonLoops, ASequenceRepeatedSixteenTimesIsOne) {
   HandMade trace;
-  int64_t at = Repeat(trace, {{"aten::exp"}}, 1);
-  at = Repeat(trace, {{"aten::select"}, {"aten::mul"}, {"aten::add_"}}, 16, at);
-  Repeat(trace, {{"aten::exp"}}, 1, at);
+  int64_t at = RepeatCalls(trace, {{"aten::exp"}}, 1);
+  at = RepeatCalls(trace, {{"aten::select"}, {"aten::mul"}, {"aten::add_"}}, 16, at);
+  RepeatCalls(trace, {{"aten::exp"}}, 1, at);
   testing::Analysed run(trace);
   const auto loops = run["python_loops"];
   ASSERT_EQ(loops.rows(), 1u);
@@ -48,30 +48,30 @@ TEST(PythonLoops, ASequenceRepeatedSixteenTimesIsOne) {
 
 TEST(PythonLoops, FifteenTimesIsNone) {
   HandMade trace;
-  Repeat(trace, {{"aten::select"}, {"aten::mul"}}, 15);
+  RepeatCalls(trace, {{"aten::select"}, {"aten::mul"}}, 15);
   EXPECT_EQ(LoopsIn(trace), 0u);
 }
 
 TEST(PythonLoops, OtherShapesAreAnotherSequence) {
   HandMade trace;
-  int64_t at = Repeat(trace, {{"aten::mul", "[[8]]"}}, 10);
-  Repeat(trace, {{"aten::mul", "[[9]]"}}, 10, at);
+  int64_t at = RepeatCalls(trace, {{"aten::mul", "[[8]]"}}, 10);
+  RepeatCalls(trace, {{"aten::mul", "[[9]]"}}, 10, at);
   EXPECT_EQ(LoopsIn(trace), 0u);
 }
 
 TEST(PythonLoops, LayersAreNoneUnlessTheyTakeSlices) {
   HandMade layers, cells;
-  Repeat(layers, {{"aten::linear"}, {"aten::relu"}}, 24);
-  Repeat(cells, {{"aten::select"}, {"aten::linear"}, {"aten::tanh"}}, 24);
+  RepeatCalls(layers, {{"aten::linear"}, {"aten::relu"}}, 24);
+  RepeatCalls(cells, {{"aten::select"}, {"aten::linear"}, {"aten::tanh"}}, 24);
   EXPECT_EQ(LoopsIn(layers), 0u);
   EXPECT_EQ(LoopsIn(cells), 1u);
 }
 
 TEST(PythonLoops, ViewsAloneAndOptimisersAreNone) {
   HandMade views, optimiser;
-  Repeat(views, {{"aten::select"}, {"aten::view"}}, 24);
+  RepeatCalls(views, {{"aten::select"}, {"aten::view"}}, 24);
   optimiser.Annotation("Optimizer.zero_grad#SGD.zero_grad", 0, 10'000);
-  Repeat(optimiser, {{"aten::zero_"}}, 24);
+  RepeatCalls(optimiser, {{"aten::zero_"}}, 24);
   EXPECT_EQ(LoopsIn(views), 0u);
   EXPECT_EQ(LoopsIn(optimiser), 0u);
 }

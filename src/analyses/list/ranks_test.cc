@@ -9,16 +9,14 @@ namespace {
 
 using testing::Analysed;
 using testing::HandMade;
+using testing::kComm;
 
-constexpr int64_t kUs = 1000;
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
-
-struct Work {
+struct RankWork {
   int64_t kernels = 4, each_us = 100, load_us = 0;
 };
 
 // Three steps of a millisecond: loading, kernels one after the other, then an all-reduce that ends for all at 900 µs.
-std::shared_ptr<const Trace> Rank(int64_t rank, Work work) {
+std::shared_ptr<const Trace> WorkingRank(int64_t rank, RankWork work) {
   HandMade trace;
   trace.Rank(rank);
   for (int64_t step = 0; step < 3; ++step) {
@@ -37,7 +35,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, Work work) {
 }
 
 TEST(Ranks, TheOneWithMoreKernelsMakesTheOthersWait) {
-  Analysed run(std::vector{Rank(0, {}), Rank(1, {.kernels = 6}), Rank(2, {})});
+  Analysed run(std::vector{WorkingRank(0, {}), WorkingRank(1, {.kernels = 6}), WorkingRank(2, {})});
   const auto ranks = run["ranks"];
   ASSERT_EQ(ranks.rows(), 3u);
   EXPECT_EQ(ranks.Int(0, "rank"), 1) << "the one that others wait for first";
@@ -45,7 +43,7 @@ TEST(Ranks, TheOneWithMoreKernelsMakesTheOthersWait) {
 }
 
 TEST(Ranks, TwoOfThemCompared) {
-  Analysed run(std::vector{Rank(0, {}), Rank(1, {.kernels = 6})});
+  Analysed run(std::vector{WorkingRank(0, {}), WorkingRank(1, {.kernels = 6})});
   const auto ranks = run["ranks"];
   ASSERT_EQ(ranks.rows(), 2u);
   EXPECT_EQ(ranks.Int(0, "rank"), 1);
@@ -98,7 +96,7 @@ TEST(Ranks, WhereFewLaunchesAreRecordedTheTimeTellsTheStep) {
 }
 
 TEST(Ranks, TheSameKernelsRunMoreSlowlyAreToldApart) {
-  Analysed run(std::vector{Rank(0, {}), Rank(1, {.each_us = 150})});
+  Analysed run(std::vector{WorkingRank(0, {}), WorkingRank(1, {.each_us = 150})});
   const auto ranks = run["ranks"];
   EXPECT_EQ(ranks.Int(0, "rank"), 1);
   EXPECT_EQ(ranks.Text(0, "behind"), "slower_kernels");
@@ -108,14 +106,14 @@ TEST(Ranks, TheSameKernelsRunMoreSlowlyAreToldApart) {
 }
 
 TEST(Ranks, ALoaderThatIsLateIsNamed) {
-  Analysed run(std::vector{Rank(0, {}), Rank(1, {.load_us = 300})});
+  Analysed run(std::vector{WorkingRank(0, {}), WorkingRank(1, {.load_us = 300})});
   EXPECT_EQ(run["ranks"].Int(0, "rank"), 1);
   EXPECT_EQ(run["ranks"].Text(0, "behind"), "data");
   EXPECT_TRUE(run["ranks"].IsNull(0, "behind_kernel"));
 }
 
 TEST(Ranks, OneAloneIsComparedWithNobody) {
-  Analysed run(std::vector{Rank(0, {})});
+  Analysed run(std::vector{WorkingRank(0, {})});
   const auto ranks = run["ranks"];
   ASSERT_EQ(ranks.rows(), 1u);
   for (const std::string_view column :

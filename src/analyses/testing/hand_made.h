@@ -23,9 +23,14 @@ inline void PrintTo(const Interval& interval, std::ostream* out) {
 }
 }  // namespace gapless::internal
 
-namespace gapless::internal::testing {
+namespace gapless::internal {
+
+inline constexpr int64_t kUs = 1000, kMs = 1'000'000;  // in ns, in which recordings are written down
+
+namespace testing {
 
 inline constexpr int64_t kMain = 1, kBackward = 2;  // host threads
+inline constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
 
 class HandMade {
  public:
@@ -233,4 +238,13 @@ inline int64_t IntWhere(const TableByName& table, std::string_view key, std::str
   return kAbsent;
 }
 
-}  // namespace gapless::internal::testing
+// An operator of 10 ns at `at` and its kernel of `dur` at 10 × `at`.
+inline void AddOperation(HandMade& trace, std::string_view name, GpuOpClass op_class, int64_t at, int64_t dur,
+                         std::string_view shapes = {}) {
+  trace.OperatorOn(name, at, at + 10, {.shapes = shapes, .types = shapes.empty() ? "" : R"(["float"])"}, kMain,
+                   "model.py:7");
+  trace.Kernel("kernel", {at + 1, at + 9, 10 * at + 100, 10 * at + 100 + dur}, {.op_class = op_class});
+}
+
+}  // namespace testing
+}  // namespace gapless::internal

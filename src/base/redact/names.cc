@@ -24,9 +24,9 @@ bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetter(char c) { return IsUpper(c) || IsLower(c); }
-std::string Lower(std::string_view text) {
+std::string InLowerCase(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower) c = IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : lower) c = Lower(c);
   return lower;
 }
 
@@ -88,7 +88,7 @@ Words WordsOf(std::string_view name) {
   const auto end = [&] {
     // "password2", "token_1".
     while (!word.empty() && IsDigit(word.back())) word.pop_back();
-    if (!word.empty()) words.push_back(Lower(word));
+    if (!word.empty()) words.push_back(InLowerCase(word));
     word.clear();
   };
   for (size_t i = 0; i < name.size(); ++i) {
@@ -135,7 +135,7 @@ bool IsReference(std::string_view name, std::string_view value) {
 
 bool IsNoValue(std::string_view name, std::string_view value) {
   if (value.empty() || value.starts_with(kRedacted) || value.find_first_not_of("*.-") == value.npos) return true;
-  return IsIn(kNotValues, Lower(value)) || IsReference(name, value);
+  return IsIn(kNotValues, InLowerCase(value)) || IsReference(name, value);
 }
 
 // Letters and digits without an order that a person would give them.
@@ -194,7 +194,7 @@ bool IsSecretValue(NameKind kind, std::string_view name, std::string_view value,
     case NameKind::kToken: return IsTokenValue(value, context);
     case NameKind::kSecret:
       // The folder that a shell is in, and the file that holds the secret.
-      return !IsPath(value) && !(value.starts_with('/') && Lower(name).ends_with("pwd"));
+      return !IsPath(value) && !(value.starts_with('/') && InLowerCase(name).ends_with("pwd"));
     case NameKind::kPlain: break;
   }
   return false;

@@ -50,10 +50,9 @@ struct Bisect {
 
 namespace {
 
-// Defaults of --runs and --effect, the largest number of runs, and the digits of a hash that messages show.
+// Defaults of --runs and --effect, and the largest number of runs.
 constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
 constexpr double kDefaultEffect = 0.02;
-constexpr size_t kShortSha = 10;
 
 // The search. `key` identifies it: folder, ends of the range, build and command, as one line.
 struct Plan {

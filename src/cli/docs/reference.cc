@@ -14,6 +14,7 @@
 #include "optimize/fix_gains.h"
 #include "predict/fix.h"
 #include "query/database.h"
+#include "report/markdown_text.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,13 +28,6 @@ std::string Start(std::string_view title, std::string_view what) {
                 "\n");
 }
 
-// Escapes a text inside a cell of a table.
-std::string Cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-  return out;
-}
-
 // Writes a row per column; the unit "id:slice" becomes "id of slice".
 std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
   std::string out = "\n| column | type | unit | what it is |\n|---|---|---|---|\n";
@@ -41,7 +35,7 @@ std::string ColumnTable(const std::vector<ColumnSpec>& columns) {
     const std::string unit =
         column.unit.starts_with("id:") ? StrCat("id of ", column.unit.substr(3)) : std::string(column.unit);
     out += StrCat("| `", column.name, "` | ", kTypes[static_cast<size_t>(column.type)], " | ", unit, " | ",
-                  Cell(column.help), " |\n");
+                  MarkdownCell(column.help), " |\n");
   }
   return out;
 }
@@ -83,7 +77,7 @@ std::string MeasuredText(const Fix& fix) {
     if (gain.measured)
       out += StrCat(" ", SpeedupText(*gain.measured),
                     gain.predicted ? StrCat(", predicted ", FormatNumber(*gain.predicted, 2)) : "");
-    out += gain.outcome == "accepted" ? "" : StrCat("; not kept: ", Cell(gain.reason));
+    out += gain.outcome == "accepted" ? "" : StrCat("; not kept: ", MarkdownCell(gain.reason));
     out += StrCat(" (", gain.machine, ", PyTorch ", gain.torch, ", ", gain.date, ").\n");
   }
   return out.empty() ? "- Not measured yet.\n" : out;
@@ -167,7 +161,7 @@ std::string FixesPage() {
   out += "\n| fix | class | effort | live | what it does |\n|---|---|---|---|---|\n";
   for (const Fix* fix : FixesWithTrial())
     out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", ToString(fix->safety), " | ", NameOf(fix->trial.effort),
-                  " | ", fix->trial.live ? "yes" : "", " | ", Cell(fix->help), " |\n");
+                  " | ", fix->trial.live ? "yes" : "", " | ", MarkdownCell(fix->help), " |\n");
   for (const Fix* fix : FixesWithTrial()) out += FixSection(*fix);
   return out;
 }
@@ -180,12 +174,12 @@ std::string FormatsPage() {
   out += "\n| format | files | what it is |\n|---|---|---|\n";
   for (const Reader* reader : AllReaders()) {
     const std::vector<std::string> extensions(reader->extensions.begin(), reader->extensions.end());
-    out += StrCat("| ", reader->name, " | ", Join(extensions, " "), " | ", Cell(reader->help), " |\n");
+    out += StrCat("| ", reader->name, " | ", Join(extensions, " "), " | ", MarkdownCell(reader->help), " |\n");
   }
   out += "\nForms that `gapless convert` writes.\n\n| form | files | what it is |\n|---|---|---|\n";
   for (const Writer* writer : AllWriters()) {
     const std::vector<std::string> extensions(writer->extensions.begin(), writer->extensions.end());
-    out += StrCat("| ", writer->name, " | ", Join(extensions, " "), " | ", Cell(writer->help), " |\n");
+    out += StrCat("| ", writer->name, " | ", Join(extensions, " "), " | ", MarkdownCell(writer->help), " |\n");
   }
   return out;
 }

@@ -15,12 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns true if the file exists and is not empty.
-bool IsThere(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
-}
-
 std::string Content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -89,7 +83,7 @@ Result<NsightComputeResult> NsightComputeProfiler::ProfileKernel(const std::vect
   for (const std::string& old : {result.report, result.csv, output + ".log"}) fs::remove(old, ignored);
   const auto status = run_({.argv = ProfileLine(*ncu, command, target, output, options), .environment = kWithoutOurs});
   if (!status) return Unexpected{status.error()};
-  if (!IsThere(result.report)) return Unexpected{WhyNothing(output + ".log", *status, target)};
+  if (!IsWritten(result.report)) return Unexpected{WhyNothing(output + ".log", *status, target)};
   GAPLESS_TRY(Import(result.report, result.csv));
   return result;
 }
@@ -119,7 +113,7 @@ Result<void> NsightComputeProfiler::Import(const std::string& report, const std:
   if (!ncu) return Unexpected{ncu.error()};
   const auto status = run_({.argv = ImportLine(*ncu, report), .environment = kWithoutOurs, .output_file = csv});
   if (!status) return Unexpected{status.error()};
-  if (*status != 0 || !IsThere(csv))
+  if (*status != 0 || !IsWritten(csv))
     return Fail(ErrorCode::kCommand, StrCat("ncu could not read its report (status ", *status, ")"), report,
                 "a report can only be read by the version that wrote it, or a newer one");
   return {};

@@ -36,4 +36,9 @@ Result<void> MakeFolderOf(const std::string& path) {
   return Unexpected{std::move(error)};
 }
 
+bool IsWritten(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > 0;
+}
+
 }  // namespace gapless::internal

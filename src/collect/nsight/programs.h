@@ -21,6 +21,9 @@ Result<std::string> FindNsight(std::string_view tool, const FindTool& find);
 // Makes the folder that `path` lies in.
 Result<void> MakeFolderOf(const std::string& path);
 
+// Returns true if the file exists and is not empty: a tool that failed may leave an empty one.
+bool IsWritten(const std::string& path);
+
 // The environment in which nothing of ours is switched on.
 inline const std::vector<std::pair<std::string, std::string>> kWithoutOurs = {{"GAPLESS_DISABLE", "1"}};
 

@@ -13,12 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns true if the file exists and is not empty: a tool that failed may leave an empty one.
-bool IsThere(const std::string& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
-}
-
 }  // namespace
 
 NsightSystemsProfiler::NsightSystemsProfiler(RunProcess run, FindTool find)
@@ -67,8 +61,8 @@ Result<NsightSystemsResult> NsightSystemsProfiler::Profile(const std::vector<std
   const auto status = run_({.argv = ProfileLine(*nsys, command, output, options), .environment = kWithoutOurs});
   if (!status) return Unexpected{status.error()};
   NsightSystemsResult result{.report = output + ".nsys-rep", .sqlite = "", .command_status = *status};
-  if (!IsThere(result.report)) result.report = output + ".qdrep";
-  if (!IsThere(result.report))
+  if (!IsWritten(result.report)) result.report = output + ".qdrep";
+  if (!IsWritten(result.report))
     return Fail(ErrorCode::kCommand, StrCat("nsys wrote no report (its status was ", *status, ")"),
                 output + ".nsys-rep", "gapless doctor; nsys status --environment");
   result.sqlite = fs::path(result.report).replace_extension(".sqlite").string();
@@ -83,7 +77,7 @@ Result<void> NsightSystemsProfiler::Export(const std::string& report, const std:
   fs::remove(sqlite, ignored);
   const auto status = run_({.argv = ExportLine(*nsys, report, sqlite), .environment = {}, .output_file = "/dev/null"});
   if (!status) return Unexpected{status.error()};
-  if (*status != 0 || !IsThere(sqlite))
+  if (*status != 0 || !IsWritten(sqlite))
     return Fail(ErrorCode::kCommand, StrCat("nsys could not export its report (status ", *status, ")"), report,
                 "a report can only be exported by the version that wrote it, or a newer one");
   return {};

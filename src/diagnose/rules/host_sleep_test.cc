@@ -8,8 +8,6 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kUs = 1000;
-
 TEST(HostSleep, ADeviceThatWaitsForASleepingHost) {
   testing::HandMade trace;
   trace.Python("train.py(40): main", 0, 4000 * kUs, "main() (train.py)");

@@ -7,22 +7,16 @@
 
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
+#include "diagnose/testing/found.h"
 
 namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
+using testing::Find;
 using testing::HandMade;
 
-constexpr int64_t kUs = 1000;
-
-const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
-  const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
-  return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
-}
-
-bool Advises(const Bottleneck& bottleneck, std::string_view fix) {
+bool AdvisesAnyOf(const Bottleneck& bottleneck, std::string_view fix) {
   return std::any_of(bottleneck.recommendations.begin(), bottleneck.recommendations.end(),
                      [&](const Recommendation& recommendation) { return recommendation.fix.starts_with(fix); });
 }
@@ -44,21 +38,21 @@ GpuOpRow OffUnits(KernelPrecision precision) {
 TEST(NoTensorCoresRule, AdvisesMixedPrecisionForFloat32Alone) {
   const Diagnosis float32 = DiagnoseStep(OffUnits(KernelPrecision::kFp32), R"(["float"])");
   ASSERT_NE(Find(float32, "no_tensor_cores"), nullptr);
-  EXPECT_TRUE(Advises(*Find(float32, "no_tensor_cores"), "amp"));
+  EXPECT_TRUE(AdvisesAnyOf(*Find(float32, "no_tensor_cores"), "amp"));
   for (const KernelPrecision other : {KernelPrecision::kFp16, KernelPrecision::kBf16, KernelPrecision::kFp8,
                                       KernelPrecision::kInt8, KernelPrecision::kMixed}) {
     const Diagnosis diagnosis = DiagnoseStep(OffUnits(other), "");
     const Bottleneck* found = Find(diagnosis, "no_tensor_cores");
     if (found == nullptr) continue;
-    EXPECT_FALSE(Advises(*found, "amp")) << ToString(other);
-    EXPECT_FALSE(Advises(*found, "tf32")) << ToString(other);
+    EXPECT_FALSE(AdvisesAnyOf(*found, "amp")) << ToString(other);
+    EXPECT_FALSE(AdvisesAnyOf(*found, "tf32")) << ToString(other);
   }
 }
 
 TEST(NoTensorCoresRule, AdvisesDoubleTensorsToBeFloatAndNothingForOtherFloat64) {
   const Diagnosis training = DiagnoseStep(OffUnits(KernelPrecision::kFp64), R"(["double"])");
   ASSERT_NE(Find(training, "no_tensor_cores"), nullptr);
-  EXPECT_FALSE(Advises(*Find(training, "no_tensor_cores"), "amp"));
+  EXPECT_FALSE(AdvisesAnyOf(*Find(training, "no_tensor_cores"), "amp"));
   const Diagnosis simulation = DiagnoseStep(OffUnits(KernelPrecision::kFp64), "");
   EXPECT_EQ(Find(simulation, "no_tensor_cores"), nullptr);
 }
@@ -72,8 +66,8 @@ TEST(MemoryBoundRule, AMatrixTimesAVectorMovesData) {
   ASSERT_NE(found, nullptr);
   EXPECT_NE(found->evidence[0].text.find("gemv 80"), std::string::npos) << found->evidence[0].text;
   EXPECT_NE(found->recommendations[0].text.find("more rows"), std::string::npos);
-  EXPECT_FALSE(Advises(*found, "amp"));
-  EXPECT_FALSE(Advises(*found, "compile")) << "nothing of it is fused";
+  EXPECT_FALSE(AdvisesAnyOf(*found, "amp"));
+  EXPECT_FALSE(AdvisesAnyOf(*found, "compile")) << "nothing of it is fused";
 }
 
 TEST(MemoryBoundRule, AdvisesToQuantiseWeightsWhereAModelIsServed) {
@@ -103,9 +97,9 @@ Diagnosis DiagnoseAdditions(int64_t product_us) {
 TEST(MemoryBoundRule, AdvisesAutocastWhereProductsAreThatItCanChange) {
   const Diagnosis with = DiagnoseAdditions(200), without = DiagnoseAdditions(0);
   ASSERT_NE(Find(with, "memory_bound"), nullptr);
-  EXPECT_TRUE(Advises(*Find(with, "memory_bound"), "amp"));
+  EXPECT_TRUE(AdvisesAnyOf(*Find(with, "memory_bound"), "amp"));
   ASSERT_NE(Find(without, "memory_bound"), nullptr);
-  EXPECT_FALSE(Advises(*Find(without, "memory_bound"), "amp")) << "autocast does not touch an addition";
+  EXPECT_FALSE(AdvisesAnyOf(*Find(without, "memory_bound"), "amp")) << "autocast does not touch an addition";
 }
 
 }  // namespace

@@ -6,26 +6,16 @@
 
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
+#include "diagnose/testing/found.h"
 
 namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
+using testing::Find;
 using testing::HandMade;
-
-constexpr int64_t kUs = 1000, kMs = 1'000'000;
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
-
-const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
-  const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
-  return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
-}
-
-bool Says(const Bottleneck& bottleneck, std::string_view part) {
-  return std::any_of(bottleneck.evidence.begin(), bottleneck.evidence.end(),
-                     [&](const Evidence& evidence) { return evidence.text.find(part) != std::string::npos; });
-}
+using testing::kComm;
+using testing::Says;
 
 double Removed(double speedup) { return 1 - 1 / speedup; }
 

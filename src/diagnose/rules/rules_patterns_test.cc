@@ -7,25 +7,15 @@
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
+#include "diagnose/testing/found.h"
 
 namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
+using testing::Find;
 using testing::HandMade;
-
-constexpr int64_t kUs = 1'000;
-
-const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
-  const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
-  return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
-}
-
-bool Says(const Bottleneck& bottleneck, std::string_view part) {
-  return std::any_of(bottleneck.evidence.begin(), bottleneck.evidence.end(),
-                     [&](const Evidence& evidence) { return evidence.text.find(part) != evidence.text.npos; });
-}
+using testing::Says;
 
 // A step of `launches` kernels of 5 µs, one each 20 µs; the call of the first takes `first_us` longer.
 void LaunchingStep(HandMade& trace, int64_t launches, int64_t first_us) {

@@ -6,21 +6,15 @@
 
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
+#include "diagnose/testing/found.h"
 
 namespace gapless::internal {
 namespace {
 
 using testing::Analysed;
+using testing::Find;
 using testing::HandMade;
-
-constexpr int64_t kMs = 1'000'000;
-constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
-
-const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
-  const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
-                               [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });
-  return at == diagnosis.bottlenecks.end() ? nullptr : &*at;
-}
+using testing::kComm;
 
 bool Advises(const Bottleneck& bottleneck, std::string_view fix) {
   return std::any_of(bottleneck.recommendations.begin(), bottleneck.recommendations.end(),
@@ -205,7 +199,7 @@ TEST(SyncRules, SpeakFromFivePercentTogetherAndTwoAlone) {
 }
 
 // One rank: computes for 600 µs, communicates for `exposed_us` after it.
-std::shared_ptr<const Trace> Rank(int64_t rank, int64_t exposed_us) {
+std::shared_ptr<const Trace> ExposedRank(int64_t rank, int64_t exposed_us) {
   HandMade trace;
   const int64_t end = 600'000 + exposed_us * 1000;
   trace.Rank(rank)
@@ -217,7 +211,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t exposed_us) {
 }
 
 TEST(ExposedCommunicationRule, TellsTheStragglerFromTheTransfer) {
-  Analysed run(std::vector{Rank(0, 300), Rank(1, 100)});
+  Analysed run(std::vector{ExposedRank(0, 300), ExposedRank(1, 100)});
   const Diagnosis diagnosis = Diagnose(run.tables());
   const Bottleneck* found = Find(diagnosis, "exposed_communication");
   ASSERT_NE(found, nullptr);
@@ -231,7 +225,7 @@ TEST(ExposedCommunicationRule, TellsTheStragglerFromTheTransfer) {
 }
 
 TEST(ExposedCommunicationRule, IsSilentWhenComputationHidesIt) {
-  Analysed run(std::vector{Rank(0, 0), Rank(1, 10)});
+  Analysed run(std::vector{ExposedRank(0, 0), ExposedRank(1, 10)});
   EXPECT_EQ(Find(Diagnose(run.tables()), "exposed_communication"), nullptr);
 }
 
@@ -363,7 +357,7 @@ TEST(EveryBottleneck, IsCompleteAndItsEvidenceNamesRowsThatExist) {
   const std::vector<std::vector<std::shared_ptr<const Trace>>> runs = {{loading.Finish()},
                                                                        {launching.Finish()},
                                                                        {waiting.Finish()},
-                                                                       {Rank(0, 300), Rank(1, 100)},
+                                                                       {ExposedRank(0, 300), ExposedRank(1, 100)},
                                                                        {MatrixTrace(kV100, MatrixUnit::kNo)}};
   for (const auto& traces : runs) {
     Analysed run(traces);

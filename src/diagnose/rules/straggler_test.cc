@@ -8,11 +8,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kUs = 1000;
-
 // Works 200 µs and joins an all-reduce that ends at 900 µs. The slow rank's device first waits for two operators: 50 µs
 // for the first and 400 µs for the second.
-std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
+std::shared_ptr<const Trace> JoiningRank(int64_t rank, bool slow) {
   testing::HandMade trace;
   const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
   trace.Rank(rank).Step(0, 0, 1000 * kUs);
@@ -32,7 +30,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, bool slow) {
 }
 
 TEST(Straggler, NamesTheOperatorInWhichTheSlowRankLosesMost) {
-  testing::Analysed run({Rank(0, false), Rank(1, true)});
+  testing::Analysed run({JoiningRank(0, false), JoiningRank(1, true)});
   const auto rule = std::ranges::find(AllRules(), "straggler", [](const Rule* rule) { return rule->id; });
   const auto found = CheckRule(**rule, run.tables());
   ASSERT_TRUE(found);

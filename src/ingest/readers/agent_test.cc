@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using wire::RecordKind;
 using wire::RingFile;
 
-constexpr int64_t kStart = 1'700'000'000'000'000'000;
+constexpr int64_t kAgentStart = 1'700'000'000'000'000'000;
 
 class AgentReader : public ::testing::Test {
  protected:
@@ -42,16 +42,16 @@ TEST_F(AgentReader, StepsWithWhatIsKnownOfThem) {
   RingFile file(0);
   file.header.rank = 3;
   file.header.world_size = 8;
-  file.AddStep(0, kStart, 10'000, 4'000);
-  file.AddStep(1, kStart + 10'000, 12'000).b = -1;
-  wire::RingRecord& loss = file.Add(RecordKind::kLoss, kStart + 22'000);  // read when the device was done
+  file.AddStep(0, kAgentStart, 10'000, 4'000);
+  file.AddStep(1, kAgentStart + 10'000, 12'000).b = -1;
+  wire::RingRecord& loss = file.Add(RecordKind::kLoss, kAgentStart + 22'000);  // read when the device was done
   loss.a = 0, loss.x = 2.5;
   const Trace trace = Read(file.Bytes());
   EXPECT_EQ(trace.info.rank, 3);
   EXPECT_EQ(trace.info.world_size, 8);
   EXPECT_EQ(trace.info.pid, 42);
   EXPECT_EQ(trace.info.host, "node7");
-  EXPECT_EQ(trace.info.start_unix_ns, kStart);
+  EXPECT_EQ(trace.info.start_unix_ns, kAgentStart);
   ASSERT_EQ(trace.steps.size(), 2U);
   EXPECT_EQ(trace.steps.source[0], StepSource::kAgent);
   EXPECT_EQ(trace.steps.dur_ns[0], 10'000);
@@ -65,7 +65,7 @@ TEST_F(AgentReader, StepsWithWhatIsKnownOfThem) {
 // Host time is measured by another clock than the start: ends may pass the next start by some nanoseconds.
 TEST_F(AgentReader, StepsThatTouchAreAllKept) {
   RingFile file(0);
-  for (int step = 0; step < 5; ++step) file.AddStep(step, kStart + step * 1'000, 1'003);
+  for (int step = 0; step < 5; ++step) file.AddStep(step, kAgentStart + step * 1'000, 1'003);
   const Trace trace = Read(file.Bytes());
   ASSERT_EQ(trace.steps.size(), 5U);
   EXPECT_EQ(trace.steps.dur_ns[0], 1'000);
@@ -75,9 +75,9 @@ TEST_F(AgentReader, StepsThatTouchAreAllKept) {
 TEST_F(AgentReader, WhatHappensInStepsHasTheNamesThatTheProfilerGives) {
   RingFile file(0);
   file.AddText(1, "/ckpt/last.pt");
-  file.Add(RecordKind::kGc, kStart, 500);
-  file.Add(RecordKind::kSave, kStart + 1'000, 700).a = 1;
-  file.Add(RecordKind::kWait, kStart + 2'000, 900);
+  file.Add(RecordKind::kGc, kAgentStart, 500);
+  file.Add(RecordKind::kSave, kAgentStart + 1'000, 700).a = 1;
+  file.Add(RecordKind::kWait, kAgentStart + 2'000, 900);
   const Trace trace = Read(file.Bytes());
   EXPECT_EQ(NamesOf(trace, trace.slices.name),
             (std::vector<std::string_view>{"Python GC", "torch.save", "wait for the next batch"}));
@@ -85,9 +85,9 @@ TEST_F(AgentReader, WhatHappensInStepsHasTheNamesThatTheProfilerGives) {
 
 TEST_F(AgentReader, ValuesOverTimeAreCounters) {
   RingFile file(0);
-  wire::RingRecord& memory = file.Add(RecordKind::kMemory, kStart);
+  wire::RingRecord& memory = file.Add(RecordKind::kMemory, kAgentStart);
   memory.value = 1, memory.x = 1e9, memory.y = 2e9, memory.b = 1'500'000'000;
-  file.Add(RecordKind::kScale, kStart).x = 65536;
+  file.Add(RecordKind::kScale, kAgentStart).x = 65536;
   const Trace trace = Read(file.Bytes());
   ASSERT_EQ(trace.counters.size(), 4U);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(trace.counters.device[i], 1);
@@ -100,7 +100,7 @@ TEST_F(AgentReader, MessagesOfTheAgentAreNotLost) {
   RingFile file(0);
   file.header.state = wire::AgentState::kOff;
   file.AddText(1, "a hook failed: KeyError in loader.py:12, and so this process is not watched any more");
-  wire::RingRecord& message = file.Add(RecordKind::kMessage, kStart);
+  wire::RingRecord& message = file.Add(RecordKind::kMessage, kAgentStart);
   message.value = 2, message.a = 1;
   const Trace trace = Read(file.Bytes());
   const auto texts = NamesOf(trace, trace.read_stats.text);
@@ -116,8 +116,8 @@ TEST_F(AgentReader, ARingIsReadWithWhatWasSavedOfIt) {
   fs::create_directories(folder);
   RingFile ring(8), saved(0);
   for (int step = 0; step < 20; ++step) {
-    ring.AddStep(step, kStart + step * 100, 100);
-    if (step < 15) saved.AddStep(step, kStart + step * 100, 100);
+    ring.AddStep(step, kAgentStart + step * 100, 100);
+    if (step < 15) saved.AddStep(step, kAgentStart + step * 100, 100);
   }
   std::ofstream(folder + "/agent-42.ring", std::ios::binary) << ring.Bytes();
   std::ofstream(folder + "/agent-42.events", std::ios::binary) << saved.Bytes();
@@ -132,7 +132,7 @@ TEST_F(AgentReader, ARingIsReadWithWhatWasSavedOfIt) {
 
 TEST_F(AgentReader, WhatWasOverwrittenIsCounted) {
   RingFile ring(8);
-  for (int step = 0; step < 20; ++step) ring.AddStep(step, kStart + step * 100, 100);
+  for (int step = 0; step < 20; ++step) ring.AddStep(step, kAgentStart + step * 100, 100);
   const Trace trace = Read(ring.Bytes());
   EXPECT_EQ(trace.steps.size(), 8U);
   ASSERT_EQ(trace.read_stats.size(), 1U);
@@ -167,8 +167,8 @@ TEST_F(AgentReader, RingsThatLie) {
 
 TEST_F(AgentReader, CountsNoMoreAsLostThanThereAreNumbers) {
   RingFile file(0);
-  file.AddStep(0, kStart, 10'000);
-  file.AddStep(1, kStart + 10'000, 10'000).number = UINT64_MAX;
+  file.AddStep(0, kAgentStart, 10'000);
+  file.AddStep(1, kAgentStart + 10'000, 10'000).number = UINT64_MAX;
   const Trace trace = Read(file.Bytes());
   ASSERT_EQ(trace.read_stats.size(), 1U);
   EXPECT_EQ(trace.read_stats.count[0], INT64_MAX);

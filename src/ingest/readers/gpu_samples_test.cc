@@ -8,21 +8,13 @@
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 #include "ingest/readers/gpu_samples/columns.h"
+#include "ingest/testing/read.h"
 
 namespace gapless::internal {
 namespace {
 
-Trace ReadFrom(Source& source) {
-  ThreadPool pool(1);
-  auto trace = ReadTrace(source, {.pool = pool});
-  EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
-}
-
-Trace ReadText(std::string text) {
-  MemorySource source(std::move(text));
-  return ReadFrom(source);
-}
+using testing::ReadFrom;
+using testing::ReadText;
 
 // The values of a series of a device, in the order of time.
 std::vector<double> Values(const Trace& trace, std::string_view series, int32_t device) {

@@ -9,7 +9,7 @@
 namespace gapless::internal {
 namespace {
 
-Result<Trace> Read(std::string text) {
+Result<Trace> ReadProfile(std::string text) {
   MemorySource source(std::move(text), "python-7.host.json");
   ThreadPool pool(1);
   return ReadTrace(source, {.pool = pool});
@@ -17,7 +17,7 @@ Result<Trace> Read(std::string text) {
 
 TEST(HostProfile, FunctionsAndLinesAreRows) {
   const auto trace =
-      Read(R"({"format":"gapless.host","version":1,"pid":7,"kind":"sample","start_unix_ns":1700000000000000000,)"
+      ReadProfile(R"({"format":"gapless.host","version":1,"pid":7,"kind":"sample","start_unix_ns":1700000000000000000,)"
            R"("functions":[{"file":"a.py","line":3,"function":"load","calls":null,"self_ns":50,"total_ns":90}],)"
            R"("lines":[{"file":"a.py","line":5,"hits":4,"self_ns":40,"bytes":1024}]})");
   ASSERT_TRUE(trace) << trace.error().ToString();
@@ -35,7 +35,7 @@ TEST(HostProfile, FunctionsAndLinesAreRows) {
 }
 
 TEST(HostProfile, WhatIsNoFunctionIsCounted) {
-  const auto trace = Read(R"({"format":"gapless.host","version":1,"functions":[7,{"file":3}]})");
+  const auto trace = ReadProfile(R"({"format":"gapless.host","version":1,"functions":[7,{"file":3}]})");
   ASSERT_TRUE(trace);
   EXPECT_EQ(trace->host_functions.size(), 1U);
   ASSERT_EQ(trace->read_stats.size(), 1U);
@@ -43,7 +43,7 @@ TEST(HostProfile, WhatIsNoFunctionIsCounted) {
 }
 
 TEST(HostProfile, HalfAFileIsAnErrorThatSaysWhatIsWrong) {
-  const auto trace = Read(R"({"format":"gapless.host","version":1,"functions":[{"file":"a)");
+  const auto trace = ReadProfile(R"({"format":"gapless.host","version":1,"functions":[{"file":"a)");
   ASSERT_FALSE(trace);
   EXPECT_FALSE(trace.error().hint.empty());
 }

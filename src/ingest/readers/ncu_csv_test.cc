@@ -11,16 +11,13 @@
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 #include "ingest/readers/ncu_csv/values.h"
+#include "ingest/testing/read.h"
 
 namespace gapless::internal {
 namespace {
 
-Trace ReadFrom(Source& source) {
-  ThreadPool pool(1);
-  auto trace = ReadTrace(source, {.pool = pool});
-  EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
-}
+using testing::ReadFrom;
+using testing::ReadText;
 
 struct Metric {
   double value = std::nan("");
@@ -103,11 +100,6 @@ std::string LongRow(int id, std::string_view kernel, std::string_view metric, st
   return StrCat("\"", id, "\",\"7\",\"p\",\"127.0.0.1\",\"", kernel,
                 "\",\"1\",\"7\",\"(256, 1, 1)\",\"(16384, 1, 1)\",\"0\",",
                 "\"8.9\",\"Command line profiler metrics\",\"", metric, "\",\"", unit, "\",\"", value, "\"\n");
-}
-
-Trace ReadText(std::string text) {
-  MemorySource source(std::move(text));
-  return ReadFrom(source);
 }
 
 constexpr std::string_view kSm = "sm__throughput.avg.pct_of_peak_sustained_elapsed";

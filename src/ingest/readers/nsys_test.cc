@@ -8,9 +8,12 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "ingest/testing/read.h"
 
 namespace gapless::internal {
 namespace {
+
+using testing::ReadFrom;
 
 constexpr const char* kSample = "tests/data/nsys_two_processes.sqlite";
 constexpr int64_t kMs = 1'000'000;
@@ -18,13 +21,6 @@ constexpr int64_t kMs = 1'000'000;
 std::string Bytes() {
   std::ifstream in(kSample, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Trace ReadFrom(Source& source) {
-  ThreadPool pool(1);
-  auto trace = ReadTrace(source, {.pool = pool});
-  EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
 }
 
 class NsysReader : public ::testing::Test {

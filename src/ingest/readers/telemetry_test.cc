@@ -8,41 +8,42 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "ingest/testing/read.h"
 #include "wire/telemetry_stream.h"
 
 namespace gapless::internal {
 namespace {
 
-using telemetry::RecordKind;
+using testing::ReadText;
 
-constexpr int64_t kStart = 1'700'000'000'000'000'000;
+constexpr int64_t kTelemetryStart = 1'700'000'000'000'000'000;
 
 class Stream {
  public:
   Stream() {
-    telemetry::FileHeader header{{}, telemetry::kVersion, sizeof header, kStart, 100'000'000};
+    telemetry::FileHeader header{{}, telemetry::kVersion, sizeof header, kTelemetryStart, 100'000'000};
     std::memcpy(header.magic, telemetry::kMagic, sizeof header.magic);
     Raw(header);
   }
   Stream& Text(const std::string& key, const std::string& value) {
-    Begin(RecordKind::kText, 0);
+    Begin(telemetry::RecordKind::kText, 0);
     Raw(telemetry::TextBody{static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
     return End(key + value);
   }
   Stream& Series(uint32_t number, int32_t device, const std::string& name, const std::string& unit) {
-    Begin(RecordKind::kSeries, 0);
+    Begin(telemetry::RecordKind::kSeries, 0);
     Raw(telemetry::SeriesBody{number, device, static_cast<uint32_t>(name.size()), static_cast<uint32_t>(unit.size())});
     return End(name + unit);
   }
   Stream& Samples(int64_t ts_ns, const std::vector<std::pair<uint32_t, double>>& values) {
-    Begin(RecordKind::kSamples, static_cast<uint16_t>(values.size()));
+    Begin(telemetry::RecordKind::kSamples, static_cast<uint16_t>(values.size()));
     Raw(ts_ns);
     for (const auto& [series, value] : values) Raw(value);
     for (const auto& [series, value] : values) Raw(series);
     return End("");
   }
   Stream& Record(uint16_t kind, const std::string& body) {
-    Begin(static_cast<RecordKind>(kind), 0);
+    Begin(static_cast<telemetry::RecordKind>(kind), 0);
     return End(body);
   }
 
@@ -53,7 +54,7 @@ class Stream {
   void Raw(const T& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
-  void Begin(RecordKind kind, uint16_t count) {
+  void Begin(telemetry::RecordKind kind, uint16_t count) {
     begin_ = bytes.size();
     Raw(telemetry::RecordHeader{0, static_cast<uint16_t>(kind), count});
   }
@@ -67,14 +68,6 @@ class Stream {
   size_t begin_ = 0;
 };
 
-Trace Read(const std::string& bytes) {
-  MemorySource source(bytes);
-  ThreadPool pool(1);
-  auto trace = ReadTrace(source, {.pool = pool});
-  EXPECT_TRUE(trace) << trace.error().message;
-  return trace ? std::move(*trace) : Trace();
-}
-
 int64_t Counted(const Trace& trace, std::string_view kind) {
   for (size_t i = 0; i < trace.read_stats.size(); ++i)
     if (trace.Text(trace.read_stats.kind[i]) == kind) return trace.read_stats.count[i];
@@ -85,12 +78,12 @@ Stream Whole() {
   Stream stream;
   stream.Text("host", "node7").Text("gpu.1.uuid", "GPU-9").Text("gpu.1.memory_bytes", "80000");
   stream.Series(0, telemetry::kNoDevice, "host.cpu.busy", "share").Series(1, 1, "gpu.power", "W");
-  stream.Samples(kStart + 5, {{0, 0.25}, {1, 300}}).Samples(kStart + 105, {{1, 310}}).Record(4, "");
+  stream.Samples(kTelemetryStart + 5, {{0, 0.25}, {1, 300}}).Samples(kTelemetryStart + 105, {{1, 310}}).Record(4, "");
   return stream;
 }
 
 TEST(TelemetryReader, SamplesAreCounters) {
-  const Trace trace = Read(Whole().bytes);
+  const Trace trace = ReadText(Whole().bytes);
   ASSERT_EQ(trace.counters.size(), 3U);
   EXPECT_EQ(trace.Text(trace.counters.name[0]), "host.cpu.busy");
   EXPECT_EQ(trace.Text(trace.counters.unit[0]), "share");
@@ -98,7 +91,7 @@ TEST(TelemetryReader, SamplesAreCounters) {
   EXPECT_EQ(trace.counters.device[1], 1);
   EXPECT_DOUBLE_EQ(trace.counters.value[2], 310);
   EXPECT_EQ(trace.counters.ts_ns[2] - trace.counters.ts_ns[0], 100);
-  EXPECT_EQ(trace.info.start_unix_ns, kStart + 5);
+  EXPECT_EQ(trace.info.start_unix_ns, kTelemetryStart + 5);
   EXPECT_EQ(trace.info.dur_ns, 100);
   EXPECT_EQ(trace.info.host, "node7");
   EXPECT_EQ(trace.info.rank, kAbsent);
@@ -107,7 +100,7 @@ TEST(TelemetryReader, SamplesAreCounters) {
 }
 
 TEST(TelemetryReader, TextsAreEnvironmentAndDevices) {
-  const Trace trace = Read(Whole().bytes);
+  const Trace trace = ReadText(Whole().bytes);
   EXPECT_EQ(trace.environment.size(), 3U);
   ASSERT_EQ(trace.devices.size(), 1U);
   EXPECT_EQ(trace.devices.device[0], 1);
@@ -118,20 +111,20 @@ TEST(TelemetryReader, TextsAreEnvironmentAndDevices) {
 TEST(TelemetryReader, CutAnywhereWhatCameBeforeIsThere) {
   const std::string bytes = Whole().bytes;
   for (size_t size = sizeof(telemetry::FileHeader); size < bytes.size(); ++size) {
-    const Trace trace = Read(bytes.substr(0, size));
+    const Trace trace = ReadText(bytes.substr(0, size));
     EXPECT_LE(trace.counters.size(), 3U);
     EXPECT_EQ(Counted(trace, "unfinished_telemetry"), 1) << size;
   }
-  EXPECT_EQ(Read(bytes.substr(0, bytes.size() - 8)).counters.size(), 3U);
-  EXPECT_EQ(Read(bytes.substr(0, bytes.size() - 9)).counters.size(), 2U);
+  EXPECT_EQ(ReadText(bytes.substr(0, bytes.size() - 8)).counters.size(), 3U);
+  EXPECT_EQ(ReadText(bytes.substr(0, bytes.size() - 9)).counters.size(), 2U);
 }
 
 TEST(TelemetryReader, UnknownRecordsAreSkippedAndBadOnesCounted) {
   Stream stream;
   stream.Series(0, -1, "a", "").Record(77, "from a later version");
-  stream.Samples(kStart, {{0, 1}, {9, 2}, {0, std::numeric_limits<double>::quiet_NaN()}});
+  stream.Samples(kTelemetryStart, {{0, 1}, {9, 2}, {0, std::numeric_limits<double>::quiet_NaN()}});
   stream.Record(1, "x").Record(2, "0123456789abcdef").Record(3, "").Record(4, "");
-  const Trace trace = Read(stream.bytes);
+  const Trace trace = ReadText(stream.bytes);
   EXPECT_EQ(trace.counters.size(), 1U);
   EXPECT_EQ(Counted(trace, "undefined_series"), 1);
   EXPECT_EQ(Counted(trace, "not_a_number"), 1);
@@ -141,7 +134,7 @@ TEST(TelemetryReader, UnknownRecordsAreSkippedAndBadOnesCounted) {
 TEST(TelemetryReader, ALengthThatCannotBeEndsTheReading) {
   std::string bytes = Whole().bytes;
   bytes[sizeof(telemetry::FileHeader)] = 5;
-  const Trace trace = Read(bytes);
+  const Trace trace = ReadText(bytes);
   EXPECT_EQ(trace.counters.size(), 0U);
   EXPECT_EQ(Counted(trace, "damaged_input"), 1);
 }

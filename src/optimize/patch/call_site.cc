@@ -14,11 +14,11 @@
 namespace gapless::internal {
 namespace {
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f'; }
+bool IsSpaceOrLineEnd(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f'; }
 
 // Returns the next byte of a logical line that is neither white space nor comment nor a backslash before a line end.
 size_t NextCode(const PythonSource& source, size_t at, size_t end) {
-  while (at < end && (source.KindAt(at) == ByteKind::kComment || IsSpace(source.text()[at]) ||
+  while (at < end && (source.KindAt(at) == ByteKind::kComment || IsSpaceOrLineEnd(source.text()[at]) ||
                       (source.IsCode(at) && source.text()[at] == '\\')))
     ++at;
   return at;
@@ -28,7 +28,7 @@ size_t NextCode(const PythonSource& source, size_t at, size_t end) {
 size_t LastCode(const PythonSource& source, size_t begin, size_t end) {
   while (end > begin &&
          (source.KindAt(end - 1) == ByteKind::kComment ||
-          (source.IsCode(end - 1) && (IsSpace(source.text()[end - 1]) || source.text()[end - 1] == '\\'))))
+          (source.IsCode(end - 1) && (IsSpaceOrLineEnd(source.text()[end - 1]) || source.text()[end - 1] == '\\'))))
     --end;
   return end;
 }
@@ -40,7 +40,7 @@ std::string_view WordAt(const PythonSource& source, size_t at, size_t end) {
 }
 
 std::string_view WordBefore(const PythonSource& source, size_t at, size_t begin) {
-  while (at > begin && IsSpace(source.text()[at - 1])) --at;
+  while (at > begin && IsSpaceOrLineEnd(source.text()[at - 1])) --at;
   const size_t end = at;
   while (at > begin && source.IsCode(at - 1) && IsNameByte(source.text()[at - 1])) --at;
   return source.text().substr(at, end - at);

@@ -15,7 +15,7 @@ namespace {
 constexpr int kDeepest = 20;  // fields of f-strings within one another
 constexpr int kTab = 8;
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\f' || c == '\r'; }
+bool IsSpaceInLine(char c) { return c == ' ' || c == '\t' || c == '\f' || c == '\r'; }
 
 bool IsStringPrefix(std::string_view word) {
   constexpr std::string_view kPrefixes[] = {"r", "u", "b", "br", "rb", "f", "fr", "rf", "t", "tr", "rt"};
@@ -78,7 +78,7 @@ class PythonScanner {
   size_t Line(size_t begin) {
     LogicalLine line{.begin = begin, .first = source_.LineOf(begin)};
     size_t at = begin;
-    for (; IsSpace(At(at)); ++at) {
+    for (; IsSpaceInLine(At(at)); ++at) {
       if (text_[at] == '\f') line.indent = 0;
       line.indent += text_[at] == ' ' ? 1 : text_[at] == '\t' ? kTab - line.indent % kTab : 0;
     }
@@ -108,7 +108,7 @@ class PythonScanner {
       const size_t before = at;
       at = c == '\\' ? Continuation(at) : Token(at);
       if (!error_.empty()) return at;
-      if (c != '\n' && !IsSpace(c) && c != '\\') line.code_end = at;
+      if (c != '\n' && !IsSpaceInLine(c) && c != '\\') line.code_end = at;
       if (!Bracket(c, open)) return Error("a bracket that does not fit", before);
       if (open.empty() && c == ':' && At(at) != '=') colons_.push_back(before);
       if (open.empty() && c == ';') semicolons_.push_back(before);
@@ -224,7 +224,7 @@ class PythonScanner {
     const bool compound = StartsCompound(line.keyword);
     if (line.keyword == "async") {
       size_t at = line.code_begin + line.keyword.size();
-      while (IsSpace(At(at))) ++at;
+      while (IsSpaceInLine(At(at))) ++at;
       line.keyword = WordAt(at);
     }
     line.opens_block = !colons_.empty() && colons_.back() + 1 == line.code_end;

@@ -7,9 +7,6 @@
 namespace gapless::internal {
 namespace {
 
-// Bytes that are collected before they are written.
-constexpr size_t kBlock = 1 << 16;
-
 class CsvSink : public PrintingSink {
  public:
   explicit CsvSink(BlockWriter write) : write_(std::move(write)) {}
@@ -28,7 +25,7 @@ class CsvSink : public PrintingSink {
       AppendValue(cells[i]);
     }
     block_ += "\r\n";
-    return block_.size() < kBlock || Finish();
+    return block_.size() < kOutputBlock || Finish();
   }
 
   // Writes the last block; CSV needs no end. Returns false when nobody reads any more, which also ends the query.

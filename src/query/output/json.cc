@@ -7,9 +7,6 @@
 namespace gapless::internal {
 namespace {
 
-// Bytes that are collected before they are written.
-constexpr size_t kBlock = 1 << 16;
-
 class JsonSink : public PrintingSink {
  public:
   explicit JsonSink(BlockWriter write) : write_(std::move(write)) {}
@@ -30,7 +27,7 @@ class JsonSink : public PrintingSink {
       AppendValue(cells[i]);
     }
     block_ += "}";
-    return block_.size() < kBlock || Flush();
+    return block_.size() < kOutputBlock || Flush();
   }
 
   bool Finish() override {

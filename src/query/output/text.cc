@@ -14,9 +14,8 @@
 namespace gapless::internal {
 namespace {
 
-// Rows that are held and measured; then the bytes of a block, and the columns below which no text column is narrowed.
+// Rows that are held and measured; then the columns below which no text column is narrowed.
 constexpr size_t kMeasured = 1000;
-constexpr size_t kBlock = 1 << 16;
 constexpr int kNarrowest = 8;
 constexpr int kSpace = 2;  // between columns
 
@@ -52,7 +51,7 @@ class TextSink : public PrintingSink {
     }
     if (fitted_) {
       AppendRow(row);
-      return block_.size() < kBlock || Flush();
+      return block_.size() < kOutputBlock || Flush();
     }
     held_.push_back(std::move(row));
     return held_.size() < kMeasured || Fit();

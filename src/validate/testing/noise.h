@@ -19,9 +19,9 @@ inline std::string_view NameOf(NoiseKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-class Noise {
+class NoiseSource {
  public:
-  explicit Noise(uint64_t seed) : bits_(seed) {}
+  explicit NoiseSource(uint64_t seed) : bits_(seed) {}
   double Uniform() { return (static_cast<double>(bits_() >> 11) + 0.5) * 0x1p-53; }
   double Normal() {
     const double radius = std::sqrt(-2 * std::log(Uniform()));

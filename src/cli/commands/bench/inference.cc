@@ -33,13 +33,13 @@ struct Inference {
 
 namespace {
 
-std::string Ms(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), " ms"); }
+std::string LatencyText(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), " ms"); }
 
 // Joins the percentiles that are known; p50 always is.
 std::string Percentiles(std::optional<double> p50, std::optional<double> p95, std::optional<double> p99) {
-  std::string text = StrCat("p50 ", Ms(*p50));
-  if (p95) text += StrCat(", p95 ", Ms(*p95));
-  if (p99) text += StrCat(", p99 ", Ms(*p99));
+  std::string text = StrCat("p50 ", LatencyText(*p50));
+  if (p95) text += StrCat(", p95 ", LatencyText(*p95));
+  if (p99) text += StrCat(", p99 ", LatencyText(*p99));
   return text;
 }
 
@@ -49,7 +49,7 @@ std::string Percentiles(std::optional<double> p50, std::optional<double> p95, st
 std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample) {
   std::string text =
       StrCat("latency ", Percentiles(metrics.latency_p50_ms, metrics.latency_p95_ms, metrics.latency_p99_ms), ", mean ",
-             Ms(metrics.latency_mean_ms), ", of ", metrics.requests, metrics.requests == 1 ? " request" : " requests",
+             LatencyText(metrics.latency_mean_ms), ", of ", metrics.requests, metrics.requests == 1 ? " request" : " requests",
              "\n  ", FormatNumber(metrics.requests_per_second, 1), " requests a second, one after the other");
   if (metrics.samples_per_second)
     text += StrCat("; ", FormatNumber(*metrics.samples_per_second, 1), " samples a second");
@@ -58,7 +58,7 @@ std::string InferenceText(const InferenceMetrics& metrics, const RunSample& samp
     text += StrCat("  time to first token ",
                    Percentiles(metrics.time_to_first_token_p50_ms, metrics.time_to_first_token_p95_ms, {}), "\n");
   if (metrics.time_per_output_token_ms)
-    text += StrCat("  time per output token ", Ms(*metrics.time_per_output_token_ms), "\n");
+    text += StrCat("  time per output token ", LatencyText(*metrics.time_per_output_token_ms), "\n");
   if (metrics.tokens_per_second)
     text += StrCat("  ", FormatNumber(*metrics.tokens_per_second, 1), " tokens a second\n");
   if (!metrics.latency_p99_ms) text += "  p99 needs 100 requests, p95 20\n";

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kMark = "gapless bisect 1\t";
 constexpr std::string_view kCannotRun = "skip";
-constexpr size_t kDigits = 16;  // hexadecimal digits of a digest that name a file
+constexpr size_t kDigestDigits = 16;  // hexadecimal digits of a digest that name a file
 constexpr size_t kMaxBytes = size_t{1} << 24;
 
 std::string LineOf(const JournalEntry& entry) {
@@ -94,7 +94,7 @@ std::string DefaultJournalPath(const std::string& key) {
   const char* home = std::getenv("HOME");
   const std::string base =
       state != nullptr && *state == '/' ? state : StrCat(home == nullptr ? "" : home, "/.local/state");
-  return StrCat(base, "/gapless/bisect-", DigestOf(std::span(&key, 1)).substr(0, kDigits), ".tsv");
+  return StrCat(base, "/gapless/bisect-", DigestOf(std::span(&key, 1)).substr(0, kDigestDigits), ".tsv");
 }
 
 }  // namespace gapless::internal

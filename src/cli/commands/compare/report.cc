@@ -14,18 +14,14 @@
 namespace gapless::internal {
 namespace {
 
-std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
-
 // Writes an interval; an end that is not bounded yet is "less" or "more".
 std::string Between(const RatioInterval& interval) {
   if (!interval.low && !interval.high) return "not bounded yet";
-  return StrCat(interval.low ? Factor(*interval.low) : "less", " to ", interval.high ? Factor(*interval.high) : "more");
+  return StrCat(interval.low ? FactorText(*interval.low) : "less", " to ", interval.high ? FactorText(*interval.high) : "more");
 }
 
-std::string P(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber(p, 4); }
-
 // A row of the table; absent values leave the row out.
-struct Row {
+struct MetricRow {
   std::string name;
   std::optional<double> a, b;
   std::string unit;
@@ -36,7 +32,7 @@ struct Row {
 std::string Headline(const PairSequence& sequence, const PairOptions& options) {
   const RatioInterval speedup = SpeedupOf(sequence.Interval());
   const std::string pairs = StrCat(sequence.size(), sequence.size() == 1 ? " pair" : " pairs");
-  const std::string found = StrCat(Factor(speedup.expected), " as fast as A (95 % interval ", Between(speedup), ")");
+  const std::string found = StrCat(FactorText(speedup.expected), " as fast as A (95 % interval ", Between(speedup), ")");
   switch (sequence.Verdict()) {
     case SpeedVerdict::kFaster: return StrCat("B is faster: ", found, ", after ", pairs);
     case SpeedVerdict::kSlower: return StrCat("B is slower: ", found, ", after ", pairs);
@@ -49,7 +45,7 @@ std::string Headline(const PairSequence& sequence, const PairOptions& options) {
 }
 
 // Writes a row for each metric that both sides have, with the change from A to B. "" if no pair was completed.
-std::string Table(const Comparison& comparison) {
+std::string MetricTable(const Comparison& comparison) {
   const auto a = MetricsOf(comparison.a()), b = MetricsOf(comparison.b());
   if (!a || !b) return "";
   const SampleSource source = comparison.a()[0].source;
@@ -57,14 +53,14 @@ std::string Table(const Comparison& comparison) {
   const std::string what = source == SampleSource::kSteps     ? "step"
                            : source == SampleSource::kPattern ? "value"
                                                               : "process";
-  const Row rows[] = {{StrCat(what, ", median"), *a->step_time_p50_ms, *b->step_time_p50_ms, unit, 3},
+  const MetricRow rows[] = {{StrCat(what, ", median"), *a->step_time_p50_ms, *b->step_time_p50_ms, unit, 3},
                       {StrCat(what, ", p95"), *a->step_time_p95_ms, *b->step_time_p95_ms, unit, 3},
                       {"samples a second", a->samples_per_second, b->samples_per_second, "", 1},
                       {StrCat("memory (", a->memory_source, ")"), a->memory_usage_gb, b->memory_usage_gb, "GB", 3},
                       {"GPU utilisation", a->gpu_utilization, b->gpu_utilization, "%", 1},
                       {"energy of the GPUs", a->energy_j, b->energy_j, "J", 0}};
   std::string text;
-  for (const Row& row : rows) {
+  for (const MetricRow& row : rows) {
     if (!row.a || !row.b) continue;
     const auto cell = [&](double value) {
       return StrCat(FormatNumber(value, row.decimals), row.unit.empty() ? "" : " ", row.unit);
@@ -83,10 +79,10 @@ std::string Table(const Comparison& comparison) {
 
 // Writes the p values, and the change that this number of pairs could have detected: without it "cannot tell" says
 // nothing.
-std::string Evidence(const PairSequence& sequence, const NominalP& nominal) {
-  std::string text = StrCat("p ", P(sequence.AnytimeP()), " at whatever pair one stops");
-  if (nominal.signed_rank) text += StrCat(" (nominal: signed rank ", P(*nominal.signed_rank));
-  if (nominal.signed_rank && nominal.welch) text += StrCat(", Welch ", P(*nominal.welch));
+std::string EvidenceText(const PairSequence& sequence, const NominalP& nominal) {
+  std::string text = StrCat("p ", PValueText(sequence.AnytimeP()), " at whatever pair one stops");
+  if (nominal.signed_rank) text += StrCat(" (nominal: signed rank ", PValueText(*nominal.signed_rank));
+  if (nominal.signed_rank && nominal.welch) text += StrCat(", Welch ", PValueText(*nominal.welch));
   text += nominal.signed_rank ? ")\n" : "\n";
   if (const auto detectable = sequence.DetectableShare())
     text += StrCat("as many pairs with this noise detect ", FormatPercent(*detectable), " (power 80 %)\n");
@@ -136,18 +132,22 @@ NominalP NominalOf(const PairSequence& sequence) {
   return nominal;
 }
 
+std::string FactorText(double factor) { return StrCat(FormatNumber(factor, factor < 10 ? 3 : 1), "×"); }
+
+std::string PValueText(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber(p, 4); }
+
 std::string SpeedupInShort(const Comparison& comparison) {
-  return StrCat("speedup ", Factor(comparison.Speedup().expected));
+  return StrCat("speedup ", FactorText(comparison.Speedup().expected));
 }
 
 std::string CompareText(const Comparison& comparison) {
   const PairSequence& sequence = comparison.sequence();
-  return StrCat(Headline(sequence, comparison.options()), "\n\n", Table(comparison), "\n",
-                Evidence(sequence, comparison.Nominal()), TrainingText(comparison), NoiseText(comparison));
+  return StrCat(Headline(sequence, comparison.options()), "\n\n", MetricTable(comparison), "\n",
+                EvidenceText(sequence, comparison.Nominal()), TrainingText(comparison), NoiseText(comparison));
 }
 
 std::string RatiosText(const PairSequence& sequence, const PairOptions& options) {
-  return StrCat(Headline(sequence, options), "\n\n", Evidence(sequence, NominalOf(sequence)));
+  return StrCat(Headline(sequence, options), "\n\n", EvidenceText(sequence, NominalOf(sequence)));
 }
 
 }  // namespace gapless::internal

@@ -14,8 +14,10 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "cli/commands/compare/report.h"
 #include "cli/commands/trend/words.h"
 #include "cli/output.h"
+#include "cli/text_table.h"
 #include "proof/trend_runs.h"
 #include "validate/dependence.h"
 #include "validate/hypothesis.h"
@@ -30,7 +32,7 @@ namespace {
 constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
 
 constexpr size_t kMaxNames = 8;
-constexpr int kNameColumns = 60;
+constexpr int kSeriesColumns = 60, kTextColumns = 80;
 constexpr std::string_view kMainSeries = "step_time";  // main series of gapless bench, which writes other series too
 
 // Lists at most eight names for a hint.
@@ -41,7 +43,7 @@ std::string NamesOf(const std::vector<const ResultSeries*>& all) {
       names.emplace_back("…");
       break;
     }
-    names.push_back(Ellipsize(Printable(series->name), kNameColumns));
+    names.push_back(Ellipsize(Printable(series->name), kSeriesColumns));
   }
   return Join(names, ", ");
 }
@@ -139,17 +141,13 @@ void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, St
   if (const auto test = WelchTest(b, a)) comparison.p_welch = test->p;
 }
 
-std::string PValue(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber(p, 4); }
-
-std::string Factor(double value) { return StrCat(FormatNumber(value, value < 10 ? 3 : 1), "×"); }
-
 // States the verdict and the factor; the interval only if both of its ends are known.
 std::string Headline(const StoredComparison& comparison) {
   const RatioInterval& speedup = comparison.speedup;
   const std::string interval = speedup.low && speedup.high
-                                   ? StrCat(", 95 % interval ", Factor(*speedup.low), " to ", Factor(*speedup.high))
+                                   ? StrCat(", 95 % interval ", FactorText(*speedup.low), " to ", FactorText(*speedup.high))
                                    : "";
-  const std::string found = StrCat("speedup ", Factor(speedup.expected), interval);
+  const std::string found = StrCat("speedup ", FactorText(speedup.expected), interval);
   switch (comparison.verdict) {
     case SpeedVerdict::kFaster: return StrCat("B is faster: ", found);
     case SpeedVerdict::kSlower: return StrCat("B is slower: ", found);
@@ -157,20 +155,6 @@ std::string Headline(const StoredComparison& comparison) {
     case SpeedVerdict::kCannotTell: break;
   }
   return StrCat("cannot tell: ", found);
-}
-
-// Breaks a text into lines of 80 columns.
-std::string Wrapped(std::string_view text) {
-  std::string out;
-  size_t column = 0;
-  for (const std::string_view word : Split(text, ' ')) {
-    const auto width = static_cast<size_t>(DisplayWidth(word));
-    const bool is_first = column == 0, fits = column + 1 + width <= 80;
-    if (!is_first) out += fits ? ' ' : '\n';
-    column = is_first || !fits ? width : column + 1 + width;
-    out += word;
-  }
-  return out + "\n";
 }
 
 }  // namespace
@@ -243,21 +227,21 @@ std::string StoredText(const StoredComparison& comparison) {
   const auto side = [&](std::string_view side, double value, size_t count, const std::string& name) {
     return StrCat("  ", side, "  ", FourDigits(value / unit.size), unit.name.empty() ? "" : " ", unit.name,
                   count == 1 ? "" : StrCat(", the median of ", count),
-                  same ? "" : StrCat("  ", Ellipsize(Printable(name), kNameColumns / 2)), "\n");
+                  same ? "" : StrCat("  ", Ellipsize(Printable(name), kSeriesColumns / 2)), "\n");
   };
   std::string text = StrCat(Headline(comparison), "\n\n");
-  if (same) text += StrCat("  ", Ellipsize(Printable(comparison.name), kNameColumns), "\n");
+  if (same) text += StrCat("  ", Ellipsize(Printable(comparison.name), kSeriesColumns), "\n");
   text += side("A", comparison.a, comparison.a_count, comparison.name);
   text += side("B", comparison.b, comparison.b_count, comparison.b_name) + "\n";
   std::vector<std::string> tests;
-  if (comparison.p_mann_whitney) tests.push_back(StrCat(PValue(*comparison.p_mann_whitney), " (Mann-Whitney)"));
-  if (comparison.p_welch) tests.push_back(StrCat(PValue(*comparison.p_welch), " (Welch)"));
+  if (comparison.p_mann_whitney) tests.push_back(StrCat(PValueText(*comparison.p_mann_whitney), " (Mann-Whitney)"));
+  if (comparison.p_welch) tests.push_back(StrCat(PValueText(*comparison.p_welch), " (Welch)"));
   if (!tests.empty())
-    text += Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"));
+    text += Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"), 0, kTextColumns) + "\n";
   if (comparison.mde_share)
     text +=
         StrCat("this number of runs with this noise detects ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
-  return text + Wrapped(WhatTheyShow(comparison));
+  return text + Wrapped(WhatTheyShow(comparison), 0, kTextColumns) + "\n";
 }
 
 }  // namespace gapless::internal

@@ -15,6 +15,8 @@ extern const TypeInfo kHistoryListDocument, kHistoryRecordDocument, kHistoryExpo
     kHistoryAcceptDocument;
 
 // The actions. Each returns the exit status 0 or an error.
+inline constexpr size_t kShownCommit = 12;  // characters of a commit that a text has
+
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file);
 Result<int> HistoryList(const Arguments& arguments, const Session& session);
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);

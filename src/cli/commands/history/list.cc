@@ -67,10 +67,10 @@ struct HistoryRuns {
 namespace {
 
 // The columns of the text, and which of them are right-aligned.
-constexpr std::string_view kColumns[] = {"id", "time", "commit", "branch", "benchmark", "samples/s", "step", "GPU"};
-constexpr bool kRight[] = {true, false, false, false, false, true, true, false};
-constexpr size_t kSecondsOnly = 19, kShownCommit = 12;  // characters
-constexpr int kWidest = 28;                             // columns of one cell
+constexpr std::string_view kHeads[] = {"id", "time", "commit", "branch", "benchmark", "samples/s", "step", "GPU"};
+constexpr bool kRightAligned[] = {true, false, false, false, false, true, true, false};
+constexpr size_t kSecondsOnly = 19;  // characters
+constexpr int kWidestCell = 28;      // columns
 constexpr double kMillisecondNs = 1e6;
 
 // Returns the cells of a run; "+" after the commit marks changes that are not committed.
@@ -94,12 +94,12 @@ std::vector<std::string> CellsOf(const BenchmarkRecord& record) {
 // Writes a table; columns that no run fills are left out.
 std::string AsText(const std::vector<BenchmarkRecord>& records, const History& history) {
   if (records.empty()) return StrCat("no runs in ", Printable(history.place()), "\n");
-  std::vector<std::vector<std::string>> rows = {{std::begin(kColumns), std::end(kColumns)}};
+  std::vector<std::vector<std::string>> rows = {{std::begin(kHeads), std::end(kHeads)}};
   for (const BenchmarkRecord& record : records) rows.push_back(CellsOf(record));
-  std::vector<int> widths(std::size(kColumns), 0);
+  std::vector<int> widths(std::size(kHeads), 0);
   for (std::vector<std::string>& row : rows)
     for (size_t i = 0; i < row.size(); ++i) {
-      row[i] = Ellipsize(Printable(row[i]), kWidest);
+      row[i] = Ellipsize(Printable(row[i]), kWidestCell);
       if (&row != &rows.front()) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
     }
   std::string out;
@@ -109,7 +109,7 @@ std::string AsText(const std::vector<BenchmarkRecord>& records, const History& h
       if (widths[i] == 0) continue;  // nothing in this column
       const int width = std::max(widths[i], DisplayWidth(rows.front()[i]));
       const std::string pad(static_cast<size_t>(width - DisplayWidth(row[i])), ' ');
-      line += StrCat(line.empty() ? "" : "  ", kRight[i] ? pad : "", row[i], kRight[i] ? "" : pad);
+      line += StrCat(line.empty() ? "" : "  ", kRightAligned[i] ? pad : "", row[i], kRightAligned[i] ? "" : pad);
     }
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
@@ -147,7 +147,7 @@ std::string AsCsv(const std::vector<BenchmarkRecord>& records) {
 }
 
 // Reads a date or time as Unix time in ns; as an end, a date includes its whole day.
-Result<std::optional<int64_t>> TimeFrom(const Arguments& arguments, std::string_view option, bool is_end) {
+Result<std::optional<int64_t>> TimestampFrom(const Arguments& arguments, std::string_view option, bool is_end) {
   if (!arguments.Has(option)) return std::optional<int64_t>();
   const std::string_view text = arguments.Value(option);
   const auto time = is_end ? ParseUntil(text) : ParseTimestamp(text);
@@ -169,7 +169,7 @@ Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   text("branch", filter.branch);
   text("commit", filter.commit_sha);
   text("label", filter.benchmark);
-  const auto since = TimeFrom(arguments, "since", false), until = TimeFrom(arguments, "until", true);
+  const auto since = TimestampFrom(arguments, "since", false), until = TimestampFrom(arguments, "until", true);
   if (!since) return Unexpected{since.error()};
   if (!until) return Unexpected{until.error()};
   filter.since_unix_ns = *since;

@@ -66,8 +66,6 @@ struct RecordedPlace {
 
 namespace {
 
-constexpr size_t kShownCommit = 12;  // characters
-
 // Adds one metric given as NAME=VALUE; it replaces the file's metric of the same name.
 Result<void> AddMetric(const std::string& text, BenchmarkRecord& record) {
   const size_t equals = text.rfind('=');

@@ -9,7 +9,7 @@ namespace gapless::internal {
 namespace {
 
 // Colours are custom properties with a second set for dark viewers, so that rules name a colour once.
-constexpr std::string_view kStyle = R"(
+constexpr std::string_view kPageStyle = R"(
 :root{color-scheme:light dark;--ink:#1c2330;--quiet:#667085;--line:#e3e7ee;--good:#1a7f4b;--bar:#3b6fd4;--page:#fff;--soft:#f6f8fb}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--quiet:#98a2b3;--line:#2b3240;--good:#57c98a;--bar:#7aa2ff;--page:#141820;--soft:#1b212c}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2.5rem auto;max-width:62rem;padding:0 1.5rem}
@@ -50,7 +50,7 @@ std::string StageTable(const OptimizeView& view) {
 }
 
 // Adds a table of fixes with the reasons against them; nothing without rows.
-void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& page) {
+void AddRefusedMarkup(std::string_view title, const std::vector<RefusedRow>& rows, std::string& page) {
   if (rows.empty()) return;
   page += StrCat("<h2>", title, "</h2>\n<table>\n");
   for (const RefusedRow& row : rows)
@@ -76,7 +76,7 @@ std::string OptimizePage(const OptimizeView& view) {
   const Optimized& result = view.result;
   const std::string name = XmlEscaped(ShellCommand(view.command));
   std::string page = StrCat("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", name,
-                            "</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>", kStyle,
+                            "</title>\n<meta name=\"viewport\" content=\"width=device-width\"><style>", kPageStyle,
                             "</style></head><body>\n<h1><code>", name, "</code></h1>\n<p class=\"about\">",
                             XmlEscaped(view.about), "</p>\n");
   page +=
@@ -90,9 +90,9 @@ std::string OptimizePage(const OptimizeView& view) {
   if (const std::string budget = BudgetText(result); !budget.empty())
     page += StrCat("<p>", XmlEscaped(budget), ".</p>\n");
   for (const std::string& warning : result.warnings) page += StrCat("<p>Warning: ", XmlEscaped(warning), ".</p>\n");
-  AddRefused("Tried, and not kept", RefusedOf(result, true), page);
-  AddRefused("Not tried", RefusedOf(result, false), page);
-  AddRefused("No time was left for", UntriedOf(result), page);
+  AddRefusedMarkup("Tried, and not kept", RefusedOf(result, true), page);
+  AddRefusedMarkup("Not tried", RefusedOf(result, false), page);
+  AddRefusedMarkup("No time was left for", UntriedOf(result), page);
   if (!view.found.empty()) {
     page += "<h2>What the recording showed</h2>\n<ol>\n";
     for (const std::string& line : view.found) page += StrCat("<li>", XmlEscaped(line), "</li>\n");

@@ -192,7 +192,7 @@ StageMeasured StageOf(std::string what, const Stage& stage, const std::optional<
 }
 
 // Lists the baseline, each accepted fix with those before it, and all together if they were measured.
-std::vector<StageMeasured> TableOf(const Optimized& result) {
+std::vector<StageMeasured> StagesMeasured(const Optimized& result) {
   std::vector<StageMeasured> table{StageOf("baseline", result.before, std::nullopt)};
   for (const Decision& decision : result.decisions)
     if (decision.outcome == FixOutcome::kAccepted && decision.stage)
@@ -216,7 +216,7 @@ std::string OptimizeJson(const OptimizeView& view) {
                     .speedup = result.speedup,
                     .pairs = result.pairs,
                     .training = TrainingOf(result.training),
-                    .table = TableOf(result),
+                    .table = StagesMeasured(result),
                     .recipe = view.recipe,
                     .candidate = view.candidate,
                     .patch = view.patch_file,

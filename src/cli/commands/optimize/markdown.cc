@@ -10,25 +10,18 @@
 namespace gapless::internal {
 namespace {
 
-// Escapes the one character that ends a cell of a table.
-std::string Cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-  return out;
-}
-
 // Returns a line of a table.
-std::string Row(const std::vector<std::string>& cells) {
+std::string TableLine(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& cell : cells) line += StrCat(" ", Cell(cell), " |");
+  for (const std::string& cell : cells) line += StrCat(" ", MarkdownCell(cell), " |");
   return line + "\n";
 }
 
 // Adds a table of fixes with the reasons against them; nothing without rows.
-void AddRefused(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
+void AddRefusedTable(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   text += StrCat("\n## ", title, "\n\n| fix | why |\n|---|---|\n");
-  for (const RefusedRow& row : rows) text += StrCat("| `", Cell(row.item), "` | ", MarkdownEscaped(row.reason), " |\n");
+  for (const RefusedRow& row : rows) text += StrCat("| `", MarkdownCell(row.item), "` | ", MarkdownEscaped(row.reason), " |\n");
 }
 
 // Every decision, with what it rests on.
@@ -57,20 +50,20 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   const Optimized& result = view.result;
   std::string text = StrCat("# `", ShellCommand(view.command), "`\n\n", view.about, "\n\n");
   const std::vector<std::string> head = HeadOf(view);
-  text += Row(head);
+  text += TableLine(head);
   text += "|";
   for (size_t i = 0; i < head.size(); ++i) text += i == 0 ? "---|" : "---:|";
   text += "\n";
-  for (const StageRow& row : RowsOf(view)) text += Row(CellsOf(row, head));
+  for (const StageRow& row : RowsOf(view)) text += TableLine(CellsOf(row, head));
   text += StrCat("\n**Result:** ", ProofText(result), ".");
   text += result.speedup ? StrCat(" Training: ", TrainingText(result.training), ".\n") : "\n";
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     text += StrCat("\nThe command stays as it is: ", unproved, ".\n");
   if (const std::string budget = BudgetText(result); !budget.empty()) text += StrCat("\nBudget: ", budget, ".\n");
   for (const std::string& warning : result.warnings) text += StrCat("\nWarning: ", MarkdownEscaped(warning), ".\n");
-  AddRefused("Tried, and not kept", RefusedOf(result, true), text);
-  AddRefused("Not tried", RefusedOf(result, false), text);
-  AddRefused("No time was left for", UntriedOf(result), text);
+  AddRefusedTable("Tried, and not kept", RefusedOf(result, true), text);
+  AddRefusedTable("Not tried", RefusedOf(result, false), text);
+  AddRefusedTable("No time was left for", UntriedOf(result), text);
   if (!view.patch.diff.empty()) text += StrCat("\n## The patch\n\n```diff\n", view.patch.diff, "```\n");
   AddLog(result, text);
   return text;

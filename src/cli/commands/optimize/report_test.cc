@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-class Report : public ::testing::Test {
+class OptimizeReport : public ::testing::Test {
  protected:
   Optimized With(std::optional<RatioInterval> speedup, size_t pairs) const {
     Optimized result;
@@ -20,13 +20,13 @@ class Report : public ::testing::Test {
   static std::string Page(const Optimized& result) { return OptimizePage({.result = result, .command = {"train"}}); }
 };
 
-TEST_F(Report, FasterIsSaidOfAnIntervalAboveOne) {
+TEST_F(OptimizeReport, FasterIsSaidOfAnIntervalAboveOne) {
   const Optimized result = With(RatioInterval{.low = 1.02, .high = 1.2, .expected = 1.12}, 15);
   EXPECT_EQ(ProofText(result), "1.12× (1.02–1.20) faster with compile=default, from 15 pairs of runs");
   EXPECT_NE(Page(result).find("<p class=\"gain\">1.12×"), std::string::npos);
 }
 
-TEST_F(Report, AFigureFromTooFewPairsIsNoPromise) {
+TEST_F(OptimizeReport, AFigureFromTooFewPairsIsNoPromise) {
   const Optimized result = With(RatioInterval{.low = {}, .high = {}, .expected = 1.03}, 4);
   EXPECT_EQ(
       ProofText(result),
@@ -36,14 +36,14 @@ TEST_F(Report, AFigureFromTooFewPairsIsNoPromise) {
   EXPECT_NE(OptimizeText({.result = result}, 80).find("too few to be sure"), std::string::npos);
 }
 
-TEST_F(Report, AnIntervalAroundOneIsNoGain) {
+TEST_F(OptimizeReport, AnIntervalAroundOneIsNoGain) {
   const Optimized result = With(RatioInterval{.low = 0.97, .high = 1.1, .expected = 1.03}, 12);
   EXPECT_EQ(ProofText(result),
             "1.03× (0.97–1.10) with compile=default, from 12 pairs of runs: all together are not significantly faster");
   EXPECT_EQ(Page(result).find("class=\"gain\""), std::string::npos);
 }
 
-TEST_F(Report, WithoutAProofEachPlaceSaysTheSame) {
+TEST_F(OptimizeReport, WithoutAProofEachPlaceSaysTheSame) {
   const Optimized result = With(std::nullopt, 0);
   const std::string said = "no time was left to prove all of them together: --budget gives more";
   EXPECT_EQ(ProofText(result), said);
@@ -53,7 +53,7 @@ TEST_F(Report, WithoutAProofEachPlaceSaysTheSame) {
 }
 
 // A fix stayed in its own trial, and all together were not proved.
-TEST_F(Report, WithoutAProofThereIsNothingToRun) {
+TEST_F(OptimizeReport, WithoutAProofThereIsNothingToRun) {
   Optimized result = With(RatioInterval{.low = 0.97, .high = 1.1, .expected = 1.03}, 12);
   result.decisions.push_back({.item = result.accepted.items()[0],
                               .outcome = FixOutcome::kAccepted,
@@ -75,7 +75,7 @@ TEST_F(Report, WithoutAProofThereIsNothingToRun) {
             std::string::npos);
 }
 
-TEST_F(Report, FasterIsNoProofOfAnotherTraining) {
+TEST_F(OptimizeReport, FasterIsNoProofOfAnotherTraining) {
   Optimized result = With(RatioInterval{.low = 1.5, .high = 1.7, .expected = 1.6}, 8);
   EXPECT_TRUE(IsProved(result));
   result.against = "they do not train the same: the losses differ";

@@ -13,7 +13,7 @@ namespace gapless::internal {
 namespace {
 
 // Heads of the columns, in the order of StageRow; the user's metric comes after them under its own name.
-constexpr std::string_view kColumns[] = {"", "step", "samples/s", "speedup", "memory", "GPU", "loss"};
+constexpr std::string_view kStageHeads[] = {"", "step", "samples/s", "speedup", "memory", "GPU", "loss"};
 
 // Formats a state of the command; what was not measured stays empty.
 StageRow RowOf(std::string what, const Stage& stage, std::string speedup) {
@@ -147,15 +147,15 @@ std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::str
   const std::vector<std::string> all = {row.what, row.step, row.throughput, row.speedup, row.memory, row.gpu, row.loss};
   std::vector<std::string> cells;
   for (const std::string& name : head) {
-    const auto* const column = std::ranges::find(kColumns, name);
-    cells.push_back(column == std::end(kColumns) ? row.metric : all[static_cast<size_t>(column - kColumns)]);
+    const auto* const column = std::ranges::find(kStageHeads, name);
+    cells.push_back(column == std::end(kStageHeads) ? row.metric : all[static_cast<size_t>(column - kStageHeads)]);
   }
   return cells;
 }
 
 // Keeps the columns that some row fills, by asking each row for the cell under that head.
 std::vector<std::string> HeadOf(const OptimizeView& view) {
-  std::vector<std::string> all(std::begin(kColumns), std::end(kColumns));
+  std::vector<std::string> all(std::begin(kStageHeads), std::end(kStageHeads));
   if (!view.metric_name.empty()) all.push_back(view.metric_name);
   const std::vector<StageRow> rows = RowsOf(view);
   std::vector<std::string> head;

@@ -12,25 +12,24 @@
 
 #include "base/strings.h"
 #include "cli/commands/predict/report.h"
+#include "cli/text_table.h"
 #include "report/renderers/terminal/paint.h"
 
 namespace gapless::internal {
 namespace {
 
-std::string NamesOf(const Prediction& prediction) {
+std::string ItemsText(const Prediction& prediction) {
   std::vector<std::string> names;
   for (const WhatIfItem& item : prediction.what) names.push_back(Printable(item.ToString()));
   return Join(names, ", ");
 }
 
-std::string Ms(int64_t ns) {
+std::string MillisecondsText(int64_t ns) {
   const double ms = static_cast<double>(ns) / 1e6;
   return StrCat(FormatNumber(ms, ms < 10 ? 3 : 1), " ms");
 }
 
-std::string Factor(double factor) { return StrCat(FormatNumber(factor, 2), "x"); }
-
-std::string Padded(std::string text, size_t width) { return text.append(width - std::min(width, text.size()), ' '); }
+std::string TimesText(double factor) { return StrCat(FormatNumber(factor, 2), "x"); }
 
 // Returns a sentence below a prediction; what does not fit on its line continues further indented.
 std::string Remark(std::string_view what, const std::string& text, int columns) {
@@ -54,13 +53,13 @@ std::string TestedText(const Predictor& predictor, const WhatIfItem& item, int c
 
 // Returns a prediction with its remarks. The interval of the speedup is that of the share, inverted.
 std::string Line(const Predictor& predictor, const Prediction& prediction, size_t width, int columns) {
-  const std::string name = Padded(NamesOf(prediction), width);
+  const std::string name = Padded(ItemsText(prediction), width, false);
   if (!prediction.refusal.empty())
     return StrCat("  ", name, "  no prediction\n", Remark("", prediction.refusal, columns));
   const StepShares& share = prediction.share;
   std::string text =
-      StrCat("  ", name, "  ", Padded(Ms(StepNs(predictor, share.expected)), 10), "  ", Factor(1 / share.expected),
-             " (", Factor(1 / share.high), " to ", Factor(1 / share.low), ")  ", ToString(prediction.safety), "\n");
+      StrCat("  ", name, "  ", Padded(MillisecondsText(StepNs(predictor, share.expected)), 10, false), "  ", TimesText(1 / share.expected),
+             " (", TimesText(1 / share.high), " to ", TimesText(1 / share.low), ")  ", ToString(prediction.safety), "\n");
   for (const std::string& item : prediction.nothing) text += Remark("no effect: ", item, columns);
   for (const std::string& assumption : prediction.assumptions) text += Remark("if ", assumption, columns);
   if (prediction.nothing.size() < prediction.what.size())
@@ -73,7 +72,7 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
 
 // States the error of the prediction and if the measured value is in the interval.
 std::string MeasuredText(const Predictor& predictor, const Prediction& prediction, double measured) {
-  std::string text = StrCat("measured ", Ms(StepNs(predictor, measured)), ", ", Factor(1 / measured));
+  std::string text = StrCat("measured ", MillisecondsText(StepNs(predictor, measured)), ", ", TimesText(1 / measured));
   if (!prediction.refusal.empty()) return text + "\n";
   const double off = prediction.share.expected / measured - 1;
   return StrCat(text, ": the prediction was ", FormatPercent(std::abs(off)), off < 0 ? " too short" : " too long",
@@ -99,7 +98,7 @@ std::string PathText(const RankGraph& rank, const CriticalPath& path, int column
     if (shares.empty()) continue;
     text += StrCat("  by ", NameOf(static_cast<PathOwner>(owner)), "\n");
     for (size_t i = 0; i < std::min(shares.size(), kMaxShares); ++i)
-      text += StrCat("    ", Padded(Percent(static_cast<double>(shares[i].ns), static_cast<double>(path.total_ns)), 7),
+      text += StrCat("    ", Padded(Percent(static_cast<double>(shares[i].ns), static_cast<double>(path.total_ns)), 7, false),
                      " ", Ellipsize(Printable(shares[i].name), std::max(columns - kBeforeShare, kMinName)), "\n");
   }
   return text;
@@ -110,8 +109,8 @@ std::string SweepText(const PredictView& view, int columns) {
   std::string text = StrCat("step when a ", view.sweep_by, " costs 75, 50, 25 and 0 % of what it does\n");
   for (const SweptPart& part : view.sweep) {
     text += "  ";
-    for (size_t i = 1; i < part.shares.size(); ++i) text += Padded(FormatPercent(part.shares[i]), 8);
-    text += StrCat(Padded(Ms(part.time_ns), 10), "  ",
+    for (size_t i = 1; i < part.shares.size(); ++i) text += Padded(FormatPercent(part.shares[i]), 8, false);
+    text += StrCat(Padded(MillisecondsText(part.time_ns), 10, false), "  ",
                    Ellipsize(Printable(part.name), std::max(columns - kBeforeSwept, kMinName)), "\n");
   }
   return text;
@@ -125,15 +124,15 @@ std::string PredictText(const PredictView& view, int columns) {
   const std::vector<Prediction>& predictions = view.predictions;
   const SelfCheck& check = predictor.check();
   if (!check.accepted()) return StrCat("no prediction: ", check.refusal, "\n");
-  std::string text = StrCat("a step takes ", Ms(predictor.step_ns()));
+  std::string text = StrCat("a step takes ", MillisecondsText(predictor.step_ns()));
   const auto& typical = predictor.typical_steps();
   if (typical)
     text +=
-        StrCat("\n", typical->steps, " of ", typical->all_steps, " steps stand for all: ", Ms(check.recorded_step_ns));
-  text += StrCat(typical ? ", replayed " : "; replayed ", Ms(check.replayed_step_ns), " (",
+        StrCat("\n", typical->steps, " of ", typical->all_steps, " steps stand for all: ", MillisecondsText(check.recorded_step_ns));
+  text += StrCat(typical ? ", replayed " : "; replayed ", MillisecondsText(check.replayed_step_ns), " (",
                  check.error >= 0 ? "+" : "-", FormatPercent(std::abs(check.error)), ")\n");
   size_t width = 0;
-  for (const Prediction& prediction : predictions) width = std::max(width, NamesOf(prediction).size());
+  for (const Prediction& prediction : predictions) width = std::max(width, ItemsText(prediction).size());
   if (const size_t ranks = predictor.job().ranks.size(); ranks > 1)
     text +=
         StrCat(ranks, ranks < predictor.all_ranks() ? StrCat(" of ", predictor.all_ranks()) : "",
@@ -151,7 +150,7 @@ std::string PredictText(const PredictView& view, int columns) {
 std::string WhatIfsText() {
   std::string text;
   for (const Fix* fix : FixesWithModel()) {
-    text += StrCat("  ", Padded(ModelUsageOf(*fix), 18), Padded(std::string(ToString(UsualSafetyOf(*fix))), 12),
+    text += StrCat("  ", Padded(ModelUsageOf(*fix), 18, false), Padded(ToString(UsualSafetyOf(*fix)), 12, false),
                    fix->help, "\n");
   }
   return text;

@@ -166,7 +166,7 @@ bool IsResult(const std::string& path) {
 }
 
 // Returns the name by which the text refers to an input: the last part of its path, without ".json".
-std::string NameOf(const std::string& path) {
+std::string ShownNameOf(const std::string& path) {
   std::filesystem::path shown(path);
   if (!shown.has_filename()) shown = shown.parent_path();
   return shown.extension() == ".json" ? shown.stem().string() : shown.filename().string();
@@ -181,8 +181,8 @@ Result<void> AddOptimizeFolder(const std::string& folder, const Arguments& argum
     return Fail(ErrorCode::kInput, StrCat("cannot report ", folder, ": it holds no result.json"), folder,
                 "the optimisation is not finished, or an older version made it: start gapless optimize again");
   if (view.recordings.empty() && IsRunFolder(profile))
-    GAPLESS_TRY(AddRecording(profile, StrCat(NameOf(folder), "/profile"), arguments, session, view));
-  return AddResult(result, NameOf(folder), view);
+    GAPLESS_TRY(AddRecording(profile, StrCat(ShownNameOf(folder), "/profile"), arguments, session, view));
+  return AddResult(result, ShownNameOf(folder), view);
 }
 
 }  // namespace
@@ -251,8 +251,8 @@ Result<LabView> ReadLab(std::span<const std::string> paths, const Arguments& arg
     const bool is_optimize = std::filesystem::is_regular_file(StrCat(path, "/journal.jsonl"), error);
     const Result<void> added = IsHistory(path)  ? AddHistory(path, session, view)
                                : is_optimize    ? AddOptimizeFolder(path, arguments, session, view)
-                               : IsResult(path) ? AddResult(path, NameOf(path), view)
-                                                : AddRecording(path, NameOf(path), arguments, session, view);
+                               : IsResult(path) ? AddResult(path, ShownNameOf(path), view)
+                                                : AddRecording(path, ShownNameOf(path), arguments, session, view);
     if (!added) return Unexpected{added.error()};
   }
   return view;

@@ -24,7 +24,7 @@ constexpr size_t kDates = 6;
 constexpr int kTitleColumns = 46;
 
 // Light unless the viewer prefers dark. Dashes and the sign distinguish better from worse without colour, too.
-constexpr std::string_view kStyle =
+constexpr std::string_view kChartStyle =
     "<style>.gapless-trend{--ink:#16202b;--soft:#566270;--grid:#dfe3e8;--run:#6f93c4;--level:#1f5fa8;--worse:#b42318;"
     "--better:#18794e;--back:#ffffff}"
     "@media(prefers-color-scheme:dark){.gapless-trend{--ink:#e7ecf2;--soft:#9eacba;--grid:#2a3441;--run:#5d82b8;"
@@ -281,7 +281,7 @@ std::string TrendSvg(const TrendReport& report) {
         StrCat(Printable(trend.metric), ": ", trend.points.size(), " runs, changes of level: ", trend.changes.size()));
   std::string out = StrCat("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gapless-trend\" viewBox=\"0 0 ", kWidth,
                            " ", kHeight * panels, "\" role=\"img\" aria-label=\"", XmlEscaped(Join(descriptions, "; ")),
-                           "\">\n", kStyle, "\n<rect width=\"100%\" height=\"100%\" fill=\"var(--back)\"/>\n");
+                           "\">\n", kChartStyle, "\n<rect width=\"100%\" height=\"100%\" fill=\"var(--back)\"/>\n");
   std::vector<Panel> drawn;
   double left = 0;
   for (const Trend& trend : report.trends) left = std::max(left, drawn.emplace_back(trend).Left());

@@ -17,14 +17,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMillisecondNs = 1'000'000;
-constexpr int kDigits = 6;  // after the first one, of what is drawn
+constexpr int64_t kPageTimeNs = 1'000'000;
+constexpr int kChartDigits = 6;  // after the first one, of what is drawn
 
 // Rounds a value for the page: a chart needs fewer digits than a double has, and a page holds tens of thousands of
 // values.
 double Rounded(double value) {
   char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, kDigits).ptr;
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, kChartDigits).ptr;
   std::from_chars(buffer, end, value);
   return value;
 }
@@ -44,7 +44,7 @@ void WriteRuns(JsonWriter& json, const Trend& trend) {
   json.BeginArray();
   for (const TrendPoint& point : trend.points) {
     if (point.unix_ns)
-      json.Int(*point.unix_ns / kMillisecondNs);
+      json.Int(*point.unix_ns / kPageTimeNs);
     else
       json.Null();
   }
@@ -162,7 +162,7 @@ std::string DataOf(const TrendReport& report) {
   return out;
 }
 
-std::string Row(const std::vector<std::string>& texts) {
+std::string MarkupRow(const std::vector<std::string>& texts) {
   std::string out = "<tr>";
   for (const std::string& text : texts) out += StrCat("<td>", XmlEscaped(text), "</td>");
   return out + "</tr>\n";
@@ -172,13 +172,13 @@ std::string Row(const std::vector<std::string>& texts) {
 std::string WithoutScript(const TrendReport& report) {
   std::string out = StrCat("<main class=\"wrap\">\n<h1>", XmlEscaped(TrendHeading(report)), "</h1>\n");
   for (const std::string& note : report.notes) out += StrCat("<p>", XmlEscaped(note), "</p>\n");
-  out += TrendSvg(report) + "<table>\n" + Row({"metric", "since", "change", "level", "kind", "commits"});
+  out += TrendSvg(report) + "<table>\n" + MarkupRow({"metric", "since", "change", "level", "kind", "commits"});
   for (const Trend& trend : report.trends) {
     for (const ChangePoint& change : trend.changes)
-      out += Row({trend.metric, WhenOf(trend, change.index), SizeOf(change),
+      out += MarkupRow({trend.metric, WhenOf(trend, change.index), SizeOf(change),
                   FromTo(change.before, change.after, trend.unit), std::string(WordOf(KindOf(trend, change))),
                   CommitsText(trend, change)});
-    if (const std::string drift = DriftText(trend); !drift.empty()) out += Row({trend.metric, drift});
+    if (const std::string drift = DriftText(trend); !drift.empty()) out += MarkupRow({trend.metric, drift});
   }
   return out + "</table>\n</main>";
 }

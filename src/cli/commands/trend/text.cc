@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/commands/trend/report.h"
 #include "cli/commands/trend/words.h"
+#include "cli/text_table.h"
 
 namespace gapless::internal {
 namespace {
@@ -50,11 +51,6 @@ std::string Spark(const Trend& trend, bool utf8) {
   return out;
 }
 
-std::string Padded(std::string text, int width, bool right = false) {
-  const std::string pad(static_cast<size_t>(std::max(0, width - DisplayWidth(text))), ' ');
-  return right ? pad + text : text + pad;
-}
-
 // Returns the lines below a change: its commits, else the runs between which it lies, and other metrics that changed
 // then.
 std::string Detail(const Trend& trend, size_t number) {
@@ -72,19 +68,22 @@ std::string Detail(const Trend& trend, size_t number) {
 // Lists the changes in aligned columns.
 std::string Changes(const Trend& trend) {
   const size_t count = trend.changes.size(), begin = count > kMaxChanges ? count - kMaxChanges : 0;
-  int when = 0, size = 0, levels = 0;
+  size_t when = 0, size = 0, levels = 0;
+  const auto widen = [](size_t& width, const std::string& text) {
+    width = std::max(width, static_cast<size_t>(DisplayWidth(text)));
+  };
   for (size_t i = begin; i < count; ++i) {
     const ChangePoint& change = trend.changes[i];
-    when = std::max(when, DisplayWidth(WhenOf(trend, change.index)));
-    size = std::max(size, DisplayWidth(SizeOf(change)));
-    levels = std::max(levels, DisplayWidth(FromTo(change.before, change.after, trend.unit)));
+    widen(when, WhenOf(trend, change.index));
+    widen(size, SizeOf(change));
+    widen(levels, FromTo(change.before, change.after, trend.unit));
   }
   std::string text;
   if (begin > 0) text += StrCat("    ", begin, " earlier changes are left out here; --json and --html have them\n");
   for (size_t i = begin; i < count; ++i) {
     const ChangePoint& change = trend.changes[i];
-    text += StrCat("    ", Padded(WhenOf(trend, change.index), when), "  ", Padded(SizeOf(change), size, true), "  ",
-                   Padded(FromTo(change.before, change.after, trend.unit), levels), "  ", WordOf(KindOf(trend, change)),
+    text += StrCat("    ", Padded(WhenOf(trend, change.index), when, false), "  ", Padded(SizeOf(change), size, true), "  ",
+                   Padded(FromTo(change.before, change.after, trend.unit), levels, false), "  ", WordOf(KindOf(trend, change)),
                    "\n", Detail(trend, i));
   }
   return text;

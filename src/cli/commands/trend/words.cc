@@ -17,7 +17,7 @@ namespace {
 
 // Lengths in characters: of a date, of a date with minutes, of a short hash, and of the shortest text taken for a hash.
 constexpr size_t kDayOnly = 10, kMinuteOnly = 16, kShortHash = 10, kMinHash = 7;
-constexpr int kNameColumns = 12;
+constexpr int kCommitColumns = 12;
 constexpr double kLargestPlain = 1e15, kSmallestPlain = 1e-4, kLargestShare = 99.995;
 
 // A unit and its size in the metric's own unit.
@@ -106,7 +106,7 @@ bool IsHash(std::string_view commit) {
 
 std::string ShortCommit(std::string_view commit) {
   if (IsHash(commit)) return std::string(commit.substr(0, kShortHash));
-  return Ellipsize(Printable(commit), kNameColumns);
+  return Ellipsize(Printable(commit), kCommitColumns);
 }
 
 // Names a run by date and commit, else by date and time, else by its number from 1.

@@ -39,7 +39,7 @@ std::vector<BarPart> BarOf(const DeviceBreakdown& device) {
 }
 
 // A line of the breakdown: its colour, name, time and remarks.
-struct Row {
+struct BreakdownLine {
   Tone tone;
   std::string_view name;
   int64_t part_ns;
@@ -81,7 +81,7 @@ std::string RoundPercent(double share) {
   return share == 0 || share >= 0.095 ? FormatNumber(share * 100, 0) + " %" : FormatPercent(share);
 }
 
-std::vector<Row> RowsOf(const Report& report) {
+std::vector<BreakdownLine> RowsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   const DeviceBreakdown& total = summary.total;
   std::vector<std::string> compute, copy;
@@ -100,7 +100,7 @@ std::vector<Row> RowsOf(const Report& report) {
 }
 
 // "█ compute         56.2 %    99.1 ms   remarks", the remarks wrapped under themselves.
-std::string LineOf(const Row& row, const Report& report, const Paint& paint) {
+std::string LineOf(const BreakdownLine& row, const Report& report, const Paint& paint) {
   const double share = ShareOf(row.part_ns, report.summary.total.wall_ns);
   const std::string numbers = PadLeft(FormatPercent(share), 7) + PadLeft(PieceOf(share, PieceNs(report)), 10);
   const std::string name = PadRight(row.name, 13);
@@ -168,7 +168,7 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
   std::string out = paint.In(Tone::kBold, title) + std::string(static_cast<size_t>(std::max(2, gap)), ' ') +
                     paint.In(Tone::kBold, verdict) + "\n";
   out += "  " + StackedBar(paint, BarOf(summary.total), paint.width() - 2) + "\n";
-  for (const Row& row : RowsOf(report)) {
+  for (const BreakdownLine& row : RowsOf(report)) {
     const bool always = row.tone == Tone::kCompute || row.tone == Tone::kIdle;
     if (always || ShareOf(row.part_ns, summary.total.wall_ns) >= kWorthSaying) out += LineOf(row, report, paint);
   }
