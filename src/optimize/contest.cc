@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "optimize/decision.h"
+#include "optimize/time_budget.h"
 #include "proof/comparison.h"
 #include "proof/measure.h"
 #include "proof/metrics.h"
@@ -134,6 +135,7 @@ Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
     return std::optional<RunSample>();
   };
   loop.is_disturbed = IsDisturbed;
+  loop.min_pairs = plan.at_once ? kMinPairsToProve : 0;
   // A pair counts only when both runs went well; a comparison that is looked at once is not ended by what it
   // shows.
   loop.add = [&](RunSample a, RunSample b) -> Result<bool> {

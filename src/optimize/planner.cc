@@ -14,6 +14,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
+constexpr double kOtherValue = 1.02;  // speedup expected of another value of a fix that is on
 
 // `file`: empty for what has no name, such as a buffer whose content a library writes itself.
 std::string WarningOfSave(const std::string& file) {
@@ -104,6 +105,17 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   return {};
 }
 
+// The first steps of the run are recorded, as those of the baseline were: the recording of other fixes may take longer
+// than any start does.
+void Planner::TakeSlowStart(const RunSample& first, Decision& decision) {
+  const auto start_s = [](double warmup_s, size_t warmup, double step_ms) {
+    return warmup_s - static_cast<double>(warmup) * step_ms / 1e3;
+  };
+  decision.startup_s = start_s(static_cast<double>(first.warmup_ns) / 1e9, first.warmup, decision.stage->step_ms) -
+                       start_s(startup_s_, baselines_[0].warmup, result_.before.step_ms);
+  slow_start_s_ = std::max(0.0, *decision.startup_s);
+}
+
 // `measure`: go on to the contest. A decision that passed its first run has a stage.
 Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, bool measure) {
   Decision decision{.item = item, .predicted = candidate.predicted, .alone = result_.accepted.empty()};
@@ -127,10 +139,7 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
   if (!passes) return Unexpected{passes.error()};
   if (*passes) {
     decision.stage = StageOf(*first);
-    decision.startup_s = static_cast<double>(first->warmup_ns) / 1e9 -
-                         static_cast<double>(first->warmup) * decision.stage->step_ms / 1e3 -
-                         (startup_s_ - static_cast<double>(baselines_[0].warmup) * result_.before.step_ms / 1e3);
-    if (item.fix->trial.slow_start) slow_start_s_ = std::max(0.0, *decision.startup_s);
+    if (item.fix->trial.slow_start) TakeSlowStart(*first, decision);
     if (measure) GAPLESS_TRY(Measure(set, decision));
   } else if (hung) {
     GAPLESS_TRY(CompareHang(decision.run_s, decision));
@@ -176,25 +185,26 @@ bool Planner::Settle(Decision decision) {
   return is_on;
 }
 
-// The first value, and once one is on, whether another is better still.
+// Tries the first value. Once it is on, the next one waits for all other candidates: most often it is no better still,
+// and each of those may bring what this one did.
 Result<void> Planner::TryValues(const Candidate& candidate) {
-  std::vector<FixItem> items = {candidate.item};
-  for (const std::string& value : candidate.others) items.push_back({.fix = candidate.item.fix, .value = value});
-  for (const FixItem& item : items) {
-    auto decision = Try(candidate, item);
-    if (!decision) return Unexpected{decision.error()};
-    if (met_busy_machine_ && !candidate.was_busy) {  // once more, after the others
-      pending_.push_back(candidate);
-      pending_.back().was_busy = true;
-      met_busy_machine_ = false;
-      return {};
-    }
-    const FixOutcome outcome = decision->outcome;
-    const bool is_on = Settle(std::move(*decision));
-    if (!is_on || outcome == FixOutcome::kNotAllowed || outcome == FixOutcome::kConflict ||
-        outcome == FixOutcome::kNothingToGain || outcome == FixOutcome::kDoesNotApply || outcome == FixOutcome::kNoTime)
-      break;
+  auto decision = Try(candidate, candidate.item);
+  if (!decision) return Unexpected{decision.error()};
+  if (met_busy_machine_ && !candidate.was_busy) {  // once more, after the others
+    pending_.push_back(candidate);
+    pending_.back().was_busy = true;
+    met_busy_machine_ = false;
+    return {};
   }
+  const bool is_accepted = decision->outcome == FixOutcome::kAccepted;
+  const bool is_on = Settle(std::move(*decision));
+  const bool goes_on = is_accepted || (is_on && result_.decisions.back().pairs > 0);
+  if (!goes_on || candidate.others.empty()) return {};
+  Candidate next = candidate;
+  next.item.value = candidate.others.front();
+  next.others.erase(next.others.begin());
+  next.score = std::min(next.score, kOtherValue);
+  pending_.push_back(std::move(next));
   return {};
 }
 

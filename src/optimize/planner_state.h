@@ -64,6 +64,7 @@ class Planner {
   bool Settle(Decision decision);
   Result<Decision> Try(const Candidate& candidate, const FixItem& item, bool measure = true);
   Result<bool> PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision);
+  void TakeSlowStart(const RunSample& first, Decision& decision);
   Result<void> Measure(const FixSet& set, Decision& decision);
   Result<void> CompareHang(double after_s, Decision& decision);
   Result<bool> IsSlowBeside(const RunSample& first, Decision& decision);

@@ -9,13 +9,35 @@
 
 namespace gapless::internal {
 
+namespace {
+
+using Duration = PairLoop::Clock::duration;
+
+// The mean time of the pairs so far, or what was expected of the first.
+class PairTime {
+ public:
+  explicit PairTime(std::optional<Duration> expected) : expected_(expected) {}
+  void Add(Duration took) { all_ += took, ++pairs_; }
+  Duration Next() const {
+    if (!expected_) return Duration::zero();
+    return pairs_ == 0 ? *expected_ : all_ / pairs_;
+  }
+
+ private:
+  std::optional<Duration> expected_;
+  Duration all_ = Duration::zero();
+  int pairs_ = 0;
+};
+
+}  // namespace
+
 Result<PairLoopEnd> RunPairLoop(const PairLoop& loop) {
   std::mt19937_64 coin(loop.seed);
-  PairLoop::Clock::duration pair_takes = loop.pair_takes.value_or(PairLoop::Clock::duration::zero());
+  PairTime time(loop.pair_takes);
   size_t repeats = loop.is_disturbed ? loop.max_repeats : 0;
   for (size_t pairs = loop.done; pairs < loop.max_pairs;) {
     const auto begun = loop.now();
-    if (begun >= loop.deadline - pair_takes) return PairLoopEnd::kNoTime;
+    if (begun >= loop.deadline - time.Next()) return PairLoopEnd::kNoTime;
     const bool b_first = (coin() >> 63) != 0;
     std::array<RunSample, 2> samples;
     for (const bool is_b : {b_first, !b_first}) {
@@ -24,9 +46,10 @@ Result<PairLoopEnd> RunPairLoop(const PairLoop& loop) {
       if (!*sample) return PairLoopEnd::kStopped;
       samples[is_b ? 1 : 0] = std::move(**sample);
     }
-    const auto took = loop.now() - begun;
-    if (loop.pair_takes) pair_takes = pairs == 0 ? took : std::max(pair_takes, took);
-    if (repeats > 0 && std::ranges::any_of(samples, loop.is_disturbed)) {
+    time.Add(loop.now() - begun);
+    const auto still_needed = static_cast<int>(loop.min_pairs - std::min(pairs, loop.min_pairs));
+    const bool has_time = loop.now() + time.Next() * still_needed < loop.deadline;
+    if (repeats > 0 && has_time && std::ranges::any_of(samples, loop.is_disturbed)) {
       --repeats;
       if (loop.on_repeat) loop.on_repeat();
       continue;
