@@ -125,7 +125,8 @@ struct Tally {
   double width = 0, t_width = 0;  // sums over the samples for which an interval was given
 };
 
-std::vector<Tally> Measure(const std::vector<Row>& rows, SimulatedNoise noise, size_t n, size_t replications, size_t resamples) {
+std::vector<Tally> Measure(const std::vector<Row>& rows, SimulatedNoise noise, size_t n, size_t replications,
+                           size_t resamples) {
   std::vector<Tally> tallies(rows.size());
   Random random(1000 * static_cast<uint64_t>(noise) + n);
   for (size_t r = 0; r < replications; ++r) {

@@ -19,8 +19,9 @@ struct CollectiveCall {
   int64_t seq = kAbsent;
 };
 
-std::shared_ptr<const Trace> CallingRank(int64_t rank, const std::vector<CollectiveCall>& calls, int64_t unix_ns = kAbsent,
-                                  int32_t group_size = 2, std::string_view kind = "all_reduce") {
+std::shared_ptr<const Trace> CallingRank(int64_t rank, const std::vector<CollectiveCall>& calls,
+                                         int64_t unix_ns = kAbsent, int32_t group_size = 2,
+                                         std::string_view kind = "all_reduce") {
   TraceBuilder builder;
   builder.info().rank = rank;
   builder.info().start_unix_ns = unix_ns;
@@ -64,8 +65,8 @@ TEST(CollectiveMatch, RecordingsThatBeginAtDifferentCollectivesAreAligned) {
 }
 
 TEST(CollectiveMatch, TheOtherMayAlsoBeginEarlier) {
-  const Matched run(
-      {CallingRank(0, {{500, 600, 3}, {700, 800, 4}, {900, 990, 5}}), CallingRank(1, {{300, 400, 2}, {500, 600, 3}, {700, 800, 4}})});
+  const Matched run({CallingRank(0, {{500, 600, 3}, {700, 800, 4}, {900, 990, 5}}),
+                     CallingRank(1, {{300, 400, 2}, {500, 600, 3}, {700, 800, 4}})});
   EXPECT_EQ(run.Ordinals(0), (Ordinals{1, 2, 3}));
   EXPECT_EQ(run.Ordinals(1), (Ordinals{0, 1, 2}));
 }
@@ -88,9 +89,12 @@ TEST(CollectiveMatch, AmongRepetitionsTheOneThatOverlapsInTime) {
 TEST(CollectiveMatch, RepetitionsThatNeverOverlapInTimeAreNotTheSame) {
   constexpr int64_t kMs = 1'000'000;
   const std::vector<CollectiveCall> zero = {{0, kMs, 1}, {100 * kMs, 101 * kMs, 1}, {200 * kMs, 201 * kMs, 1}};
-  const std::vector<CollectiveCall> one = {{30 * kMs, 31 * kMs, 1}, {150 * kMs, 151 * kMs, 1}, {290 * kMs, 291 * kMs, 1}};
-  EXPECT_EQ(Matched({CallingRank(0, zero, 0), CallingRank(1, one, 0)}).Ordinals(1), (Ordinals{kAbsent, kAbsent, kAbsent}));
-  EXPECT_EQ(Matched({CallingRank(0, zero), CallingRank(1, one)}).Ordinals(1), (Ordinals{0, 1, 2})) << "no clocks to hold it against";
+  const std::vector<CollectiveCall> one = {
+      {30 * kMs, 31 * kMs, 1}, {150 * kMs, 151 * kMs, 1}, {290 * kMs, 291 * kMs, 1}};
+  EXPECT_EQ(Matched({CallingRank(0, zero, 0), CallingRank(1, one, 0)}).Ordinals(1),
+            (Ordinals{kAbsent, kAbsent, kAbsent}));
+  EXPECT_EQ(Matched({CallingRank(0, zero), CallingRank(1, one)}).Ordinals(1), (Ordinals{0, 1, 2}))
+      << "no clocks to hold it against";
 }
 
 TEST(CollectiveMatch, TellsTransferFromWaiting) {
@@ -115,12 +119,14 @@ TEST(CollectiveMatch, WithinTheNoiseNobodyIsLast) {
 }
 
 TEST(CollectiveMatch, WhatContradictsStaysUnmatched) {
-  const Matched run({CallingRank(0, {{0, 9, 1}, {20, 30, 2}, {40, 50, 3}}), CallingRank(1, {{0, 9, 3}, {20, 30, 9}, {40, 50, 7}})});
+  const Matched run(
+      {CallingRank(0, {{0, 9, 1}, {20, 30, 2}, {40, 50, 3}}), CallingRank(1, {{0, 9, 3}, {20, 30, 9}, {40, 50, 7}})});
   EXPECT_EQ(run.Ordinals(1), (Ordinals{kAbsent, kAbsent, kAbsent}));
 }
 
 TEST(CollectiveMatch, PointToPointAndNamesThatSeveralGroupsShareAreLeftOut) {
-  const Matched messages({CallingRank(0, {{0, 9, 1}}, kAbsent, 2, "send"), CallingRank(1, {{0, 9, 1}}, kAbsent, 2, "recv")});
+  const Matched messages(
+      {CallingRank(0, {{0, 9, 1}}, kAbsent, 2, "send"), CallingRank(1, {{0, 9, 1}}, kAbsent, 2, "recv")});
   EXPECT_EQ(messages.Ordinals(0), (Ordinals{kAbsent}));
   const Matched shared({CallingRank(0, {{0, 9, 1}}), CallingRank(1, {{0, 9, 1}}), CallingRank(2, {{0, 9, 1}})});
   EXPECT_EQ(shared.Ordinals(0), (Ordinals{kAbsent})) << "three ranks in groups of two";

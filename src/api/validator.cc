@@ -100,7 +100,7 @@ RegressionReport ReportFrom(const internal::Judgement& judgement) {
   report.regression_detected = judgement.IsRegression();
   report.threshold = judgement.threshold;
   report.likely_culprit_commit = judgement.culprit;
-  report.recommendation = internal::Recommendation(judgement);
+  report.recommendation = internal::NextStepOf(judgement);
   if (judgement.metrics.empty()) return report;
   const internal::MetricJudgement& first = judgement.metrics[0];
   if (const auto change = internal::PerformanceChange(first)) report.performance_delta = 100 * *change;

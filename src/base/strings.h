@@ -36,8 +36,8 @@ std::string FormatDigits(double value, int digits);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 inline char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }  // ASCII
-bool ContainsIgnoreCase(std::string_view text, std::string_view part);  // ASCII
-bool EqualsIgnoreCase(std::string_view a, std::string_view b);          // ASCII
+bool ContainsIgnoreCase(std::string_view text, std::string_view part);                             // ASCII
+bool EqualsIgnoreCase(std::string_view a, std::string_view b);                                     // ASCII
 // Length of the valid UTF-8 sequence at the start of `text` (RFC 3629: no overlong forms, no surrogates), which is not
 // empty; 0 if there is no such sequence.
 size_t Utf8SequenceLength(std::string_view text);

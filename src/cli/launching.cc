@@ -183,7 +183,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   options.missing = plan.missing;
   options.watchers = plan.watchers;
   int failure_status = 0;
-  const auto result = Launch(options, &failure_status);
+  const auto result = internal::Launch(options, &failure_status);
   if (!result) {
     std::fputs(DescribeError(result.error()).c_str(), stderr);
     if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));

@@ -63,7 +63,7 @@ LabSection FindingsSection(const Findings& findings) {
   for (const Bottleneck& bottleneck : findings.diagnosis.bottlenecks)
     if (found.size() < kShown)
       found.push_back(StrCat(ToString(bottleneck.type), ": ", bottleneck.title,
-                             bottleneck.gain ? StrCat(" (expected ", GainText(*bottleneck.gain), ")") : ""));
+                             bottleneck.gain ? StrCat(" (expected ", GainRatioText(*bottleneck.gain), ")") : ""));
   section.blocks.push_back(found.empty() ? Paragraph("No rule reached its threshold.") : ListOf(std::move(found)));
   return section;
 }

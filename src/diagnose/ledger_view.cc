@@ -19,15 +19,15 @@ struct LedgerPart {
   int64_t DeviceBreakdown::*member;
 };
 constexpr LedgerPart kLedgerParts[] = {{"wall_ns", &DeviceBreakdown::wall_ns},
-                           {"compute_ns", &DeviceBreakdown::compute_ns},
-                           {"exposed_comm_ns", &DeviceBreakdown::exposed_comm_ns},
-                           {"exposed_copy_ns", &DeviceBreakdown::exposed_copy_ns},
-                           {"idle_ns", &DeviceBreakdown::idle_ns},
-                           {"idle_data_ns", &DeviceBreakdown::idle_data_ns},
-                           {"idle_launch_ns", &DeviceBreakdown::idle_launch_ns},
-                           {"idle_sync_ns", &DeviceBreakdown::idle_sync_ns},
-                           {"idle_host_ns", &DeviceBreakdown::idle_host_ns},
-                           {"idle_unknown_ns", &DeviceBreakdown::idle_unknown_ns}};
+                                       {"compute_ns", &DeviceBreakdown::compute_ns},
+                                       {"exposed_comm_ns", &DeviceBreakdown::exposed_comm_ns},
+                                       {"exposed_copy_ns", &DeviceBreakdown::exposed_copy_ns},
+                                       {"idle_ns", &DeviceBreakdown::idle_ns},
+                                       {"idle_data_ns", &DeviceBreakdown::idle_data_ns},
+                                       {"idle_launch_ns", &DeviceBreakdown::idle_launch_ns},
+                                       {"idle_sync_ns", &DeviceBreakdown::idle_sync_ns},
+                                       {"idle_host_ns", &DeviceBreakdown::idle_host_ns},
+                                       {"idle_unknown_ns", &DeviceBreakdown::idle_unknown_ns}};
 
 double ShareIn(const DeviceBreakdown& device, int64_t ns) {
   return device.wall_ns > 0 ? static_cast<double>(ns) / static_cast<double>(device.wall_ns) : 0;

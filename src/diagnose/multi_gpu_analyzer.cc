@@ -14,8 +14,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kExchangeRules[] = {"data_parallel", "exposed_communication", "slow_backend", "small_collectives",
-                                       "straggler"};
+constexpr std::string_view kExchangeRules[] = {"data_parallel", "exposed_communication", "slow_backend",
+                                               "small_collectives", "straggler"};
 
 // Estimates the gain if a tenth, half or all of `share` of the step goes, as in the rules about communication.
 Bottleneck Make(std::string_view id, double share, std::string title, std::string description, double value) {

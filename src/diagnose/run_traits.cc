@@ -39,11 +39,12 @@ struct NamePart {
   Workload shows;
 };
 // Parts of names of operators, annotations and kernels that only such a run has.
-constexpr NamePart kNameParts[] = {{"reshape_and_cache", Workload::kServing}, {"store_kvcache", Workload::kServing},
-                           {"paged_attention", Workload::kServing},   {"autograd::engine", Workload::kTraining},
-                           {"Optimizer.step#", Workload::kTraining},  {"_bwd_kernel", Workload::kTraining},
-                           {"bwd_kernel", Workload::kTraining},       {"_wgrad", Workload::kTraining},
-                           {"_dgrad", Workload::kTraining},           {"multi_tensor_apply", Workload::kTraining}};
+constexpr NamePart kNameParts[] = {
+    {"reshape_and_cache", Workload::kServing}, {"store_kvcache", Workload::kServing},
+    {"paged_attention", Workload::kServing},   {"autograd::engine", Workload::kTraining},
+    {"Optimizer.step#", Workload::kTraining},  {"_bwd_kernel", Workload::kTraining},
+    {"bwd_kernel", Workload::kTraining},       {"_wgrad", Workload::kTraining},
+    {"_dgrad", Workload::kTraining},           {"multi_tensor_apply", Workload::kTraining}};
 // Folders of serving engines, in Python frames.
 constexpr std::string_view kEngines[] = {"vllm/v1/", "vllm/worker/", "vllm/engine/", "sglang/srt/",
                                          "tensorrt_llm/_torch/pyexecutor/"};

@@ -18,7 +18,8 @@ std::optional<size_t> FirstLostLoss(std::span<const RunSample> without, std::spa
 // not known. It may differ by three times what runs without the change differ by, and by 2 % unless it must be exact.
 std::string MetricObjection(bool exact, std::span<const RunSample> without, std::span<const RunSample> with);
 
-// Returns why a run takes too much of the GPU's memory, in words; empty if a tenth of it stays free, or nothing is known.
+// Returns why a run takes too much of the GPU's memory, in words; empty if a tenth of it stays free, or nothing is
+// known.
 std::string MemoryObjection(const RunSample& sample, std::optional<double> limit_bytes);
 
 }  // namespace gapless::internal

@@ -13,7 +13,8 @@ extern const std::string_view kAdviceCsv;
 
 namespace {
 
-AdviceRow TestedRow(std::string kind, double measured, double expected, std::string repository, double half_width = 0.1) {
+AdviceRow TestedRow(std::string kind, double measured, double expected, std::string repository,
+                    double half_width = 0.1) {
   return {.id = repository,
           .kind = std::move(kind),
           .repository = repository,
@@ -40,7 +41,8 @@ TEST(Calibration, WithoutTestsTheModelStandsInAWideInterval) {
 // Two programs that kept half of what was predicted, against a prior of two that kept all.
 TEST(Calibration, BelievesAKindAsFarAsItsTestsDid) {
   const double effect = std::exp(-kPriorEffect), half = std::exp(-kPriorEffect / 2);
-  const std::vector<AdviceRow> rows = {TestedRow("workers", half, effect, "a"), TestedRow("workers", half, effect, "b")};
+  const std::vector<AdviceRow> rows = {TestedRow("workers", half, effect, "a"),
+                                       TestedRow("workers", half, effect, "b")};
   const Calibration calibration = OnGpus(rows);
   EXPECT_NEAR(calibration.SlopeOf("workers"), 0.75, 1e-12);
   EXPECT_EQ(calibration.SlopeOf("amp"), 1);
@@ -80,7 +82,8 @@ TEST(Calibration, IntervalsHoldFourOfFiveTruths) {
 }
 
 TEST(Calibration, SaysHowFarHalfOfAKindWereOff) {
-  const std::vector<AdviceRow> rows = {TestedRow("amp", 1.1, 1, "a"), TestedRow("amp", 0.9, 1, "b"), TestedRow("amp", 1, 1, "c")};
+  const std::vector<AdviceRow> rows = {TestedRow("amp", 1.1, 1, "a"), TestedRow("amp", 0.9, 1, "b"),
+                                       TestedRow("amp", 1, 1, "c")};
   const Calibration::Tested tested = OnGpus(rows).TestedOf("amp");
   EXPECT_EQ(tested.programs, 3U);
   EXPECT_NEAR(*tested.within, 0.1, 1e-9);

@@ -8,7 +8,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kUs = 1000;
-constexpr int64_t kBlockedNs = 5 * kUs;   // shorter calls found the device done
+constexpr int64_t kBlockedNs = 5 * kUs;  // shorter calls found the device done
 constexpr int64_t kDefaultLaunchNs = 3 * kUs, kDefaultStreamNs = 1 * kUs;
 constexpr int64_t kMaxStreamNs = 5 * kUs;  // what takes longer between two operations waits for something
 

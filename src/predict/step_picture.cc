@@ -95,8 +95,8 @@ class Drawing {
       const SliceId launch = ops.launch[op];
       const int64_t launched = launch.valid() ? trace_.slices.ts_ns[launch.value] : ops.ts_ns[op];
       if (rank_.graph.op_begin[op] == kNoInstant || !InStep(launched)) continue;
-      Put(streams_[ops.stream[op]], BoundOf(ops, op), times_[rank_.graph.op_begin[op]],
-          times_[rank_.graph.op_end[op]], ops.dur_ns[op]);
+      Put(streams_[ops.stream[op]], BoundOf(ops, op), times_[rank_.graph.op_begin[op]], times_[rank_.graph.op_end[op]],
+          ops.dur_ns[op]);
     }
   }
 

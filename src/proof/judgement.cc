@@ -26,7 +26,7 @@ GateKind Judgement::Kind() const {
   return metrics.empty() ? GateKind::kCannotTell : metrics[0].kind;
 }
 
-std::string Recommendation(const Judgement& judgement) {
+std::string NextStepOf(const Judgement& judgement) {
   switch (judgement.Kind()) {
     case GateKind::kRegression:
       if (!judgement.culprit.empty()) return StrCat("look at ", judgement.culprit, ", where the slower runs begin");

@@ -43,7 +43,7 @@ struct Judgement {
 };
 
 // Returns the recommended next step, as one sentence.
-std::string Recommendation(const Judgement& judgement);
+std::string NextStepOf(const Judgement& judgement);
 // Returns the change of performance as a share; negative is worse, whatever the metric's direction. Absent without a
 // baseline.
 std::optional<double> PerformanceChange(const MetricJudgement& metric);

@@ -177,7 +177,8 @@ TEST_F(DatabaseTest, EveryTableHasItsTwinWithAllRows) {
 
 TEST_F(DatabaseTest, AnalysesAreTables) {
   for (const Analysis* analysis : AllAnalyses()) {
-    EXPECT_EQ(Ask(StrCat("SELECT count(*) FROM ", analysis->name)), (RowTexts{StrCat(tables.Get(analysis->name).rows())}))
+    EXPECT_EQ(Ask(StrCat("SELECT count(*) FROM ", analysis->name)),
+              (RowTexts{StrCat(tables.Get(analysis->name).rows())}))
         << analysis->name;
   }
   EXPECT_EQ(Ask("SELECT rank, wall_ns - compute_ns - exposed_comm_ns - exposed_copy_ns - idle_ns FROM ledger "

@@ -29,7 +29,7 @@ Make Text(int width, bool utf8 = true) {
 }
 
 const CellRows kRows = {{SqlValue::Text("aten::mm"), SqlValue::Int(12), SqlValue::Real(0.5)},
-                    {SqlValue::Text("naïve \"x\", y"), SqlValue::Int(9007199254740993), SqlValue::Null()}};
+                        {SqlValue::Text("naïve \"x\", y"), SqlValue::Int(9007199254740993), SqlValue::Null()}};
 const std::vector<std::string> kColumns = {"name", "calls", "share"};
 
 TEST(SinksTest, TextIsAlignedWithNumbersToTheRight) {

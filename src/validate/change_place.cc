@@ -10,7 +10,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kPlaceReach = 80;        // indices on either side that a change may move by
+constexpr size_t kPlaceReach = 80;   // indices on either side that a change may move by
 constexpr double kOwnWeight = 1e-3;  // weight of a place beside its neighbours: exact where it can be
 constexpr double kOutside = 0.025;   // likelihood left out at each end of the interval
 

@@ -113,7 +113,8 @@ void CommitSearch::MakeGrid() {
     spacing_ = noise / kLevelsPerNoise;
     levels_.clear();
     const auto count = static_cast<size_t>((range + 2 * kNoiseReach * noise) / spacing_) + 1;
-    for (size_t i = 0; i < count; ++i) levels_.push_back(*lowest - kNoiseReach * noise + static_cast<double>(i) * spacing_);
+    for (size_t i = 0; i < count; ++i)
+      levels_.push_back(*lowest - kNoiseReach * noise + static_cast<double>(i) * spacing_);
     tables_.clear();
     least_step_ = std::max<size_t>(1, static_cast<size_t>(std::ceil(std::log1p(options_.least_change) / spacing_)));
   }

@@ -36,7 +36,8 @@ Share Measure(SimulatedNoise noise, size_t n, Location location) {
 }
 
 TEST(OfferedIntervalTest, CoversTheMedianFromTheLeastNumberOfStepsOn) {
-  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
+  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers,
+                                     SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
     for (const size_t n : {kMinStepsForMedian, size_t{50}, size_t{100}}) {
       const Share share = Measure(noise, n, Location::kMedian);
       EXPECT_GE(share.covered_of_given, kSamples.AtLeast(0.93)) << NoiseName(noise) << ", " << n;
@@ -46,7 +47,8 @@ TEST(OfferedIntervalTest, CoversTheMedianFromTheLeastNumberOfStepsOn) {
 }
 
 TEST(OfferedIntervalTest, CoversTheMeanFromTheLeastNumberOfStepsOn) {
-  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
+  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers,
+                                     SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
     const Share share = Measure(noise, kMinStepsForMean, Location::kMean);
     EXPECT_GE(share.covered_of_given, kSamples.AtLeast(0.93)) << NoiseName(noise);
     EXPECT_GE(share.given, kSamples.AtLeast(0.95)) << NoiseName(noise);

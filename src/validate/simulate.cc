@@ -13,8 +13,9 @@ namespace {
 constexpr double kLevel = 100, kSd = 2, kSigma = 0.5;
 constexpr double kSlowShare = 0.02, kSlowLow = 0.1, kSlowHigh = 0.5;
 
-constexpr std::array kAll = {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers,   SimulatedNoise::kAr5,
-                             SimulatedNoise::kAr8,    SimulatedNoise::kAr9,       SimulatedNoise::kAr5Outliers};
+constexpr std::array kAll = {SimulatedNoise::kNormal,     SimulatedNoise::kLognormal, SimulatedNoise::kOutliers,
+                             SimulatedNoise::kAr5,        SimulatedNoise::kAr8,       SimulatedNoise::kAr9,
+                             SimulatedNoise::kAr5Outliers};
 
 double Phi(SimulatedNoise noise) {
   switch (noise) {
@@ -26,7 +27,9 @@ double Phi(SimulatedNoise noise) {
   }
 }
 
-bool HasOutliers(SimulatedNoise noise) { return noise == SimulatedNoise::kOutliers || noise == SimulatedNoise::kAr5Outliers; }
+bool HasOutliers(SimulatedNoise noise) {
+  return noise == SimulatedNoise::kOutliers || noise == SimulatedNoise::kAr5Outliers;
+}
 
 }  // namespace
 

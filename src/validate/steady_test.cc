@@ -76,7 +76,8 @@ TEST(SteadyTest, SpikesAndSmallStepsAreNotLevels) {
 
 // A steady but noisy series is seldom classified as anything else.
 TEST(SteadyTest, FalseAlarmsAreRare) {
-  for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
+  for (const SimulatedNoise noise :
+       {SimulatedNoise::kNormal, SimulatedNoise::kOutliers, SimulatedNoise::kAr5, SimulatedNoise::kAr5Outliers}) {
     Random random(10);
     int moving = 0;
     for (int i = 0; i < 200; ++i) {

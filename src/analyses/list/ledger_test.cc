@@ -233,8 +233,14 @@ std::vector<Op> RandomOps(Random& random) {
   return ops;
 }
 
+#ifdef GAPLESS_SANITIZED
+constexpr unsigned kRandomTraces = 300;  // each costs ten times as much
+#else
+constexpr unsigned kRandomTraces = 1500;
+#endif
+
 TEST(Ledger, EqualsPaintingEachNanosecondOfRandomTraces) {
-  for (unsigned seed = 0; seed < 1500; ++seed) {
+  for (unsigned seed = 0; seed < kRandomTraces; ++seed) {
     Random random(seed);
     const int64_t middle = kSlot * (6 + random(4));
     std::vector<Host> hosts = RandomHosts(random, middle);

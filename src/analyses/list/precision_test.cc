@@ -13,7 +13,8 @@ constexpr GpuOpRow kGemmKernel{.op_class = GpuOpClass::kGemm};
 
 TEST(Precision, MatrixTimeByElementType) {
   HandMade trace;
-  trace.Operator("aten::mm", 0, 100, testing::kMain, R"(["float","float"])").Kernel("a", {10, 20, 100, 150}, kGemmKernel);
+  trace.Operator("aten::mm", 0, 100, testing::kMain, R"(["float","float"])")
+      .Kernel("a", {10, 20, 100, 150}, kGemmKernel);
   trace.Operator("aten::mm", 100, 200, testing::kMain, R"(["c10::Half","c10::Half"])");
   trace.Kernel("b", {110, 120, 200, 250}, kGemmKernel);
   trace.Operator("aten::bmm", 200, 300, testing::kMain, R"(["c10::BFloat16"])")

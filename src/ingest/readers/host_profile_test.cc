@@ -18,8 +18,8 @@ Result<Trace> ReadProfile(std::string text) {
 TEST(HostProfile, FunctionsAndLinesAreRows) {
   const auto trace =
       ReadProfile(R"({"format":"gapless.host","version":1,"pid":7,"kind":"sample","start_unix_ns":1700000000000000000,)"
-           R"("functions":[{"file":"a.py","line":3,"function":"load","calls":null,"self_ns":50,"total_ns":90}],)"
-           R"("lines":[{"file":"a.py","line":5,"hits":4,"self_ns":40,"bytes":1024}]})");
+                  R"("functions":[{"file":"a.py","line":3,"function":"load","calls":null,"self_ns":50,"total_ns":90}],)"
+                  R"("lines":[{"file":"a.py","line":5,"hits":4,"self_ns":40,"bytes":1024}]})");
   ASSERT_TRUE(trace) << trace.error().ToString();
   const HostFunctionTable& rows = trace->host_functions;
   ASSERT_EQ(rows.size(), 2U);

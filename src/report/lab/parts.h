@@ -25,7 +25,7 @@ std::string RateText(std::optional<double> samples_per_second);
 std::string UtilizationText(std::optional<double> percent);
 // "1.42× (1.31–1.53)".
 std::string RatioText(const LabRatio& ratio);
-std::string GainText(const Gain& gain);
+std::string GainRatioText(const Gain& gain);
 // Returns the factor by which `stage` is faster than `first`: of their throughputs if both are known, else of their
 // steps; absent where neither is.
 std::optional<double> SpeedupOver(const LabStage& first, const LabStage& stage);

@@ -49,7 +49,7 @@ std::string StepSentence(const LabRecording& of) {
 std::string PriceOf(const Bottleneck& found) {
   std::vector<std::string> parts;
   if (found.share_of_step) parts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
-  if (found.gain) parts.push_back(StrCat("fixing it is expected to give ", GainText(*found.gain)));
+  if (found.gain) parts.push_back(StrCat("fixing it is expected to give ", GainRatioText(*found.gain)));
   return Join(parts, "; ");
 }
 
@@ -203,7 +203,7 @@ void AddBaseline(const LabView& view, LabDocument& document) {
   }
   if (before->potential)
     section.blocks.push_back(Paragraph(
-        StrCat("All fixes together are expected to make the step ", GainText(*before->potential), " faster.")));
+        StrCat("All fixes together are expected to make the step ", GainRatioText(*before->potential), " faster.")));
   document.sections.push_back(std::move(section));
 }
 

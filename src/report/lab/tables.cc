@@ -64,7 +64,7 @@ std::string RatioText(const LabRatio& ratio) {
     text += StrCat(" (at least ", FormatNumber(*ratio.low, 2), ")");
   return text;
 }
-std::string GainText(const Gain& gain) {
+std::string GainRatioText(const Gain& gain) {
   return RatioText({.low = gain.low, .high = gain.high, .expected = gain.expected});
 }
 

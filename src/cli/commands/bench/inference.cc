@@ -47,10 +47,10 @@ std::string Percentiles(std::optional<double> p50, std::optional<double> p95, st
 
 // Prints one line per figure; those of tokens only for a model that writes text.
 std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample) {
-  std::string text =
-      StrCat("latency ", Percentiles(metrics.latency_p50_ms, metrics.latency_p95_ms, metrics.latency_p99_ms), ", mean ",
-             LatencyText(metrics.latency_mean_ms), ", of ", metrics.requests, metrics.requests == 1 ? " request" : " requests",
-             "\n  ", FormatNumber(metrics.requests_per_second, 1), " requests a second, one after the other");
+  std::string text = StrCat(
+      "latency ", Percentiles(metrics.latency_p50_ms, metrics.latency_p95_ms, metrics.latency_p99_ms), ", mean ",
+      LatencyText(metrics.latency_mean_ms), ", of ", metrics.requests, metrics.requests == 1 ? " request" : " requests",
+      "\n  ", FormatNumber(metrics.requests_per_second, 1), " requests a second, one after the other");
   if (metrics.samples_per_second)
     text += StrCat("; ", FormatNumber(*metrics.samples_per_second, 1), " samples a second");
   text += "\n";

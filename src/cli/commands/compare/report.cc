@@ -17,7 +17,8 @@ namespace {
 // Writes an interval; an end that is not bounded yet is "less" or "more".
 std::string Between(const RatioInterval& interval) {
   if (!interval.low && !interval.high) return "not bounded yet";
-  return StrCat(interval.low ? FactorText(*interval.low) : "less", " to ", interval.high ? FactorText(*interval.high) : "more");
+  return StrCat(interval.low ? SpeedFactorText(*interval.low) : "less", " to ",
+                interval.high ? SpeedFactorText(*interval.high) : "more");
 }
 
 // A row of the table; absent values leave the row out.
@@ -32,7 +33,8 @@ struct MetricRow {
 std::string Headline(const PairSequence& sequence, const PairOptions& options) {
   const RatioInterval speedup = SpeedupOf(sequence.Interval());
   const std::string pairs = StrCat(sequence.size(), sequence.size() == 1 ? " pair" : " pairs");
-  const std::string found = StrCat(FactorText(speedup.expected), " as fast as A (95 % interval ", Between(speedup), ")");
+  const std::string found =
+      StrCat(SpeedFactorText(speedup.expected), " as fast as A (95 % interval ", Between(speedup), ")");
   switch (sequence.Verdict()) {
     case SpeedVerdict::kFaster: return StrCat("B is faster: ", found, ", after ", pairs);
     case SpeedVerdict::kSlower: return StrCat("B is slower: ", found, ", after ", pairs);
@@ -53,12 +55,13 @@ std::string MetricTable(const Comparison& comparison) {
   const std::string what = source == SampleSource::kSteps     ? "step"
                            : source == SampleSource::kPattern ? "value"
                                                               : "process";
-  const MetricRow rows[] = {{StrCat(what, ", median"), *a->step_time_p50_ms, *b->step_time_p50_ms, unit, 3},
-                      {StrCat(what, ", p95"), *a->step_time_p95_ms, *b->step_time_p95_ms, unit, 3},
-                      {"samples a second", a->samples_per_second, b->samples_per_second, "", 1},
-                      {StrCat("memory (", a->memory_source, ")"), a->memory_usage_gb, b->memory_usage_gb, "GB", 3},
-                      {"GPU utilisation", a->gpu_utilization, b->gpu_utilization, "%", 1},
-                      {"energy of the GPUs", a->energy_j, b->energy_j, "J", 0}};
+  const MetricRow rows[] = {
+      {StrCat(what, ", median"), *a->step_time_p50_ms, *b->step_time_p50_ms, unit, 3},
+      {StrCat(what, ", p95"), *a->step_time_p95_ms, *b->step_time_p95_ms, unit, 3},
+      {"samples a second", a->samples_per_second, b->samples_per_second, "", 1},
+      {StrCat("memory (", a->memory_source, ")"), a->memory_usage_gb, b->memory_usage_gb, "GB", 3},
+      {"GPU utilisation", a->gpu_utilization, b->gpu_utilization, "%", 1},
+      {"energy of the GPUs", a->energy_j, b->energy_j, "J", 0}};
   std::string text;
   for (const MetricRow& row : rows) {
     if (!row.a || !row.b) continue;
@@ -132,12 +135,12 @@ NominalP NominalOf(const PairSequence& sequence) {
   return nominal;
 }
 
-std::string FactorText(double factor) { return StrCat(FormatNumber(factor, factor < 10 ? 3 : 1), "×"); }
+std::string SpeedFactorText(double factor) { return StrCat(FormatNumber(factor, factor < 10 ? 3 : 1), "×"); }
 
 std::string PValueText(double p) { return p < 0.0001 ? "below 0.0001" : FormatNumber(p, 4); }
 
 std::string SpeedupInShort(const Comparison& comparison) {
-  return StrCat("speedup ", FactorText(comparison.Speedup().expected));
+  return StrCat("speedup ", SpeedFactorText(comparison.Speedup().expected));
 }
 
 std::string CompareText(const Comparison& comparison) {

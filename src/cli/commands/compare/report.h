@@ -10,7 +10,7 @@
 
 namespace gapless::internal {
 
-std::string FactorText(double factor);  // "1.050×"
+std::string SpeedFactorText(double factor);  // "1.050×"
 std::string PValueText(double p);
 std::string SpeedupInShort(const Comparison& comparison);  // "speedup 1.05×"
 // The whole output, as text and as a JSON document.

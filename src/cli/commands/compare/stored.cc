@@ -144,10 +144,10 @@ void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, St
 // States the verdict and the factor; the interval only if both of its ends are known.
 std::string Headline(const StoredComparison& comparison) {
   const RatioInterval& speedup = comparison.speedup;
-  const std::string interval = speedup.low && speedup.high
-                                   ? StrCat(", 95 % interval ", FactorText(*speedup.low), " to ", FactorText(*speedup.high))
-                                   : "";
-  const std::string found = StrCat("speedup ", FactorText(speedup.expected), interval);
+  const std::string interval = speedup.low && speedup.high ? StrCat(", 95 % interval ", SpeedFactorText(*speedup.low),
+                                                                    " to ", SpeedFactorText(*speedup.high))
+                                                           : "";
+  const std::string found = StrCat("speedup ", SpeedFactorText(speedup.expected), interval);
   switch (comparison.verdict) {
     case SpeedVerdict::kFaster: return StrCat("B is faster: ", found);
     case SpeedVerdict::kSlower: return StrCat("B is slower: ", found);
@@ -237,7 +237,9 @@ std::string StoredText(const StoredComparison& comparison) {
   if (comparison.p_mann_whitney) tests.push_back(StrCat(PValueText(*comparison.p_mann_whitney), " (Mann-Whitney)"));
   if (comparison.p_welch) tests.push_back(StrCat(PValueText(*comparison.p_welch), " (Welch)"));
   if (!tests.empty())
-    text += Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"), 0, kTextColumns) + "\n";
+    text +=
+        Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"), 0, kTextColumns) +
+        "\n";
   if (comparison.mde_share)
     text +=
         StrCat("this number of runs with this noise detects ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");

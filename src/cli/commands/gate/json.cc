@@ -17,7 +17,7 @@ documents::Gate GateDocument(const Judgement& judgement) {
                            .false_alarm_rate = judgement.false_alarm_rate,
                            .false_alarm_over = judgement.false_alarm_over,
                            .likely_culprit_commit = judgement.culprit,
-                           .recommendation = Recommendation(judgement),
+                           .recommendation = NextStepOf(judgement),
                            .against = judgement.against,
                            .metrics = judgement.metrics};
   const auto rate = std::ranges::find(judgement.metrics, "samples_per_second", &MetricJudgement::metric);

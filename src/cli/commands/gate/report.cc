@@ -101,7 +101,7 @@ std::string GateText(const Judgement& judgement) {
     text += StrCat("  false alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
                    judgement.false_alarm_over, "\n");
   for (const std::string& note : judgement.notes) text += StrCat("  ", note, "\n");
-  return StrCat(text, Recommendation(judgement), "\n");
+  return StrCat(text, NextStepOf(judgement), "\n");
 }
 
 // Writes a table with a row per metric, under a heading that is the verdict.
@@ -120,7 +120,7 @@ std::string GateMarkdown(const Judgement& judgement) {
                    metric.kind == GateKind::kCannotTell ? StrCat("cannot tell: ", MarkdownEscaped(metric.reason))
                                                         : std::string(NameOf(metric.kind)),
                    metric.confirmed ? ", confirmed" : "", " | ", metric.mde ? FormatPercent(*metric.mde) : "", " |\n");
-  text += StrCat("\n", Recommendation(judgement), ".");
+  text += StrCat("\n", NextStepOf(judgement), ".");
   if (!judgement.judged.empty()) text += StrCat(" What was ", judgement.judged, ".");
   if (judgement.false_alarm_rate)
     text += StrCat(" False alarms: at most ", FormatPercent(*judgement.false_alarm_rate), " over ",
@@ -140,7 +140,7 @@ std::string GateJunit(const Judgement& judgement) {
   for (const MetricJudgement& metric : judgement.metrics) {
     text += StrCat("  <testcase classname=\"performance\" name=\"", XmlEscaped(metric.metric), "\">");
     if (metric.kind == GateKind::kRegression)
-      text += StrCat("<failure message=\"", XmlEscaped(Sentence(metric)), "\">", XmlEscaped(Recommendation(judgement)),
+      text += StrCat("<failure message=\"", XmlEscaped(Sentence(metric)), "\">", XmlEscaped(NextStepOf(judgement)),
                      "</failure>");
     if (metric.kind == GateKind::kCannotTell) text += StrCat("<skipped message=\"", XmlEscaped(metric.reason), "\"/>");
     text += StrCat("<system-out>", XmlEscaped(StrCat(Sentence(metric), "; against ", judgement.against)),
@@ -185,7 +185,7 @@ std::string GateSarif(const Judgement& judgement) {
     json.Field("level", "error");
     json.Key("message");
     json.BeginObject();
-    json.Field("text", StrCat(Sentence(metric), ". ", Recommendation(judgement)));
+    json.Field("text", StrCat(Sentence(metric), ". ", NextStepOf(judgement)));
     json.EndObject();
     WriteLocation(json, judgement.place);
     json.EndObject();

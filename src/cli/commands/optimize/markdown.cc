@@ -21,7 +21,8 @@ std::string TableLine(const std::vector<std::string>& cells) {
 void AddRefusedTable(std::string_view title, const std::vector<RefusedRow>& rows, std::string& text) {
   if (rows.empty()) return;
   text += StrCat("\n## ", title, "\n\n| fix | why |\n|---|---|\n");
-  for (const RefusedRow& row : rows) text += StrCat("| `", MarkdownCell(row.item), "` | ", MarkdownEscaped(row.reason), " |\n");
+  for (const RefusedRow& row : rows)
+    text += StrCat("| `", MarkdownCell(row.item), "` | ", MarkdownEscaped(row.reason), " |\n");
 }
 
 // Every decision, with what it rests on.

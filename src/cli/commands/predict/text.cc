@@ -57,9 +57,9 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
   if (!prediction.refusal.empty())
     return StrCat("  ", name, "  no prediction\n", Remark("", prediction.refusal, columns));
   const StepShares& share = prediction.share;
-  std::string text =
-      StrCat("  ", name, "  ", Padded(MillisecondsText(StepNs(predictor, share.expected)), 10, false), "  ", TimesText(1 / share.expected),
-             " (", TimesText(1 / share.high), " to ", TimesText(1 / share.low), ")  ", ToString(prediction.safety), "\n");
+  std::string text = StrCat("  ", name, "  ", Padded(MillisecondsText(StepNs(predictor, share.expected)), 10, false),
+                            "  ", TimesText(1 / share.expected), " (", TimesText(1 / share.high), " to ",
+                            TimesText(1 / share.low), ")  ", ToString(prediction.safety), "\n");
   for (const std::string& item : prediction.nothing) text += Remark("no effect: ", item, columns);
   for (const std::string& assumption : prediction.assumptions) text += Remark("if ", assumption, columns);
   if (prediction.nothing.size() < prediction.what.size())
@@ -98,7 +98,8 @@ std::string PathText(const RankGraph& rank, const CriticalPath& path, int column
     if (shares.empty()) continue;
     text += StrCat("  by ", NameOf(static_cast<PathOwner>(owner)), "\n");
     for (size_t i = 0; i < std::min(shares.size(), kMaxShares); ++i)
-      text += StrCat("    ", Padded(Percent(static_cast<double>(shares[i].ns), static_cast<double>(path.total_ns)), 7, false),
+      text += StrCat("    ",
+                     Padded(Percent(static_cast<double>(shares[i].ns), static_cast<double>(path.total_ns)), 7, false),
                      " ", Ellipsize(Printable(shares[i].name), std::max(columns - kBeforeShare, kMinName)), "\n");
   }
   return text;
@@ -127,8 +128,8 @@ std::string PredictText(const PredictView& view, int columns) {
   std::string text = StrCat("a step takes ", MillisecondsText(predictor.step_ns()));
   const auto& typical = predictor.typical_steps();
   if (typical)
-    text +=
-        StrCat("\n", typical->steps, " of ", typical->all_steps, " steps stand for all: ", MillisecondsText(check.recorded_step_ns));
+    text += StrCat("\n", typical->steps, " of ", typical->all_steps,
+                   " steps stand for all: ", MillisecondsText(check.recorded_step_ns));
   text += StrCat(typical ? ", replayed " : "; replayed ", MillisecondsText(check.replayed_step_ns), " (",
                  check.error >= 0 ? "+" : "-", FormatPercent(std::abs(check.error)), ")\n");
   size_t width = 0;

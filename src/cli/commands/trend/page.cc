@@ -24,7 +24,8 @@ constexpr int kChartDigits = 6;  // after the first one, of what is drawn
 // values.
 double Rounded(double value) {
   char buffer[40];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, kChartDigits).ptr;
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, kChartDigits).ptr;
   std::from_chars(buffer, end, value);
   return value;
 }
@@ -176,8 +177,8 @@ std::string WithoutScript(const TrendReport& report) {
   for (const Trend& trend : report.trends) {
     for (const ChangePoint& change : trend.changes)
       out += MarkupRow({trend.metric, WhenOf(trend, change.index), SizeOf(change),
-                  FromTo(change.before, change.after, trend.unit), std::string(WordOf(KindOf(trend, change))),
-                  CommitsText(trend, change)});
+                        FromTo(change.before, change.after, trend.unit), std::string(WordOf(KindOf(trend, change))),
+                        CommitsText(trend, change)});
     if (const std::string drift = DriftText(trend); !drift.empty()) out += MarkupRow({trend.metric, drift});
   }
   return out + "</table>\n</main>";

@@ -82,9 +82,9 @@ std::string Changes(const Trend& trend) {
   if (begin > 0) text += StrCat("    ", begin, " earlier changes are left out here; --json and --html have them\n");
   for (size_t i = begin; i < count; ++i) {
     const ChangePoint& change = trend.changes[i];
-    text += StrCat("    ", Padded(WhenOf(trend, change.index), when, false), "  ", Padded(SizeOf(change), size, true), "  ",
-                   Padded(FromTo(change.before, change.after, trend.unit), levels, false), "  ", WordOf(KindOf(trend, change)),
-                   "\n", Detail(trend, i));
+    text += StrCat("    ", Padded(WhenOf(trend, change.index), when, false), "  ", Padded(SizeOf(change), size, true),
+                   "  ", Padded(FromTo(change.before, change.after, trend.unit), levels, false), "  ",
+                   WordOf(KindOf(trend, change)), "\n", Detail(trend, i));
   }
   return text;
 }
