@@ -108,8 +108,7 @@ void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vecto
 }
 
 const RunMetrics::Family RunMetrics::kFamilies[] = {
-    {"gapless_up", "gauge", "1 while the process runs.",
-     [](const Process& p) { return p.alive ? 1.0 : 0.0; }},
+    {"gapless_up", "gauge", "1 while the process runs.", [](const Process& p) { return p.alive ? 1.0 : 0.0; }},
     {"gapless_steps_total", "counter", "Training steps completed.",
      [](const Process& p) { return p.trains ? static_cast<double>(p.steps) : kNone; }},
     {"gapless_samples_total", "counter", "Samples trained on, where the batch size is known.",
@@ -126,8 +125,7 @@ const RunMetrics::Family RunMetrics::kFamilies[] = {
      [](const Process& p) { return p.trains ? static_cast<double>(p.compilations) : kNone; }},
     {"gapless_skipped_steps_total", "counter", "Optimizer steps that the loss scaler skipped.",
      [](const Process& p) { return p.trains ? static_cast<double>(p.skipped) : kNone; }},
-    {"gapless_loss", "gauge", "Last loss that was read.",
-     [](const Process& p) { return p.has_loss ? p.loss : kNone; }},
+    {"gapless_loss", "gauge", "Last loss that was read.", [](const Process& p) { return p.has_loss ? p.loss : kNone; }},
     {"gapless_loss_scale", "gauge", "Loss scale under automatic mixed precision.",
      [](const Process& p) { return p.has_scale ? p.scale : kNone; }},
     {"gapless_items_total", "counter", "Samples whose reading was timed: all that loader workers read.",

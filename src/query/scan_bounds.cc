@@ -64,9 +64,8 @@ Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
   const auto rows = static_cast<int64_t>(table.rows(*trace.trace));
   const int64_t first = FirstRowId(table, trace);
   // A trace without a rank has NULL there, which passes no comparison; without a bound every trace stays.
-  const bool ranked = trace.rank() == kAbsent
-                          ? bounds.rank_low == Bounds::kMin && bounds.rank_high == Bounds::kMax
-                          : trace.rank() >= bounds.rank_low && trace.rank() <= bounds.rank_high;
+  const bool ranked = trace.rank() == kAbsent ? bounds.rank_low == Bounds::kMin && bounds.rank_high == Bounds::kMax
+                                              : trace.rank() >= bounds.rank_low && trace.rank() <= bounds.rank_high;
   if (bounds.none || !ranked || trace.index < bounds.trace_low || trace.index > bounds.trace_high)
     return {&trace, 0, 0};
   // Ids are first + row, so bounds of ids are bounds of rows.

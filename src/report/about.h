@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opening of every report, in the same words in all formats: the run's origin, its main figures, and what to do next.
+// The opening of every report, in the same words in all formats: the run's origin, its main figures, and what to do
+// next.
 #pragma once
 
 #include <string>

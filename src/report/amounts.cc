@@ -51,9 +51,7 @@ std::string GainText(const Gain& gain) {
   return StrCat(FactorText(gain.expected), " (", FormatNumber(gain.low, 2), "–", FormatNumber(gain.high, 2), ")");
 }
 
-bool IsToFix(const Bottleneck& bottleneck) {
-  return !bottleneck.gain || bottleneck.gain->expected >= kMinBought;
-}
+bool IsToFix(const Bottleneck& bottleneck) { return !bottleneck.gain || bottleneck.gain->expected >= kMinBought; }
 
 // Numbers count only what the reader can act on, so that "fixing 1 and 2" is about the first two of the list.
 std::vector<int> PlacesOf(const std::vector<Bottleneck>& bottlenecks) {

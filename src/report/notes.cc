@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the notes of a report. Their texts are not made printable, because Markdown and HTML escape them in other ways.
+// Writes the notes of a report. Their texts are not made printable, because Markdown and HTML escape them in other
+// ways.
 #include "report/notes.h"
 
 #include <optional>

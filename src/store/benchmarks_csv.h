@@ -18,8 +18,8 @@ std::string BenchmarksCsvRow(const BenchmarkRecord& record);
 // row has no timestamp, or a cell is not of its column's type.
 Result<BenchmarkRecord> RecordFromRow(const std::vector<std::string>& names, const std::vector<std::string>& row);
 
-// Returns the digest of a row without its id, with the time rounded down to the millisecond: the view of SQLite shows no
-// more digits. Equal rows have equal digests.
+// Returns the digest of a row without its id, with the time rounded down to the millisecond: the view of SQLite shows
+// no more digits. Equal rows have equal digests.
 std::string RowDigestOf(const BenchmarkRecord& record);
 
 }  // namespace gapless::internal

@@ -12,9 +12,7 @@
 namespace gapless::internal {
 
 inline SqlCell TextOrNull(const std::string& text) { return text.empty() ? SqlCell() : SqlCell(text); }
-inline SqlCell FlagOrNull(std::optional<bool> flag) {
-  return flag ? SqlCell(static_cast<int64_t>(*flag)) : SqlCell();
-}
+inline SqlCell FlagOrNull(std::optional<bool> flag) { return flag ? SqlCell(static_cast<int64_t>(*flag)) : SqlCell(); }
 
 // Returns the names of the columns without the id, separated by commas.
 const std::string& RunColumns();
