@@ -10,10 +10,10 @@
 
 #include "base/thread_pool.h"
 #include "predict/calibration.h"
+#include "predict/fix.h"
 #include "predict/job.h"
 #include "predict/self_check.h"
 #include "predict/typical_steps.h"
-#include "predict/fix.h"
 
 namespace gapless::internal {
 
