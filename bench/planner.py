@@ -97,10 +97,7 @@ def best_of(program: str, kind: str) -> dict[str, float]:
 
     Every value runs in every round, in random order, beside the training as it is; what is not faster in the first rounds leaves."""
     items = [
-        item
-        for family, values in FAMILIES.items()
-        if family != "workers" or kind in WITH_LOADER
-        for item in values
+        item for family, values in FAMILIES.items() if family != "workers" or kind in WITH_LOADER for item in values
     ]
     logs: dict[str, list[float]] = {item: [] for item in items}
     lots = random.Random(kind)
@@ -114,7 +111,7 @@ def best_of(program: str, kind: str) -> dict[str, float]:
             if number + 1 == FIRST_ROUNDS:
                 items = [item for item in items if statistics.fmean(logs[item]) > math.log(MIN_PROMISE)]
     found: dict[str, float] = {}
-    for family, values in FAMILIES.items():
+    for values in FAMILIES.values():
         proved = {}
         for item in values:
             if item in items:

@@ -88,9 +88,7 @@ def of_plan(report: Report) -> Iterator[str]:
     if together and report["estimated_speedup"] != together["gain"]:
         yield "the estimated speed-up is not that of the plan"
     heads = [
-        finding["id"]
-        for finding in report["bottlenecks"]
-        if not finding.get("cured_by") and not finding.get("apart")
+        finding["id"] for finding in report["bottlenecks"] if not finding.get("cured_by") and not finding.get("apart")
     ]
     places = [heads.index(step["bottleneck"]) for step in plan]
     if places != sorted(places):

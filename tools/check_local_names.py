@@ -99,7 +99,9 @@ def problems() -> Iterator[str]:
             if shown not in places[room, made, around, name]:
                 places[room, made, around, name].append(shown)
             plain = name.split("(")[0]
-            header = next((headers[below][plain] for below in ("", *sorted(rooms[room])) if plain in headers[below]), None)
+            header = next(
+                (headers[below][plain] for below in ("", *sorted(rooms[room])) if plain in headers[below]), None
+            )
             if header and around in OWN:
                 yield f"{plain} is local to {shown} and defined in {header}"
     for (_, _, _, name), where in sorted(places.items()):

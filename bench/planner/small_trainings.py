@@ -29,9 +29,9 @@ class Clock:
     def steps(self, batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             self.begun_s.append(time.perf_counter())
-            if self.max_s is not None and len(self.begun_s) > self.WARM_UP:
-                if self.begun_s[-1] - self.begun_s[self.WARM_UP] > self.max_s:
-                    return
+            warm = self.begun_s[self.WARM_UP :]
+            if self.max_s is not None and warm and warm[-1] - warm[0] > self.max_s:
+                return
             yield batch
 
     def mean_ms(self) -> float:

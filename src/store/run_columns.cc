@@ -16,7 +16,7 @@ struct RunColumn {
   std::optional<int64_t> BenchmarkRecord::*number = nullptr;
   std::optional<bool> BenchmarkRecord::*flag = nullptr;
 };
-constexpr RunColumn kColumns[] = {
+constexpr RunColumn kRunColumns[] = {
     {.name = "uid", .text = &BenchmarkRecord::uid},
     {.name = "recorded_at_ns", .number = &BenchmarkRecord::recorded_unix_ns},
     {.name = "commit_sha", .text = &BenchmarkRecord::commit_sha},
@@ -41,7 +41,7 @@ constexpr RunColumn kColumns[] = {
 const std::string& RunColumns() {
   static const std::string kNames = [] {
     std::string names;
-    for (const RunColumn& column : kColumns) names += StrCat(names.empty() ? "" : ", ", column.name);
+    for (const RunColumn& column : kRunColumns) names += StrCat(names.empty() ? "" : ", ", column.name);
     return names;
   }();
   return kNames;
@@ -49,7 +49,7 @@ const std::string& RunColumns() {
 
 std::vector<SqlCell> CellsOf(const BenchmarkRecord& record) {
   std::vector<SqlCell> cells;
-  for (const RunColumn& column : kColumns) {
+  for (const RunColumn& column : kRunColumns) {
     if (column.text != nullptr) cells.push_back(TextOrNull(record.*column.text));
     if (column.number != nullptr)
       cells.push_back(record.*column.number ? SqlCell(*(record.*column.number)) : SqlCell());
@@ -62,7 +62,7 @@ BenchmarkRecord RunFrom(const DbRow& row) {
   BenchmarkRecord record;
   record.id = row.Int(0).value_or(0);
   size_t at = 1;
-  for (const RunColumn& column : kColumns) {
+  for (const RunColumn& column : kRunColumns) {
     if (column.text != nullptr) record.*column.text = row.Text(at);
     if (column.number != nullptr) record.*column.number = row.Int(at);
     if (column.flag != nullptr) record.*column.flag = row.Flag(at);
