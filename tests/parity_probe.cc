@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
+#include "proof/described.h"
 #include "proof/parity_files.h"
-#include "proof/parity_json.h"
 
 using namespace gapless;
 using namespace gapless::internal;
@@ -61,7 +61,7 @@ int main() {
     JsonWriter json(out);
     json.BeginObject();
     if (const auto report = AnswerTo(Split(line, ' ')); report) {
-      WriteParityFields(json, *report);
+      WriteFields(json, ParityDocument(*report));
       json.Field("need", static_cast<int>(report->need));
       json.Field("need_noise", report->need_noise);
     } else {
