@@ -102,9 +102,6 @@ TEST(Catalogue, AValueMayChangeWhatAFixIs) {
   EXPECT_EQ((FixItem{FindFix("nosync"), "4"}.Class()), Safety::kTraining);
   EXPECT_EQ(SafetyOf(WhatIfItem{.name = "nosync", .value = "4"}), Safety::kTraining);
   EXPECT_EQ(UsualSafetyOf(*FindFix("nosync")), Safety::kTraining) << "its model needs a value";
-  EXPECT_EQ((FixItem{FindFix("amp"), "bf16"}.Class()), Safety::kRounding);
-  EXPECT_EQ((FixItem{FindFix("amp"), "fp16"}.Class()), Safety::kTraining);
-  EXPECT_EQ(SafetyOf(WhatIfItem{.name = "amp", .value = "fp16"}), Safety::kTraining);
 }
 
 std::string_view WithoutBrackets(std::string_view value) {

@@ -65,9 +65,9 @@ TEST(FindTypical, IsTheRowClosestInMeanAndSpread) {
   }
 }
 
-constexpr int64_t kLongSteps = 60, kStepOperators = 2000;
+constexpr int64_t kLongSteps = 60, kStepOperators = 4000;
 
-// Steps of 2,000 operators of the host; every fourth has a longer kernel at its end, for which the host waits. Of a
+// Steps of 4,000 operators of the host; every fourth has a longer kernel at its end, for which the host waits. Of a
 // rank among others: a collective after that.
 std::shared_ptr<const Trace> LongRecording(int64_t rank = kAbsent) {
   HandMade made;
@@ -75,7 +75,7 @@ std::shared_ptr<const Trace> LongRecording(int64_t rank = kAbsent) {
   int64_t at = 0;
   for (int64_t step = 0; step < kLongSteps; ++step) {
     const int64_t start = at;
-    for (int64_t i = 0; i < kStepOperators; ++i, at += 4 * kUs) made.Operator("aten::add", at, at + 3000);
+    for (int64_t i = 0; i < kStepOperators; ++i, at += 2 * kUs) made.Operator("aten::add", at, at + 1500);
     const int64_t kernel = (step % 4 == 0 ? 12 : 4) * kMs;
     made.Kernel("sgemm", {at, at + 5 * kUs, at + 10 * kUs, at + 10 * kUs + kernel});
     made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, at + 6 * kUs, at + 15 * kUs + kernel);
