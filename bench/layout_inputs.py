@@ -67,8 +67,8 @@ class Copies:
 
 def make_layout(recording: str, path: pathlib.Path, size: int) -> None:
     """Repeats the events of the recording until the file has `size` bytes or more."""
-    with gzip.open(CORPUS / recording, "rt") as file:
-        whole = json.load(file)
+    file = CORPUS / recording
+    whole = json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes())
     copies = Copies(whole.pop("traceEvents"))
     head = json.dumps(whole)[:-1]
     with path.open("w") as out:
@@ -80,13 +80,23 @@ def make_layout(recording: str, path: pathlib.Path, size: int) -> None:
         out.write("\n  }\n]}\n")
 
 
-def make_ranks(folder: pathlib.Path, count: int) -> None:
-    """Writes `count` ranks: the recorded ranks of one job again and again, with their number and the size of the job."""
+def make_ranks(folder: pathlib.Path, count: int, size: int = 0) -> None:
+    """Writes `count` ranks: the recorded ranks of one job again and again, with their number and the size of the job.
+
+    A rank has `size` bytes or more, by repeated events; 0: as recorded.
+    """
     folder.mkdir()
-    recorded = [path.read_text() for path in sorted((CORPUS / RANKS).glob("worker*.json"))]
+    recorded = []
+    for path in sorted((CORPUS / RANKS).glob("worker*.json")):
+        longer = folder / path.name
+        make_layout(str(path.relative_to(CORPUS)), longer, size) if size else longer.write_text(path.read_text())
+        recorded.append(longer.read_text())
+        longer.unlink()
     for rank in range(count):
         text = re.sub(
-            r'"rank": \d+, "world_size": \d+', f'"rank": {rank}, "world_size": {count}', recorded[rank % len(recorded)]
+            r'"rank": ?\d+, "world_size": ?\d+',
+            f'"rank": {rank}, "world_size": {count}',
+            recorded[rank % len(recorded)],
         )
         (folder / f"rank{rank}.json").write_text(text)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times reading and analysing of four layouts and of many ranks, and checks that the table in bench/README.md holds.
 
-    bench/layouts.py BUILD_DIR [--size 1000] [--tenfold] [--ranks 64 256 1024] [--rounds 3] [--write]
+    bench/layouts.py BUILD_DIR [--size 1000] [--tenfold] [--ranks 64 256 1024] [--rank-size 0] [--rounds 3] [--write]
     bench/layouts.py --check
 
 Inputs are made from the recordings below GAPLESS_CORPUS (../shared/data if unset): the same events later, with ids of their
@@ -17,6 +17,7 @@ import datetime
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,7 +61,7 @@ def measure_layout(
 
 def measure_layouts(options: argparse.Namespace, folder: pathlib.Path) -> list[Row]:
     rows: list[Row] = []
-    for name, recording in LAYOUTS.items():
+    for name, recording in LAYOUTS.items() if options.size else ():
         print(name, file=sys.stderr)
         path = folder / "layout.json"
         in_own_process(make_layout, recording, path, options.size * 10**6)
@@ -83,11 +84,13 @@ def measure_ranks(options: argparse.Namespace, folder: pathlib.Path) -> list[Row
     for count in options.ranks:
         print(f"{count} ranks", file=sys.stderr)
         ranks = folder / f"ranks{count}"
-        in_own_process(make_ranks, ranks, count)
+        in_own_process(make_ranks, ranks, count, options.rank_size * 10**6)
         read = [program, "query", "--no-cache", str(ranks), "SELECT 1"]
         analyze = [program, "analyze", "--no-cache", str(ranks)]
         taken = [{"read": take(read), "analyze": take(analyze)} for _ in range(options.rounds)]
-        name, seconds = f"{count} ranks", median(taken, "analyze")
+        shutil.rmtree(ranks)
+        of_size = f" of {options.rank_size} MB" if options.rank_size else ""
+        name, seconds = f"{count} ranks{of_size}", median(taken, "analyze")
         rows.append(Row(name, "analyze ÷ reading", ratio(taken, "analyze", "read"), 3))
         rows.append(Row(name, "peak memory in MiB", max(run["analyze"].peak_bytes for run in taken) / 2**20, 4096))
         if before:
@@ -101,11 +104,12 @@ def measure_ranks(options: argparse.Namespace, folder: pathlib.Path) -> list[Row
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("build", type=pathlib.Path, nargs="?")
-    parser.add_argument("--size", type=int, default=1000, help="megabytes of each layout (default 1000)")
+    parser.add_argument("--size", type=int, default=1000, help="megabytes of each layout (default 1000); 0: none")
     parser.add_argument("--tenfold", action="store_true", help="measure ten times the size, too")
     parser.add_argument(
         "--ranks", type=int, nargs="*", default=[64, 256, 1024], help="counts of ranks (default 64 256 1024)"
     )
+    parser.add_argument("--rank-size", type=int, default=0, help="megabytes of each rank (default 0: 0.9, as recorded)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds in turn (default 3)")
     parser.add_argument(
         "--write", action="store_true", help="write the table to bench/README.md instead of printing it"

@@ -11,6 +11,7 @@
 #include "analyses/timeline.h"
 #include "base/thread_pool.h"
 #include "base/timings.h"
+#include "trace/page_keeper.h"
 
 namespace gapless::internal {
 namespace {
@@ -26,6 +27,8 @@ size_t IndexOf(std::string_view name) {
 }  // namespace
 
 struct Tables::Impl {
+  explicit Impl(const Run& run) : pages(run) {}
+
   struct Entry {
     std::once_flag once;
     std::optional<Table> table;
@@ -41,11 +44,12 @@ struct Tables::Impl {
   std::vector<TraceTimeline> timelines;
   std::mutex kept_mutex;
   std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace (null: the run) and function
+  PageKeeper pages;
 
   const void* Keep(const Trace* trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
 };
 
-Tables::Tables(const Run& run, size_t threads) : run_(run), impl_(std::make_unique<Impl>()) {
+Tables::Tables(const Run& run, size_t threads) : run_(run), impl_(std::make_unique<Impl>(run)) {
   impl_->threads = threads;
 }
 Tables::~Tables() = default;

@@ -17,12 +17,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
 #include "base/strings.h"
+#include "ingest/trace_memory.h"
 #include "trace/trace_file.h"
 
 namespace gapless::internal {
@@ -36,15 +36,7 @@ constexpr std::string_view kSuffix = ".columns";
 
 // Returns the size limit of the cache in bytes: GAPLESS_CACHE_BYTES, or the default if that is no number. 0 turns
 // the cache off.
-uint64_t Bound() {
-  const char* given = std::getenv("GAPLESS_CACHE_BYTES");
-  uint64_t bound = kDefaultBound;
-  if (given != nullptr) {
-    const std::string_view text(given);
-    if (std::from_chars(text.data(), text.data() + text.size(), bound).ec != std::errc()) return kDefaultBound;
-  }
-  return bound;
-}
+uint64_t Bound() { return BytesFromEnvironment("GAPLESS_CACHE_BYTES", kDefaultBound); }
 
 // Returns the cache's directory; empty without an absolute XDG_CACHE_HOME or HOME. Relative values are ignored,
 // because they would scatter caches over the directories that the user works in.

@@ -19,6 +19,7 @@
 #include "ingest/cache.h"
 #include "ingest/input_paths.h"
 #include "ingest/reader.h"
+#include "ingest/trace_memory.h"
 
 namespace gapless::internal {
 namespace {
@@ -149,14 +150,14 @@ class Loader {
 
   // Sets the trace's path and rank, and keeps it if its rank is wanted. The path is set after the cache was asked:
   // a cached trace may have been read under another spelling of the path.
-  void Keep(std::shared_ptr<Trace> trace, const InputPath& input, Loaded& loaded) const {
+  void Keep(std::shared_ptr<Trace> trace, const InputPath& input, Loaded& loaded) {
     trace->info.path = input.path;
     if (trace->info.rank == kAbsent)
       trace->info.rank = input.given_rank != kAbsent ? input.given_rank : RankInName(input.path);
     const auto& wanted = options_.ranks;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), trace->info.rank) == wanted.end())
       return void(++loaded.filtered);
-    loaded.traces.push_back(std::move(trace));
+    loaded.traces.push_back(memory_.Settle(std::move(trace)));
   }
 
   static constexpr uint64_t kSmallBytes = uint64_t{48} << 20;
@@ -164,6 +165,7 @@ class Loader {
   const OpenOptions& options_;
   const StopFlag stop_;
   const std::vector<InputPath>& inputs_;
+  TraceMemory memory_;
   std::vector<size_t> large_, small_;         // into inputs_
   std::vector<Loaded> loaded_;                // by input
   std::vector<std::atomic<uint64_t>> taken_;  // by input: bytes

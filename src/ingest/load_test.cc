@@ -174,6 +174,27 @@ TEST_F(LoadTest, NoCacheWhenNotWantedOrSmallOrForbidden) {
   EXPECT_EQ(CacheKey(big), "");
 }
 
+TEST_F(LoadTest, TracesBeyondTheBoundOfMemoryLieInFiles) {
+  std::vector<std::string> paths;
+  for (int rank = 0; rank < 3; ++rank)
+    paths.push_back(Write("rank" + std::to_string(rank) + ".json", Distributed(rank), 10 + rank));
+  setenv("GAPLESS_MEMORY_BYTES", "1", 1);
+  setenv("TMPDIR", folder_.c_str(), 1);
+  const auto bounded = Load(paths, {.use_cache = false, .threads = 1});
+  setenv("TMPDIR", "/nowhere", 1);
+  const auto unwritable = Load(paths, {.use_cache = false, .threads = 1});
+  unsetenv("TMPDIR");
+  unsetenv("GAPLESS_MEMORY_BYTES");
+  const auto free = Load(paths, {.use_cache = false});
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(bounded.run.traces()[i].trace->file != nullptr, i > 0) << "the first one stays";
+    EXPECT_EQ(unwritable.run.traces()[i].trace->file, nullptr);
+    EXPECT_EQ(free.run.traces()[i].trace->file, nullptr);
+    EXPECT_EQ(bounded.run.traces()[i].trace->slices.size(), free.run.traces()[i].trace->slices.size());
+    EXPECT_EQ(bounded.run.traces()[i].trace->info.rank, free.run.traces()[i].trace->info.rank);
+  }
+}
+
 TEST_F(LoadTest, ProgressReachesTheWhole) {
   const std::string path = Write("big.json", "", 10, 60'000);
   std::atomic<uint64_t> done{0}, total{0};

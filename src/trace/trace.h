@@ -6,8 +6,10 @@
 // run.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "trace/mapped_file.h"
 #include "trace/schema/collective.h"
 #include "trace/schema/counter.h"
 #include "trace/schema/device.h"
@@ -42,10 +44,11 @@ struct TraceInfo {
   int64_t event_count = 0;          // events in the file, of every kind
 };
 
-// A Trace owns its texts and columns. It is filled by TraceBuilder or mapped from a cache file, and not changed
+// A Trace owns its texts and columns. It is filled by TraceBuilder or mapped from a file of columns, and not changed
 // after its reader has completed it.
 struct Trace {
   TraceInfo info;
+  std::shared_ptr<const MappedFile> file{};  // holds the columns and texts; null: they are in memory of their own
   StringPool strings;
   ThreadTable threads;
   DeviceTable devices;

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes and maps the file of a trace. A mapping is refused if somebody else could write the file, because its
-// content could change under the reader.
+// Writes and maps the file of a trace.
 //
-// Writing takes one pass for the checksum and one for the data; opening reads the whole file once for the
-// checksum, and the columns once more for the checks. The mapping is private: what is written to it in memory
-// never reaches the file.
+// Writing takes one pass for the checksum and one for the data; opening reads the whole file once for the checksum, and
+// the columns once more for the checks. A file that this process has just written is not checked.
 #include "trace/trace_file.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -18,17 +13,19 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 #include "base/strings.h"
 #include "base/temporaries.h"
+#include "trace/mapped_file.h"
 #include "trace/trace_check.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
-constexpr uint64_t kFormat =
-    7;  // raise it when the file's form changes, or readers give other values for the same input
+// To be raised when the file's form changes, or readers give other values for the same input.
+constexpr uint64_t kFormat = 7;
 constexpr size_t kAlign = 64;
 
 struct Header {
@@ -66,36 +63,6 @@ bool ParseInfo(std::string_view text, TraceInfo& info) {
   return true;
 }
 
-// A file that somebody else can write could change while it is mapped, and holds what they like.
-bool IsOursAlone(const struct stat& info) {
-  return S_ISREG(info.st_mode) && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-class Mapping {
- public:
-  static Result<std::shared_ptr<Mapping>> Open(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path);
-    struct stat info {};
-    void* at = fstat(fd, &info) == 0 && info.st_size > 0 && IsOursAlone(info)
-                   ? mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0)
-                   : MAP_FAILED;
-    close(fd);
-    if (at == MAP_FAILED) return Fail(ErrorCode::kInput, "cannot be mapped, or is not ours alone", path);
-    return std::make_shared<Mapping>(static_cast<std::byte*>(at), static_cast<size_t>(info.st_size));
-  }
-  Mapping(std::byte* data, size_t bytes) : data_(data), bytes_(bytes) {}
-  ~Mapping() { munmap(data_, bytes_); }
-  Mapping(const Mapping&) = delete;
-  Mapping& operator=(const Mapping&) = delete;
-  const std::byte* data() const { return data_; }
-  size_t bytes() const { return bytes_; }
-
- private:
-  std::byte* data_;
-  size_t bytes_;
-};
-
 class FileWriter {
  public:
   explicit FileWriter(int fd) : fd_(fd) {}
@@ -130,15 +97,24 @@ class ContentsHash {
   XXH3_state_t state_{};
 };
 
-// The header stands before the data, so the checksum is computed before anything is written.
-bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
+uint64_t Padded(uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+// The place of each block in the file.
+std::vector<Entry> EntriesOf(const std::vector<Block>& blocks) {
   std::vector<Entry> entries;
   uint64_t offset = FirstBlockAt(blocks.size());
   for (const Block& block : blocks) {
     entries.push_back({offset, block.bytes});
-    offset += (block.bytes + kAlign - 1) / kAlign * kAlign;
+    offset += Padded(block.bytes);
   }
-  Header header{.schema = TraceFileSchema(), .file_bytes = offset, .entries = entries.size()};
+  return entries;
+}
+
+// The header stands before the data, so the checksum is computed before anything is written.
+bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
+  const std::vector<Entry> entries = EntriesOf(blocks);
+  const uint64_t end = entries.back().offset + Padded(entries.back().bytes);
+  Header header{.schema = TraceFileSchema(), .file_bytes = end, .entries = entries.size()};
   ContentsHash hash;
   hash.Add(entries.data(), entries.size() * sizeof(Entry));
   for (const Block& block : blocks) hash.Add(block.data, block.bytes);
@@ -151,6 +127,30 @@ bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
   for (const Block& block : blocks) good = good && writer.Write(block.data, block.bytes) && pad(block.bytes);
   return good;
 }
+
+// The blocks of a trace, and the texts that no column holds.
+struct Contents {
+  explicit Contents(const Trace& trace) : info(InfoText(trace.info)) {
+    Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
+      std::decay_t<decltype(table)>::Visit(table, [&](std::string_view, const auto& column) {
+        blocks.push_back({column.data(), column.size() * sizeof(*column.data())});
+      });
+    });
+    for (size_t id = 0; id < trace.strings.size(); ++id) {
+      texts += trace.strings[StringId{static_cast<uint32_t>(id)}];
+      ends.push_back(texts.size());
+    }
+    blocks.push_back({ends.data(), ends.size() * sizeof(uint64_t)});
+    blocks.push_back({texts.data(), texts.size()});
+    blocks.push_back({info.data(), info.size()});
+  }
+  Contents(const Contents&) = delete;
+  Contents& operator=(const Contents&) = delete;
+
+  std::string info, texts{};
+  std::vector<uint64_t> ends{};  // of the texts
+  std::vector<Block> blocks{};
+};
 
 }  // namespace
 
@@ -166,27 +166,11 @@ uint64_t TraceFileSchema() {
 }
 
 Result<void> WriteTraceFile(const Trace& trace, const std::string& path) {
-  std::vector<Block> blocks;
-  Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
-    std::decay_t<decltype(table)>::Visit(table, [&](std::string_view, const auto& column) {
-      blocks.push_back({column.data(), column.size() * sizeof(*column.data())});
-    });
-  });
-  std::vector<uint64_t> ends;
-  std::string texts;
-  for (size_t id = 0; id < trace.strings.size(); ++id) {
-    texts += trace.strings[StringId{static_cast<uint32_t>(id)}];
-    ends.push_back(texts.size());
-  }
-  const std::string info = InfoText(trace.info);
-  blocks.push_back({ends.data(), ends.size() * sizeof(uint64_t)});
-  blocks.push_back({texts.data(), texts.size()});
-  blocks.push_back({info.data(), info.size()});
   std::string temporary = path + ".XXXXXX";
   const int fd = mkstemp(temporary.data());
   if (fd < 0) return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(errno)), path);
   RememberTemporary(temporary);
-  const bool written = WriteBlocks(fd, blocks);
+  const bool written = WriteBlocks(fd, Contents(trace).blocks);
   const bool closed = close(fd) == 0;
   if (!written || !closed || rename(temporary.c_str(), path.c_str()) != 0) {
     const int problem = errno;
@@ -203,7 +187,7 @@ namespace {
 // Hands out the blocks of a mapped file in order; `good` turns false on the first that does not fit.
 class BlockReader {
  public:
-  BlockReader(std::shared_ptr<Mapping> mapping, std::vector<Entry> entries)
+  BlockReader(std::shared_ptr<const MappedFile> mapping, std::vector<Entry> entries)
       : mapping_(std::move(mapping)), entries_(std::move(entries)) {}
   template <class T>
   std::span<const T> Next() {
@@ -212,36 +196,34 @@ class BlockReader {
     if (entry.bytes % sizeof(T) != 0) return good = false, std::span<const T>();
     return {reinterpret_cast<const T*>(mapping_->data() + entry.offset), entry.bytes / sizeof(T)};
   }
-  const std::shared_ptr<Mapping>& mapping() const { return mapping_; }
+  const std::shared_ptr<const MappedFile>& mapping() const { return mapping_; }
   bool good = true;
 
  private:
-  std::shared_ptr<Mapping> mapping_;
+  std::shared_ptr<const MappedFile> mapping_;
   std::vector<Entry> entries_;
   size_t next_ = 0;
 };
 
-Result<BlockReader> OpenBlocks(const std::string& path) {
-  auto mapping = Mapping::Open(path);
-  if (!mapping) return Unexpected{mapping.error()};
-  const std::byte* data = (*mapping)->data();
-  const size_t bytes = (*mapping)->bytes();
-  const auto broken = [&] { return Fail(ErrorCode::kInput, "is no column file of this version, or damaged", path); };
+// Returns the directory of a file that somebody may have damaged or made, or nothing.
+std::optional<std::vector<Entry>> CheckedEntries(const MappedFile& file) {
   Header header;
-  if (bytes < sizeof header) return broken();
-  std::memcpy(&header, data, sizeof header);
-  if (header.magic != kMagic || header.schema != TraceFileSchema() || header.file_bytes != bytes) return broken();
-  if (header.entries > (bytes - sizeof header) / sizeof(Entry)) return broken();
+  if (file.bytes() < sizeof header) return std::nullopt;
+  std::memcpy(&header, file.data(), sizeof header);
+  if (header.magic != kMagic || header.schema != TraceFileSchema() || header.file_bytes != file.bytes() ||
+      header.entries > (file.bytes() - sizeof header) / sizeof(Entry))
+    return std::nullopt;
   std::vector<Entry> entries(header.entries);
-  std::memcpy(entries.data(), data + sizeof header, header.entries * sizeof(Entry));
+  std::memcpy(entries.data(), file.data() + sizeof header, header.entries * sizeof(Entry));
   ContentsHash hash;
   hash.Add(entries.data(), entries.size() * sizeof(Entry));
   for (const Entry& entry : entries) {
-    if (entry.offset % kAlign != 0 || entry.offset > bytes || entry.bytes > bytes - entry.offset) return broken();
-    hash.Add(data + entry.offset, entry.bytes);
+    if (entry.offset % kAlign != 0 || entry.offset > file.bytes() || entry.bytes > file.bytes() - entry.offset)
+      return std::nullopt;
+    hash.Add(file.data() + entry.offset, entry.bytes);
   }
-  if (hash.Value() != header.contents_hash) return broken();
-  return BlockReader(std::move(*mapping), std::move(entries));
+  if (hash.Value() != header.contents_hash) return std::nullopt;
+  return entries;
 }
 
 bool TakeTexts(BlockReader& blocks, Trace& trace) {
@@ -261,13 +243,8 @@ bool TakeTexts(BlockReader& blocks, Trace& trace) {
   return ParseInfo({info.data(), info.size()}, trace.info);
 }
 
-}  // namespace
-
-Result<Trace> MapTraceFile(const std::string& path) {
-  auto opened = OpenBlocks(path);
-  if (!opened) return Unexpected{opened.error()};
-  BlockReader& blocks = *opened;
-  Trace trace;
+// Fills the tables and texts; false if the blocks do not fit.
+bool TakeBlocks(BlockReader& blocks, Trace& trace) {
   Trace::VisitTables(trace, [&](std::string_view, auto& table) {
     using TableType = std::decay_t<decltype(table)>;
     size_t rows = 0;
@@ -280,9 +257,43 @@ Result<Trace> MapTraceFile(const std::string& path) {
       blocks.good = blocks.good && column.size() == rows;
     });
   });
-  if (!blocks.good || !TakeTexts(blocks, trace) || !HoldsTogether(trace))
-    return Fail(ErrorCode::kInput, "is damaged", path);
+  trace.file = blocks.mapping();
+  return blocks.good && TakeTexts(blocks, trace);
+}
+
+}  // namespace
+
+Result<Trace> MapTraceFile(const std::string& path) {
+  auto file = MappedFile::Open(path);
+  if (!file) return Unexpected{file.error()};
+  auto entries = CheckedEntries(**file);
+  if (!entries) return Fail(ErrorCode::kInput, "is no column file of this version, or damaged", path);
+  BlockReader blocks(std::move(*file), std::move(*entries));
+  Trace trace;
+  if (!TakeBlocks(blocks, trace) || !HoldsTogether(trace)) return Fail(ErrorCode::kInput, "is damaged", path);
   return trace;
+}
+
+Result<Trace> MoveToFile(const Trace& trace, const std::string& folder) {
+  const auto failed = [&] {
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(errno)), folder);
+  };
+  const int fd = OpenNameless(folder);
+  if (fd < 0) return failed();
+  const Contents contents(trace);
+  if (!WriteBlocks(fd, contents.blocks)) {
+    const int problem = errno;
+    close(fd);
+    errno = problem;
+    return failed();
+  }
+  auto file = MappedFile::Take(fd);
+  if (!file) return Unexpected{file.error()};
+  BlockReader blocks(std::move(*file), EntriesOf(contents.blocks));
+  Trace moved;
+  if (!TakeBlocks(blocks, moved))
+    return Fail(ErrorCode::kEnvironment, "the file does not hold what was written", folder);
+  return moved;
 }
 
 }  // namespace gapless::internal

@@ -23,5 +23,8 @@ Result<void> WriteTraceFile(const Trace& trace, const std::string& path);
 // Maps a file written by WriteTraceFile. The columns live in the mapping. An error when it is a link, belongs to
 // somebody else, or others can write it.
 Result<Trace> MapTraceFile(const std::string& path);
+// Returns the same trace with its columns in a file without a name in `folder`, which is gone with the trace; its
+// memory can be given back (Trace::file). An error when the folder cannot be written, or the disk is full.
+Result<Trace> MoveToFile(const Trace& trace, const std::string& folder);
 
 }  // namespace gapless::internal

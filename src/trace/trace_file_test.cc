@@ -69,6 +69,28 @@ TEST_F(TraceFileTest, ComesBackAsItWas) {
   EXPECT_EQ(Bytes(), first);
 }
 
+TEST_F(TraceFileTest, MovedIntoANamelessFileItIsTheSame) {
+  const Trace trace = SampleTrace();
+  const std::string folder = path_ + "_folder";
+  std::filesystem::create_directories(folder);
+  {
+    auto moved = MoveToFile(trace, folder);
+    ASSERT_TRUE(moved) << moved.error().ToString();
+    EXPECT_TRUE(std::filesystem::is_empty(folder)) << "nothing to clean up, whatever happens";
+    ASSERT_TRUE(WriteTraceFile(trace, path_));
+    const std::string before = Bytes();
+    for (int round = 0; round < 2; ++round) {
+      ASSERT_TRUE(WriteTraceFile(*moved, path_));
+      EXPECT_EQ(Bytes(), before);
+      moved->file->Forget();  // what comes next is read from the file again
+    }
+  }
+  std::filesystem::remove_all(folder);
+  auto nowhere = MoveToFile(trace, folder);
+  ASSERT_FALSE(nowhere);
+  EXPECT_NE(nowhere.error().ToString().find("No such file"), std::string::npos);
+}
+
 TEST_F(TraceFileTest, EveryPrefixIsAnError) {
   ASSERT_TRUE(WriteTraceFile(SampleTrace(), path_));
   const std::string bytes = Bytes();
