@@ -171,11 +171,11 @@ TEST(PlannerQuality, KeepsSmallGainsOnANoisyMachine) {
 // The compiler's trial and its proof take longer than the budget if each run measures for as long as at first.
 TEST(PlannerQuality, RunsMeasureForAShorterTimeWhereACandidateWouldHaveNone) {
   TimedJob job(1);
-  job.startup_s = 4, job.step_ms = 60;
-  job.fixes["compile=default"] = {.factor = 0.6, .wall_s = 8};
+  job.startup_s = 0.3, job.step_ms = 60;
+  job.fixes["compile=default"] = {.factor = 0.6, .wall_s = 3};
   const Candidate compile{.item = ItemOf("compile=default"), .score = 1.5};
   NoJournal journal;
-  const PlannerOptions options{.begun = job.Now(), .budget_s = 234, .warmup = 5};
+  const PlannerOptions options{.begun = job.Now(), .budget_s = 175, .warmup = 5};
   const auto result = Plan({compile}, options, job, journal, [](const PlannerEvent&) {});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->accepted.ToString(), "compile=default");
