@@ -3,6 +3,7 @@
 #include "trial/process_run.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
@@ -131,12 +132,13 @@ TEST(RunOnce, LeavesNothingBehindUnlessAsked) {
   std::filesystem::remove_all(folder);
 }
 
-// A shell that puts a ring into its run, as an agent does.
+// A shell that puts a ring into its run, whole from the start, as an agent does. Tests run side by side: each has a
+// file of its own.
 RunRequest Telling(const std::string& bytes) {
-  const std::string path = ::testing::TempDir() + "/gapless_trial_ring";
+  const std::string path = ::testing::TempDir() + "/gapless_trial_ring_" + std::to_string(::getpid());
   std::ofstream(path, std::ios::binary) << bytes;
-  RunRequest request =
-      Shell("mkdir \"$GAPLESS_RUN/main\"; cp '" + path + "' \"$GAPLESS_RUN/main/agent-42.ring\"; sleep 0.1");
+  RunRequest request = Shell("cd \"$GAPLESS_RUN\" && mkdir main && cp '" + path +
+                             "' ring && mv ring main/agent-42.ring; rm '" + path + "'; sleep 0.1");
   request.warmup = 1;
   request.to_the_end = true;
   return request;
