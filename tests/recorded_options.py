@@ -125,6 +125,7 @@ def main() -> int:
     elif shown != expected:
         print(
             *difflib.unified_diff(shown.splitlines(), expected.splitlines(), str(PAGE), "happens", lineterm=""),
+            "after reading this: tests/recorded_options.py build/gapless --update",
             sep="\n",
         )
         return 1

@@ -71,11 +71,13 @@ def check(program: Path, rule: str, update: bool) -> list[str]:
         wrong.append(f"{rule}: speaks where it should be silent: {silent[0]['title']}")
     text = "".join(described(finding) for finding in fires)
     golden = RULES / f"{rule}.golden"
-    if update:
+    if update and fires:
         golden.write_text(text, encoding="utf-8")
     kept = golden.read_text(encoding="utf-8") if golden.exists() else ""
-    wrong += difflib.unified_diff(kept.splitlines(), text.splitlines(), str(golden), "printed", lineterm="")
-    return wrong
+    different = [*difflib.unified_diff(kept.splitlines(), text.splitlines(), str(golden), "printed", lineterm="")]
+    if different:
+        different.append(f"after reading this: tests/rule_contract.py build/gapless --update {rule}")
+    return wrong + different
 
 
 def main() -> int:

@@ -3,8 +3,8 @@
 """Checks the house rules that no other tool knows. Prints one line for each breach and exits 1 when there is any.
 
 Every source starts with its licence; no text names a folder of somebody's machine; no test is left unfinished; expressions meet
-texts through src/base/pattern.h, as std::regex takes stack for each character; sources stay short (above 400 lines is a warning,
-it does not fail).
+texts through src/base/pattern.h, as std::regex takes stack for each character; what a file of an extension point adds has the
+name of the file; sources stay short (above 400 lines is a warning, it does not fail).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ TEXTS = SOURCES | {".md", ".txt", ".cmake", ".json", ".yml", ".test", ""}
 LOCAL = re.compile(r"(?<![\w./$}])/(?:home|root|work|Users|mnt|tmp/bash)/\w")
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 REGEX = re.compile(r"#include <regex>|\bstd::(?:s|c)?regex")
+ENTRY = re.compile(r'^[A-Z_]+\((\w+)\) = \{[^{}]*?\.(?:name|id) = "([^"]+)"', re.MULTILINE)
 LONGEST = 400
 
 
@@ -44,6 +45,9 @@ def breaches(path: pathlib.Path) -> Iterator[str]:
         return
     if path.suffix in SOURCES and not any(LICENCE in line for line in lines[:3]):
         yield f'{name}:1: no "{LICENCE}"'
+    for entry in ENTRY.finditer("\n".join(lines)) if name.startswith("src/") else ():
+        if {entry[1], entry[2]} != {path.stem}:
+            yield f"{name}: its entry is {entry[1]} and is called {entry[2]}: both must be the name of the file"
     for number, line in enumerate(lines, 1):
         if path == pathlib.Path(__file__).resolve():
             break

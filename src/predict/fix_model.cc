@@ -42,6 +42,9 @@ WhatIfItem ItemIn(const std::string& word) {
 // Returns the error for an unknown name, with the nearest one as the hint.
 Unexpected NoSuchItem(std::string_view name) {
   std::vector<std::string_view> names;
+  if (FindFixWithTrial(name) != nullptr)
+    return Fail(ErrorCode::kUsage, StrCat("the gain of ", name, " cannot be predicted"), "",
+                StrCat("`gapless optimize --only ", name, " -- COMMAND` measures it"));
   for (const Fix* fix : FixesWithModel()) names.push_back(fix->name);
   const std::string_view nearest = Nearest(name, names);
   return Fail(ErrorCode::kUsage, StrCat("there is no what-if '", Printable(name), "'"), "",

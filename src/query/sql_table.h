@@ -48,7 +48,8 @@ struct SqlColumn {
   SqlValue (*get)(const SqlRow& at) = nullptr;
 };
 
-// A table over traces. Its rows are those of one trace after those of another, in the order of the run.
+// A table over traces. Its rows are those of one trace after those of another, in the order of the run. It holds
+// nothing itself: what must be computed or grouped is an analysis, which is a table, too.
 struct SqlTable {
   std::string_view name;  // equals the file name
   std::string_view help;  // one line of at most 100 characters

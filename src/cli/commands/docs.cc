@@ -2,9 +2,11 @@
 // The command `gapless docs`: writes the generated pages, or with --check compares them with the files. Files in
 // docs/reference without a page are reported, because a page that was renamed would leave its old file behind. With
 // --check the exit status is 1 if a page is not up to date; a test and `make lint` run it.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "base/described_json.h"
 #include "base/strings.h"
@@ -42,15 +44,16 @@ std::string ReadAll(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Files in docs/reference that no page is for.
+// Files in docs/reference and docs/schema that no page is for.
 void AddExtras(const fs::path& root, const std::vector<Page>& pages, std::vector<State>& states) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(root / "reference", ignored)) {
-    const std::string path = "reference/" + entry.path().filename().string();
-    bool known = false;
-    for (const Page& page : pages) known = known || page.path == path;
-    // Only reported, never removed: the folder may hold somebody's own page.
-    if (!known && entry.path().extension() == ".md") states.push_back({path, "extra"});
+  for (const auto& [folder, extension] : {std::pair{"reference", ".md"}, std::pair{"schema", ".json"}}) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(root / folder, ignored)) {
+      const std::string path = StrCat(folder, "/", entry.path().filename().string());
+      const bool known = std::ranges::any_of(pages, [&](const Page& page) { return page.path == path; });
+      // Only reported, never removed: the folder may hold somebody's own page.
+      if (!known && entry.path().extension() == extension) states.push_back({path, "extra"});
+    }
   }
 }
 

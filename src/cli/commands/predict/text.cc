@@ -149,10 +149,12 @@ std::string PredictText(const PredictView& view, int columns) {
 
 // Lists what can be predicted, with the safety of each.
 std::string WhatIfsText() {
+  size_t longest = 0;
+  for (const Fix* fix : FixesWithModel()) longest = std::max(longest, ModelUsageOf(*fix).size());
   std::string text;
   for (const Fix* fix : FixesWithModel()) {
-    text += StrCat("  ", Padded(ModelUsageOf(*fix), 18, false), Padded(ToString(UsualSafetyOf(*fix)), 12, false),
-                   fix->help, "\n");
+    text += StrCat("  ", Padded(ModelUsageOf(*fix), longest + 2, false),
+                   Padded(ToString(UsualSafetyOf(*fix)), 12, false), fix->help, "\n");
   }
   return text;
 }
