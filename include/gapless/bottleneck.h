@@ -34,12 +34,12 @@ GAPLESS_API std::string_view ToString(BottleneckType type);  // "KERNEL_EFFICIEN
 
 // One observation behind a bottleneck. `value` is absent if the sentence has no single number.
 struct Evidence {
-  std::string text;  // one sentence with the numbers in it
-  std::optional<double> value;
-  std::string unit;           // unit of value
-  std::string table;          // an SQL table or analysis …
-  std::vector<int64_t> rows;  // … and ids of its rows (at most 20: the largest)
-  std::string source;         // "file:line" in the user's code; "function() (file)" where the line is not known
+  std::string text{};  // one sentence with the numbers in it
+  std::optional<double> value{};
+  std::string unit{};           // unit of value
+  std::string table{};          // an SQL table or analysis …
+  std::vector<int64_t> rows{};  // … and ids of its rows (at most 20: the largest)
+  std::string source{};         // "file:line" in the user's code; "function() (file)" where the line is not known
 };
 
 // One thing to do about a bottleneck. The gain of a bottleneck is that of its first recommendation.

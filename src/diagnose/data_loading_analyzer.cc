@@ -29,13 +29,11 @@ std::vector<Evidence> Tests(const DataLoadingAnalyzer::Figures& figures, const I
     all.push_back(std::move(gaps));
   }
   if (figures.loader_ns && figures.gpu_ns && *figures.loader_ns > *figures.gpu_ns)
-    all.push_back({StrCat("loading takes ", FormatDuration(*figures.loader_ns),
-                          " of host time, longer than the GPU works: ", FormatDuration(*figures.gpu_ns)),
-                   static_cast<double>(*figures.loader_ns),
-                   "ns",
-                   "data_loading",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat("loading takes ", FormatDuration(*figures.loader_ns),
+                                  " of host time, longer than the GPU works: ", FormatDuration(*figures.gpu_ns)),
+                   .value = static_cast<double>(*figures.loader_ns),
+                   .unit = "ns",
+                   .table = "data_loading"});
   return all;
 }
 
@@ -50,7 +48,11 @@ Bottleneck Copies(double share, const CopiesRows& copies) {
   std::vector<size_t> rows;
   for (const size_t row : LargestRows(copies, "total_ns"))
     if (copies.Text(row, "kind").starts_with("h2d")) rows.push_back(row);
-  found.evidence.push_back({found.description, share, "share", "gpu_op", IdsOf(copies, rows, "gpu_op_id"), ""});
+  found.evidence.push_back({.text = found.description,
+                            .value = share,
+                            .unit = "share",
+                            .table = "gpu_op",
+                            .rows = IdsOf(copies, rows, "gpu_op_id")});
   found.recommendations = {{"copy batches from pinned memory, while the step before computes", fixes::kPin.Item(),
                             "DataLoader(..., pin_memory=True); batch.to(device, non_blocking=True)", "minutes"},
                            {"copy fewer bytes: uint8 images, and conversion on the GPU", "", "", "hours"}};

@@ -56,14 +56,14 @@ namespace {
 Evidence EvidenceOfRow(const HostEventsRows& events, size_t row) {
   const std::string line = TextOr(events, row, "source_line", "");
   const int64_t calls = events.Int(row, "calls"), total = events.Int(row, "total_ns");
-  return {StrCat(FrameText(events.Text(row, "name")), InLine(line), ": ", FormatCounted(calls, "call"), ", ",
-                 FormatDuration(total), " of host time",
-                 calls == 1 ? "" : StrCat(", the longest ", FormatDuration(events.Int(row, "max_ns")))),
-          static_cast<double>(total),
-          "ns",
-          "slice",
-          IdsOf(events, {row}, "slice_id"),
-          line};
+  return {.text = StrCat(FrameText(events.Text(row, "name")), InLine(line), ": ", FormatCounted(calls, "call"), ", ",
+                         FormatDuration(total), " of host time",
+                         calls == 1 ? "" : StrCat(", the longest ", FormatDuration(events.Int(row, "max_ns")))),
+          .value = static_cast<double>(total),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(events, {row}, "slice_id"),
+          .source = line};
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ Bottleneck Make(const KernelMetrics& kernel, Verdict verdict) {
   if (kernel.registers_per_thread >= 0) text += StrCat(", ", kernel.registers_per_thread, " registers per thread");
   if (kernel.shared_bytes_per_block >= 0)
     text += StrCat(", ", kernel.shared_bytes_per_block, " bytes of shared memory per block");
-  found.evidence.push_back({std::move(text), verdict.value, "percent", "kernel_metric", {}, ""});
+  found.evidence.push_back(
+      {.text = std::move(text), .value = verdict.value, .unit = "percent", .table = "kernel_metric"});
   found.recommendations = std::move(verdict.recommendations);
   return found;
 }

@@ -75,7 +75,7 @@ Evidence EvidenceOf(const LinkUse& use) {
     text += StrCat("; the fastest call, of ", FormatBytes(use.best_bytes), ", ", RateText(use.best_gbps), " GB/s");
   if (use.far_below())
     text += StrCat(", where ", use.link, " carries up to ", FormatNumber(use.link_gbps, 0), " GB/s in each direction");
-  return {std::move(text), use.bus_gbps, "GB/s", "collective_groups", {}, ""};
+  return {.text = std::move(text), .value = use.bus_gbps, .unit = "GB/s", .table = "collective_groups"};
 }
 
 Recommendation CheckTransport(const LinkUse& use) {

@@ -66,7 +66,7 @@ void AddLoaderWork(Tables& tables, bool has_gpu, Bottleneck& found) {
          std::string(cure->code), std::string(cure->effort)});
   }
   if (!shares.empty())
-    found.evidence.push_back({StrCat("inside the loader: ", shares), std::nullopt, "", "loader_work", {}, ""});
+    found.evidence.push_back({.text = StrCat("inside the loader: ", shares), .table = "loader_work"});
 }
 
 }  // namespace gapless::internal

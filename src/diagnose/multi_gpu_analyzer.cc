@@ -26,7 +26,7 @@ Bottleneck Make(std::string_view id, double share, std::string title, std::strin
   found.share_of_step = share;
   found.title = std::move(title);
   found.description = std::move(description);
-  found.evidence.push_back({found.description, value, "", "", {}, ""});
+  found.evidence.push_back({.text = found.description, .value = value});
   constexpr int64_t kWhole = 1'000'000;
   const double stake = share * kWhole;
   found.gain = EstimateGain(

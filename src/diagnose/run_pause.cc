@@ -32,13 +32,12 @@ std::vector<Bottleneck> CheckRunPause(const WholeRunView& run, const RunPause& p
   found.description = StrCat("The training process is busy with ", pause.what, " for ", run.ShareText(sum.total_ns),
                              InLine(sum.line), ": ", calls, HowOften(run.steps(), sum.calls), ".");
   found.evidence.push_back(
-      {StrCat(calls, ": ", FormatDuration(sum.total_ns), ", the longest ", FormatDuration(sum.max_ns), ", in the mean ",
-              FormatDuration(sum.total_ns / sum.calls)),
-       share,
-       "share",
-       "whole_run",
-       {},
-       sum.line});
+      {.text = StrCat(calls, ": ", FormatDuration(sum.total_ns), ", the longest ", FormatDuration(sum.max_ns),
+                      ", in the mean ", FormatDuration(sum.total_ns / sum.calls)),
+       .value = share,
+       .unit = "share",
+       .table = "whole_run",
+       .source = sum.line});
   found.recommendations.push_back(pause.recommendation);
   const auto ns = static_cast<double>(sum.total_ns);
   found.gain = run.GainOf(ns * 0.5, ns * 0.9, ns, 0.6);

@@ -62,13 +62,14 @@ double SyncShare(const SyncsRows& syncs, const LedgerView& ledger) {
 Evidence EvidenceOf(const SyncPlace& place, const LedgerView& ledger) {
   const std::string often =
       place.calls_per_step > 0 ? TimesAStep(place.calls_per_step) : FormatTimes(static_cast<double>(place.calls));
-  return {StrCat(place.Name(), InLine(place.line), ": ", often, ", ", FormatDuration(place.wait_ns / place.calls),
-                 " each; not waiting would save up to ", ledger.CostText(place.idle_ns)),
-          static_cast<double>(place.idle_ns),
-          "ns",
-          "sync",
-          place.ids,
-          place.line};
+  return {
+      .text = StrCat(place.Name(), InLine(place.line), ": ", often, ", ", FormatDuration(place.wait_ns / place.calls),
+                     " each; not waiting would save up to ", ledger.CostText(place.idle_ns)),
+      .value = static_cast<double>(place.idle_ns),
+      .unit = "ns",
+      .table = "sync",
+      .rows = place.ids,
+      .source = place.line};
 }
 
 }  // namespace gapless::internal

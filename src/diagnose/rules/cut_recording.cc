@@ -82,12 +82,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                                   : StrCat(
                                         "The program used a GPU, but the recording holds none of the GPU's work. How "
                                         "the GPU spent its time is not known.");
-  found.evidence.push_back({missing.launches > 0 ? LostText(missing) : missing.device_use,
-                            static_cast<double>(lost),
-                            "launches",
-                            "slice",
-                            {},
-                            ""});
+  found.evidence.push_back({.text = missing.launches > 0 ? LostText(missing) : missing.device_use,
+                            .value = static_cast<double>(lost),
+                            .unit = "launches",
+                            .table = "slice"});
   found.recommendations.push_back(
       missing.cut ? Recommendation{"copy the file again, or record fewer steps", "", "", "minutes"}
                   : Recommendation{

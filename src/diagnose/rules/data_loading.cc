@@ -108,18 +108,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
              loader.in_process ? ", which makes each batch in the same process (num_workers=0)" : "",
              InLine(loader.line), ledger.WorstText(&DeviceBreakdown::idle_data_ns), ".");
   if (loader.known)
-    found.evidence.push_back({StrCat(loader.name, " takes ", FormatDuration(loader.mean_ns), " a batch"),
-                              static_cast<double>(loader.mean_ns),
-                              "ns",
-                              "slice",
-                              {loader.slice_id},
-                              loader.line});
-  found.evidence.push_back({StrCat("GPU idle while a batch is loaded: ", FormatPercent(share), " of the time"),
-                            share,
-                            "share",
-                            "ledger",
-                            {},
-                            ""});
+    found.evidence.push_back({.text = StrCat(loader.name, " takes ", FormatDuration(loader.mean_ns), " a batch"),
+                              .value = static_cast<double>(loader.mean_ns),
+                              .unit = "ns",
+                              .table = "slice",
+                              .rows = {loader.slice_id},
+                              .source = loader.line});
+  found.evidence.push_back({.text = StrCat("GPU idle while a batch is loaded: ", FormatPercent(share), " of the time"),
+                            .value = share,
+                            .unit = "share",
+                            .table = "ledger"});
   found.evidence.push_back(LargestGaps(tables.Get<IdleRows>(), "data_ns", "wait for a batch"));
   found.recommendations = Recommend(tables, loader, ledger);
   AddLoaderWork(tables, true, found);

@@ -48,7 +48,11 @@ Stake Read(const HostEventsRows& events, const LedgerView& ledger) {
 std::vector<Evidence> EvidenceOf(const HostEventsRows& events, const Stake& stake, const LedgerView& ledger) {
   std::vector<Evidence> all = EventEvidence(events, stake.rows, 1);
   const auto add = [&](std::string_view what, int64_t ns) {
-    if (ns > 0) all.push_back({StrCat(what, ledger.CostText(ns)), static_cast<double>(ns), "ns", "ledger", {}, ""});
+    if (ns > 0)
+      all.push_back({.text = StrCat(what, ledger.CostText(ns)),
+                     .value = static_cast<double>(ns),
+                     .unit = "ns",
+                     .table = "ledger"});
   };
   add("idle, waiting for launches and the host: ", stake.idle_ns);
   add("only copying or communicating: ", stake.moving_ns);

@@ -38,17 +38,17 @@ std::string ScoresText(const AttentionRows& attention, size_t row) {
 Evidence EvidenceOf(const AttentionRows& attention, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
   const std::string line = TextOr(attention, row, "source_line", "");
-  return {StrCat("the ", attention.Text(row, "pass"), " pass", InLine(line), ": ",
-                 FormatTimes(static_cast<double>(SumOver(attention, place, "calls"))), " bmm, softmax, bmm",
-                 ScoresText(attention, row), "; ", ledger.CostText(place.value), ", ",
-                 FormatPercent(static_cast<double>(SumOver(attention, place, "between_ns")) /
-                               static_cast<double>(std::max<int64_t>(1, place.value))),
-                 " of it between the two products"),
-          static_cast<double>(place.value),
-          "ns",
-          "slice",
-          IdsOf(attention, place.rows, "slice_id"),
-          line};
+  return {.text = StrCat("the ", attention.Text(row, "pass"), " pass", InLine(line), ": ",
+                         FormatTimes(static_cast<double>(SumOver(attention, place, "calls"))), " bmm, softmax, bmm",
+                         ScoresText(attention, row), "; ", ledger.CostText(place.value), ", ",
+                         FormatPercent(static_cast<double>(SumOver(attention, place, "between_ns")) /
+                                       static_cast<double>(std::max<int64_t>(1, place.value))),
+                         " of it between the two products"),
+          .value = static_cast<double>(place.value),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(attention, place.rows, "slice_id"),
+          .source = line};
 }
 
 std::vector<Recommendation> Recommend(const AttentionRows& attention, size_t row) {

@@ -30,12 +30,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   std::string memory;
   if (!gpus.IsNull(*worst, "foreign_bytes"))
     memory = StrCat("; it holds up to ", FormatBytes(static_cast<int64_t>(gpus.Real(*worst, "foreign_bytes"))));
-  found.evidence.push_back({StrCat("another process in ", FormatPercent(share), " of the samples", memory),
-                            share,
-                            "share",
-                            "gpu_state",
-                            {},
-                            ""});
+  found.evidence.push_back({.text = StrCat("another process in ", FormatPercent(share), " of the samples", memory),
+                            .value = share,
+                            .unit = "share",
+                            .table = "gpu_state"});
   found.recommendations.push_back({"find the process and move it, or use another GPU", "",
                                    "nvidia-smi --query-compute-apps=gpu_uuid,pid,name,used_memory --format=csv",
                                    "minutes"});

@@ -51,13 +51,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   std::string heat;
   if (!gpus.IsNull(*worst, "temperature_max"))
     heat = StrCat("; the highest temperature is ", std::lround(gpus.Real(*worst, "temperature_max")), " °C");
-  found.evidence.push_back({StrCat(FormatPercent(share), " of ", FormatCount(gpus.Int(*worst, "samples")),
-                                   " samples are throttled", clocks, heat),
-                            share,
-                            "share",
-                            "gpu_state",
-                            {},
-                            ""});
+  found.evidence.push_back({.text = StrCat(FormatPercent(share), " of ", FormatCount(gpus.Int(*worst, "samples")),
+                                           " samples are throttled", clocks, heat),
+                            .value = share,
+                            .unit = "share",
+                            .table = "gpu_state"});
   found.recommendations.push_back(
       {reason == "power_brake" ? "look at the power supply of the host and of its rack"
                                : "look at the cooling: fans, air flow, neighbours, room temperature; gapless doctor",

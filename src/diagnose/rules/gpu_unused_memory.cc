@@ -49,12 +49,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              FormatPercent(idle), " of the time no kernel runs. A larger batch has the host ",
                              "do less for each sample. It may change what the model learns.");
   found.evidence.push_back(
-      {StrCat("peak ", FormatBytes(peak), " of ", FormatBytes(all), ", GPU ", gpus.Int(*fullest, "device")),
-       unused,
-       "share",
-       "gpu_state",
-       {},
-       ""});
+      {.text = StrCat("peak ", FormatBytes(peak), " of ", FormatBytes(all), ", GPU ", gpus.Int(*fullest, "device")),
+       .value = unused,
+       .unit = "share",
+       .table = "gpu_state"});
   found.recommendations.push_back({"try a batch of twice the size, with the learning rate to fit it", "",
                                    "gapless tune batch -- python train.py", "hours"});
   const int64_t span_ns = gpus.Int(*fullest, "span_ns");

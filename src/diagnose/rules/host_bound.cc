@@ -47,14 +47,14 @@ std::string NameOf(const HostTimeRows& host, size_t row) {
 Evidence EvidenceOf(const HostTimeRows& host, const RowGroup& part, const LedgerView& ledger) {
   const size_t row = part.first();
   const std::string line = TextOr(host, row, "source_line", ""), name = NameOf(host, row);
-  return {StrCat("the GPU idles, mostly during ", name, name == line ? "" : InLine(line), ": ",
-                 ledger.CostText(part.value), ", ", HowOften(host, part, "parts_per_step", "parts"), ", at most ",
-                 FormatDuration(LongestOf(host, part)), " at once"),
-          static_cast<double>(part.value),
-          "ns",
-          "slice",
-          IdsOf(host, part.rows, "slice_id"),
-          line};
+  return {.text = StrCat("the GPU idles, mostly during ", name, name == line ? "" : InLine(line), ": ",
+                         ledger.CostText(part.value), ", ", HowOften(host, part, "parts_per_step", "parts"),
+                         ", at most ", FormatDuration(LongestOf(host, part)), " at once"),
+          .value = static_cast<double>(part.value),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(host, part.rows, "slice_id"),
+          .source = line};
 }
 
 std::vector<Recommendation> Recommend(const HostTimeRows& host, const RowGroup& worst, const Run& run) {

@@ -41,12 +41,18 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       StrCat("For ", FormatPercent(share), " of the time the process is inside its data loader and computes nothing",
              InLine(line), ".");
   if (loading.rows() > 0)
-    found.evidence.push_back({StrCat(loading.Text(0, "name"), " takes ", FormatDuration(loading.Int(0, "mean_ns")),
-                                     " a batch, the longest ", FormatDuration(loading.Int(0, "max_ns"))),
-                              static_cast<double>(loading.Int(0, "mean_ns")), "ns", "slice",
-                              IdsOf(loading, {0}, "slice_id"), line});
-  found.evidence.push_back(
-      {StrCat("in the loader: ", FormatPercent(share), " of the steps' time"), share, "share", "host_steps", {}, ""});
+    found.evidence.push_back(
+        {.text = StrCat(loading.Text(0, "name"), " takes ", FormatDuration(loading.Int(0, "mean_ns")),
+                        " a batch, the longest ", FormatDuration(loading.Int(0, "max_ns"))),
+         .value = static_cast<double>(loading.Int(0, "mean_ns")),
+         .unit = "ns",
+         .table = "slice",
+         .rows = IdsOf(loading, {0}, "slice_id"),
+         .source = line});
+  found.evidence.push_back({.text = StrCat("in the loader: ", FormatPercent(share), " of the steps' time"),
+                            .value = share,
+                            .unit = "share",
+                            .table = "host_steps"});
   found.recommendations.push_back(Advise(tables, loading, line));
   AddLoaderWork(tables, false, found);
   const auto ns = static_cast<double>(stake);

@@ -34,12 +34,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description =
       StrCat("A step runs ", FormatCount(a_step), " operators of ", FormatDuration(mean_ns), " on average; ",
              FormatPercent(share), " of its time goes into calling them and into the Python code between them.");
-  found.evidence.push_back({StrCat("operators take ", FormatDuration(mean_ns), " on average"),
-                            static_cast<double>(mean_ns),
-                            "ns",
-                            "host_steps",
-                            {},
-                            steps.First("operator_line")});
+  found.evidence.push_back({.text = StrCat("operators take ", FormatDuration(mean_ns), " on average"),
+                            .value = static_cast<double>(mean_ns),
+                            .unit = "ns",
+                            .table = "host_steps",
+                            .source = steps.First("operator_line")});
   found.recommendations.push_back({"work on larger tensors at once instead of looping over small ones", "",
                                    "torch.vmap(of_row)(batch)  # for torch.stack([of_row(row) for row in batch])",
                                    "hours"});

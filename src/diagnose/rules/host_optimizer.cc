@@ -42,12 +42,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("the optimiser's loop over parameters takes ", steps.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share), " of the time ", name,
                              " updates one parameter after the other, with several operators for each.");
-  found.evidence.push_back({StrCat("Optimizer.step of ", name, " runs ", FormatCount(a_step), " operators a step"),
-                            static_cast<double>(a_step),
-                            "",
-                            "host_steps",
-                            {},
-                            line});
+  found.evidence.push_back(
+      {.text = StrCat("Optimizer.step of ", name, " runs ", FormatCount(a_step), " operators a step"),
+       .value = static_cast<double>(a_step),
+       .table = "host_steps",
+       .source = line});
   found.recommendations.push_back(Advise(name, line));
   const auto ns = static_cast<double>(stake);
   found.gain = steps.GainOf(ns * 0.25, ns * 2 / 3, ns * 0.9, 0.6);

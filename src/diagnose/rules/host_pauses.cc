@@ -53,12 +53,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat(pause.what, " takes ", steps.CostText(stake));
   found.description = StrCat("For ", FormatPercent(share), " of the time the process is busy with ", pause.what, ".");
   found.evidence = EventEvidence(events, sum.rows);
-  found.evidence.push_back({StrCat(pause.what, ": ", FormatPercent(share), " of the steps' time"),
-                            share,
-                            "share",
-                            "host_steps",
-                            {},
-                            LineOf(events, sum)});
+  found.evidence.push_back({.text = StrCat(pause.what, ": ", FormatPercent(share), " of the steps' time"),
+                            .value = share,
+                            .unit = "share",
+                            .table = "host_steps",
+                            .source = LineOf(events, sum)});
   found.recommendations.push_back({std::string(pause.advice), "", std::string(pause.code), "minutes"});
   const auto ns = static_cast<double>(stake);
   found.gain = steps.GainOf(ns * 0.5, ns * 0.9, ns, 0.6);

@@ -32,12 +32,11 @@ Evidence EvidenceOf(const PythonFunction& function, const HostStepView& steps) {
   if (!function.callee.empty())
     text += StrCat(", most of it in ", function.callee, ": ", steps.CostText(function.callee_ns));
   const bool line_is_most = 2 * function.line_ns >= function.self_ns;
-  return {std::move(text),
-          static_cast<double>(function.self_ns),
-          "ns",
-          "python_time",
-          {},
-          line_is_most ? function.line : function.name};
+  return {.text = std::move(text),
+          .value = static_cast<double>(function.self_ns),
+          .unit = "ns",
+          .table = "python_time",
+          .source = line_is_most ? function.line : function.name};
 }
 
 // Returns the functions of the user's code from a profile of the whole run, for recordings without stacks.
@@ -50,12 +49,11 @@ std::vector<Evidence> EvidenceOfProfile(const PythonFunctionsRows& functions) {
         StrCat(name, " (", BaseName(functions.Text(row, "file")), ", from line ", functions.Int(row, "line"),
                "): ", FormatDuration(functions.Int(row, "self_ns")), " of its own time over the run");
     if (!functions.IsNull(row, "calls")) text += StrCat(", ", FormatCounted(functions.Int(row, "calls"), "call"));
-    all.push_back({std::move(text),
-                   static_cast<double>(functions.Int(row, "self_ns")),
-                   "ns",
-                   "python_functions",
-                   {},
-                   StrCat(name, "() (", BaseName(functions.Text(row, "file")), ")")});
+    all.push_back({.text = std::move(text),
+                   .value = static_cast<double>(functions.Int(row, "self_ns")),
+                   .unit = "ns",
+                   .table = "python_functions",
+                   .source = StrCat(name, "() (", BaseName(functions.Text(row, "file")), ")")});
   }
   return all;
 }
@@ -91,12 +89,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time the training process runs Python code: no operator runs, and no batch, "
                              "checkpoint or other rank is waited for.");
-  found.evidence.push_back({StrCat("Python between operators: ", FormatPercent(share), " of the steps' time"),
-                            share,
-                            "share",
-                            "host_steps",
-                            {},
-                            ""});
+  found.evidence.push_back({.text = StrCat("Python between operators: ", FormatPercent(share), " of the steps' time"),
+                            .value = share,
+                            .unit = "share",
+                            .table = "host_steps"});
   const std::string line = found.evidence[0].source;
   found.recommendations.push_back({StrCat("work on whole tensors instead of single values", InLine(line)), "",
                                    "torch.as_tensor(values).mul_(scale)  # for [value * scale for value in values]",

@@ -35,12 +35,11 @@ Bottleneck Describe(const PythonFunction& asleep, double share, const std::strin
   found.title = title;
   found.description = StrCat("For ", FormatPercent(share), " of the time the training process sleeps", InLine(where),
                              ", and does nothing else meanwhile.");
-  found.evidence.push_back({StrCat("time.sleep: ", FormatCounted(asleep.calls, "call"), ", ", cost),
-                            static_cast<double>(asleep.self_ns),
-                            "ns",
-                            "python_time",
-                            {},
-                            where});
+  found.evidence.push_back({.text = StrCat("time.sleep: ", FormatCounted(asleep.calls, "call"), ", ", cost),
+                            .value = static_cast<double>(asleep.self_ns),
+                            .unit = "ns",
+                            .table = "python_time",
+                            .source = where});
   found.recommendations.push_back({StrCat("remove the sleep, or wait in another thread", InLine(where)), "",
                                    "event.wait(timeout)  # where another thread is waited for", "minutes"});
   return found;

@@ -98,12 +98,10 @@ std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Wait
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time ranks are inside collectives that others have not reached yet and compute "
                              "nothing; no rank is behind in its own work.");
-  found.evidence.push_back({StrCat("waiting in collectives: ", FormatPercent(share), " of the ranks' time"),
-                            share,
-                            "share",
-                            "host_steps",
-                            {},
-                            ""});
+  found.evidence.push_back({.text = StrCat("waiting in collectives: ", FormatPercent(share), " of the ranks' time"),
+                            .value = share,
+                            .unit = "share",
+                            .table = "host_steps"});
   found.recommendations.push_back(
       {"even out the work that differs from step to step, such as batch contents and host work",
        fixes::kStraggler.Item(), "", "hours"});
@@ -117,13 +115,12 @@ std::vector<Evidence> WaitsOf(const HostStepsRows& steps, size_t last) {
   std::vector<Evidence> all;
   for (size_t row = 0; row < steps.rows(); ++row)
     if (row == last || row == (last == 0 ? 1U : 0U))
-      all.push_back({StrCat("rank ", steps.Int(row, "rank"), " spends ",
-                            FormatDuration(PerStep(steps, row, "collective_ns")), " of a step waiting in collectives"),
-                     static_cast<double>(PerStep(steps, row, "collective_ns")),
-                     "ns",
-                     "host_steps",
-                     {},
-                     ""});
+      all.push_back(
+          {.text = StrCat("rank ", steps.Int(row, "rank"), " spends ",
+                          FormatDuration(PerStep(steps, row, "collective_ns")), " of a step waiting in collectives"),
+           .value = static_cast<double>(PerStep(steps, row, "collective_ns")),
+           .unit = "ns",
+           .table = "host_steps"});
   return all;
 }
 
@@ -149,13 +146,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Where where;
   if (reason.column == "python_ns")
     where = WhereIsPython(tables.Get<PythonTimeRows>(), steps.Int(waiting.last, "trace"));
-  found.evidence.push_back({StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ",
-                                   reason.what, where.what, InLine(where.place)),
-                            static_cast<double>(more_ns),
-                            "ns",
-                            "host_steps",
-                            {},
-                            where.place});
+  found.evidence.push_back(
+      {.text = StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ", reason.what,
+                      where.what, InLine(where.place)),
+       .value = static_cast<double>(more_ns),
+       .unit = "ns",
+       .table = "host_steps",
+       .source = where.place});
   found.recommendations.push_back(
       {StrCat(name, ": ", reason.advice, InLine(where.place)), fixes::kStraggler.Item(), "", "hours"});
   const auto ns = static_cast<double>(waiting.stake_ns);

@@ -35,31 +35,26 @@ std::vector<Evidence> LaunchEvidence(const LaunchesRows& launches) {
   const size_t row = rows[0];
   const double per_step = launches.Real(row, "calls_per_step");
   const bool steps = !launches.IsNull(row, "calls_per_step");
-  all.push_back({StrCat(FormatCount(steps ? std::llround(per_step) : launches.Int(row, "calls")),
-                        steps ? " launches a step; half of the calls take less than "
-                              : " launches; half of the calls take less than ",
-                        FormatDuration(launches.Int(row, "call_p50_ns")), " of host time"),
-                 steps ? per_step : launches.Real(row, "calls"),
-                 "launches",
-                 "launches",
-                 {},
-                 ""});
+  all.push_back({.text = StrCat(FormatCount(steps ? std::llround(per_step) : launches.Int(row, "calls")),
+                                steps ? " launches a step; half of the calls take less than "
+                                      : " launches; half of the calls take less than ",
+                                FormatDuration(launches.Int(row, "call_p50_ns")), " of host time"),
+                 .value = steps ? per_step : launches.Real(row, "calls"),
+                 .unit = "launches",
+                 .table = "launches"});
   if (const int64_t graphs = launches.Int(row, "graph_calls"); graphs > 0)
-    all.push_back({StrCat(FormatCount(graphs), " of ", FormatCount(launches.Int(row, "calls")),
-                          " launches start captured graphs; the others start one kernel each"),
-                   static_cast<double>(graphs),
-                   "launches",
-                   "launches",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat(FormatCount(graphs), " of ", FormatCount(launches.Int(row, "calls")),
+                                  " launches start captured graphs; the others start one kernel each"),
+                   .value = static_cast<double>(graphs),
+                   .unit = "launches",
+                   .table = "launches"});
   if (!launches.IsNull(row, "kernel_p50_ns"))
-    all.push_back({StrCat("half of the kernels are shorter than ", FormatDuration(launches.Int(row, "kernel_p50_ns")),
-                          "; ", FormatPercent(launches.Real(row, "short_kernel_share")), " are under 10 µs"),
-                   launches.Real(row, "kernel_p50_ns"),
-                   "ns",
-                   "kernels",
-                   {},
-                   ""});
+    all.push_back(
+        {.text = StrCat("half of the kernels are shorter than ", FormatDuration(launches.Int(row, "kernel_p50_ns")),
+                        "; ", FormatPercent(launches.Real(row, "short_kernel_share")), " are under 10 µs"),
+         .value = launches.Real(row, "kernel_p50_ns"),
+         .unit = "ns",
+         .table = "kernels"});
   return all;
 }
 
@@ -77,12 +72,16 @@ std::vector<Evidence> HostEvidence(const LaunchWaitsRows& waits, const LaunchSta
     names += StrCat(i > 0 ? ", " : "", waits.Text(operators[i].first(), "operator"), " (",
                     ledger.CostText(operators[i].value), ")");
   if (!names.empty())
-    all.push_back({StrCat("the GPU idles most while the host is in ", names), {}, "", "operators", {}, ""});
+    all.push_back({.text = StrCat("the GPU idles most while the host is in ", names), .table = "operators"});
   const std::vector<RowGroup> lines = GroupRows(waits, kByLine, named("source_line"));
   for (size_t i = 0; i < lines.size() && i < 3; ++i) {
     const std::string line(waits.Text(lines[i].first(), "source_line"));
-    all.push_back({StrCat("launched from ", line, ": the GPU idles for ", ledger.CostText(lines[i].value)),
-                   static_cast<double>(lines[i].value), "ns", "slice", IdsOf(waits, lines[i].rows, "slice_id"), line});
+    all.push_back({.text = StrCat("launched from ", line, ": the GPU idles for ", ledger.CostText(lines[i].value)),
+                   .value = static_cast<double>(lines[i].value),
+                   .unit = "ns",
+                   .table = "slice",
+                   .rows = IdsOf(waits, lines[i].rows, "slice_id"),
+                   .source = line});
   }
   return all;
 }
@@ -93,27 +92,26 @@ std::vector<Evidence> LeftOut(const LaunchWaitsRows& waits, const LaunchStake& s
   if (!stake.one_offs.empty()) {
     const size_t row = stake.one_offs[0];
     const bool several = stake.one_offs.size() > 1;
-    all.push_back({StrCat("not counted: one call of ", waits.Text(row, "call"), several ? " on each rank" : "",
-                          " that alone keeps the GPU waiting for ", FormatDuration(waits.Int(row, "call_ns")),
-                          ", more than all other launching: warm-up"),
-                   static_cast<double>(stake.one_off_ns), "ns", "slice", IdsOf(waits, stake.one_offs, "slice_id"), ""});
+    all.push_back({.text = StrCat("not counted: one call of ", waits.Text(row, "call"), several ? " on each rank" : "",
+                                  " that alone keeps the GPU waiting for ", FormatDuration(waits.Int(row, "call_ns")),
+                                  ", more than all other launching: warm-up"),
+                   .value = static_cast<double>(stake.one_off_ns),
+                   .unit = "ns",
+                   .table = "slice",
+                   .rows = IdsOf(waits, stake.one_offs, "slice_id")});
   }
   if (stake.start_ns > 0)
-    all.push_back({StrCat("not counted: the GPU idles for for ", FormatDuration(stake.start_ns),
-                          " while kernels are loaded, libraries start or code is compiled"),
-                   static_cast<double>(stake.start_ns),
-                   "ns",
-                   "warm_up",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat("not counted: the GPU idles for ", FormatDuration(stake.start_ns),
+                                  " while kernels are loaded, libraries start or code is compiled"),
+                   .value = static_cast<double>(stake.start_ns),
+                   .unit = "ns",
+                   .table = "warm_up"});
   if (stake.captured_ns > 0)
-    all.push_back(
-        {StrCat("not counted: the GPU idles for for ", FormatDuration(stake.captured_ns), " while a graph is captured"),
-         static_cast<double>(stake.captured_ns),
-         "ns",
-         "launch_waits",
-         {},
-         ""});
+    all.push_back({.text = StrCat("not counted: the GPU idles for ", FormatDuration(stake.captured_ns),
+                                  " while a graph is captured"),
+                   .value = static_cast<double>(stake.captured_ns),
+                   .unit = "ns",
+                   .table = "launch_waits"});
   return all;
 }
 

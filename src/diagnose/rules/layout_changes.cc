@@ -28,15 +28,15 @@ Evidence EvidenceOf(const LayoutChangesRows& changes, const RowGroup& group, con
   const int64_t ns = group.value, all = SumOver(changes, group, "operator_ns");
   const std::string line = TextOr(changes, row, "source_line", "");
   const double of = all > 0 ? static_cast<double>(ns) / static_cast<double>(all) : 0;
-  return {StrCat(TextOr(changes, row, "operator", "kernels without an operator"), InLine(line), ": ",
-                 FormatCounted(SumOver(changes, group, "calls"), "kernel"), " such as ",
-                 Ellipsize(changes.Text(row, "kernel"), 60), ", ", ledger.CostText(ns), ", ", FormatPercent(of),
-                 changes.IsNull(row, "operator") ? " of the time of such kernels" : " of the operator's time"),
-          static_cast<double>(ns),
-          "ns",
-          "gpu_op",
-          IdsOf(changes, group.rows, "gpu_op_id"),
-          line};
+  return {.text = StrCat(TextOr(changes, row, "operator", "kernels without an operator"), InLine(line), ": ",
+                         FormatCounted(SumOver(changes, group, "calls"), "kernel"), " such as ",
+                         Ellipsize(changes.Text(row, "kernel"), 60), ", ", ledger.CostText(ns), ", ", FormatPercent(of),
+                         changes.IsNull(row, "operator") ? " of the time of such kernels" : " of the operator's time"),
+          .value = static_cast<double>(ns),
+          .unit = "ns",
+          .table = "gpu_op",
+          .rows = IdsOf(changes, group.rows, "gpu_op_id"),
+          .source = line};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {

@@ -142,12 +142,15 @@ std::vector<Evidence> EvidenceOf(const Rooflines& rooflines, const std::vector<s
     const double share = MatrixShare(rooflines, row), peak = roofline.Real(row, "peak_tflops");
     const double tflops =
         roofline.Real(row, "tflops") * roofline.Real(row, "device_ns") / roofline.Real(row, "matrix_ns");
-    all.push_back({StrCat(roofline.Text(row, "operator"), SizeText(roofline, row), " (", roofline.Text(row, "dtype"),
-                          "): ", ledger.CostText(roofline.Int(row, "matrix_ns")), " at ", FormatPercent(share),
-                          " of the roofline, ", FormatNumber(tflops, 1), " of ", FormatNumber(peak, 0), " TFLOP/s",
-                          cause.empty() ? "" : StrCat("; ", cause)),
-                   share, "share", "gpu_op", IdsOf(roofline, {row}, "gpu_op_id"),
-                   TextOr(roofline, row, "source_line", "")});
+    all.push_back({.text = StrCat(roofline.Text(row, "operator"), SizeText(roofline, row), " (",
+                                  roofline.Text(row, "dtype"), "): ", ledger.CostText(roofline.Int(row, "matrix_ns")),
+                                  " at ", FormatPercent(share), " of the roofline, ", FormatNumber(tflops, 1), " of ",
+                                  FormatNumber(peak, 0), " TFLOP/s", cause.empty() ? "" : StrCat("; ", cause)),
+                   .value = share,
+                   .unit = "share",
+                   .table = "gpu_op",
+                   .rows = IdsOf(roofline, {row}, "gpu_op_id"),
+                   .source = TextOr(roofline, row, "source_line", "")});
   }
   return all;
 }

@@ -51,10 +51,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              FormatPercent(share), " of the time; too few to hide the time that each waits.");
   constexpr size_t kNamed = 4;
   for (size_t i = 0; i < rows.size() && i < kNamed; ++i)
-    found.evidence.push_back(
-        {StrCat(Ellipsize(kernels.Text(rows[i], "name"), 80), ": ", ledger.CostText(kernels.Int(rows[i], "total_ns")),
-                " at ", FormatNumber(kernels.Real(rows[i], "occupancy_pct"), 0), " % occupancy"),
-         kernels.Real(rows[i], "occupancy_pct"), "percent", "gpu_op", IdsOf(kernels, {rows[i]}, "gpu_op_id"), ""});
+    found.evidence.push_back({.text = StrCat(Ellipsize(kernels.Text(rows[i], "name"), 80), ": ",
+                                             ledger.CostText(kernels.Int(rows[i], "total_ns")), " at ",
+                                             FormatNumber(kernels.Real(rows[i], "occupancy_pct"), 0), " % occupancy"),
+                              .value = kernels.Real(rows[i], "occupancy_pct"),
+                              .unit = "percent",
+                              .table = "gpu_op",
+                              .rows = IdsOf(kernels, {rows[i]}, "gpu_op_id")});
   found.recommendations.push_back(
       {"let the compiler generate these kernels", fixes::kCompile.Item(), "model = torch.compile(model)", "minutes"});
   found.recommendations.push_back(

@@ -110,11 +110,15 @@ std::vector<Evidence> OperatorEvidence(const RooflineRows& roofline, const Ledge
     if (!MovesData(roofline, row) || roofline.IsNull(row, "gbps")) continue;
     const bool known = !roofline.IsNull(row, "peak_gbps");
     all.push_back(
-        {StrCat(roofline.Text(row, "operator"), " on ", Ellipsize(roofline.Text(row, "shapes"), 48), ": ",
-                ledger.CostText(roofline.Int(row, "device_ns")), " at ", FormatNumber(roofline.Real(row, "gbps"), 0),
-                known ? StrCat(" of ", FormatNumber(roofline.Real(row, "peak_gbps"), 0)) : "", " GB/s"),
-         roofline.Real(row, "gbps"), "GB/s", "gpu_op", IdsOf(roofline, {row}, "gpu_op_id"),
-         TextOr(roofline, row, "source_line", "")});
+        {.text = StrCat(roofline.Text(row, "operator"), " on ", Ellipsize(roofline.Text(row, "shapes"), 48), ": ",
+                        ledger.CostText(roofline.Int(row, "device_ns")), " at ",
+                        FormatNumber(roofline.Real(row, "gbps"), 0),
+                        known ? StrCat(" of ", FormatNumber(roofline.Real(row, "peak_gbps"), 0)) : "", " GB/s"),
+         .value = roofline.Real(row, "gbps"),
+         .unit = "GB/s",
+         .table = "gpu_op",
+         .rows = IdsOf(roofline, {row}, "gpu_op_id"),
+         .source = TextOr(roofline, row, "source_line", "")});
   }
   return all;
 }

@@ -29,21 +29,16 @@ std::vector<Evidence> EvidenceOf(const MemoryRows& memory, size_t row, int64_t r
               ", tensors use ", FormatBytes(memory.Int(row, "peak_allocated_bytes")), " at the peak"),
        static_cast<double>(reserved), "bytes", "memory_event", IdsOf(memory, {row}, "memory_event_id"), ""}};
   if (!memory.IsNull(row, "unused_at_peak_bytes"))
-    all.push_back({StrCat(FormatBytes(memory.Int(row, "unused_at_peak_bytes")),
-                          " are held and not in use at that moment: cached or fragmented"),
-                   static_cast<double>(memory.Int(row, "unused_at_peak_bytes")),
-                   "bytes",
-                   "memory",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat(FormatBytes(memory.Int(row, "unused_at_peak_bytes")),
+                                  " are held and not in use at that moment: cached or fragmented"),
+                   .value = static_cast<double>(memory.Int(row, "unused_at_peak_bytes")),
+                   .unit = "bytes",
+                   .table = "memory"});
   if (retries > 0)
-    all.push_back({StrCat("in steady steps the driver allocated memory and freed some, ", FormatCount(retries),
-                          " times each: the allocator ran out of memory and tried again"),
-                   static_cast<double>(retries),
-                   "",
-                   "host_events",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat("in steady steps the driver allocated memory and freed some, ", FormatCount(retries),
+                                  " times each: the allocator ran out of memory and tried again"),
+                   .value = static_cast<double>(retries),
+                   .table = "host_events"});
   return all;
 }
 

@@ -77,14 +77,14 @@ Evidence EvidenceOf(const CopyPlacesRows& places, const RowGroup& place, const L
   const size_t row = place.first();
   const std::string line = TextOr(places, row, "source_line", "");
   const bool wrapper = places.Text(row, "inside") == "compiled";
-  return {StrCat(TextOr(places, row, "operator", "copies outside of operators"),
-                 wrapper ? " directly inside a compiled function" : "", InLine(line), ": ", What(places, row), ", ",
-                 HowOften(places, place, "calls_per_step", "calls"), ", ", ledger.CostText(place.value)),
-          static_cast<double>(place.value),
-          "ns",
-          "gpu_op",
-          IdsOf(places, place.rows, "gpu_op_id"),
-          line};
+  return {.text = StrCat(TextOr(places, row, "operator", "copies outside of operators"),
+                         wrapper ? " directly inside a compiled function" : "", InLine(line), ": ", What(places, row),
+                         ", ", HowOften(places, place, "calls_per_step", "calls"), ", ", ledger.CostText(place.value)),
+          .value = static_cast<double>(place.value),
+          .unit = "ns",
+          .table = "gpu_op",
+          .rows = IdsOf(places, place.rows, "gpu_op_id"),
+          .source = line};
 }
 
 Advice AdviceFor(const CopyPlacesRows& places, size_t row) {

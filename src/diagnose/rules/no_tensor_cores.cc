@@ -178,12 +178,15 @@ std::optional<OffType> TypeByName(std::string_view precision) {
 std::vector<Evidence> EvidenceOf(const Work& work, const KernelsRows& kernels, const LedgerView& ledger) {
   std::vector<Evidence> all;
   const double off_share = static_cast<double>(work.off_ns) / static_cast<double>(work.matrix_ns);
-  all.push_back({StrCat(FormatPercent(off_share), " of matrix time runs ",
-                        MayLackUnits(work)
-                            ? "outside of matrix units"
-                            : StrCat("outside the matrix units of ", work.device.empty() ? "the GPU" : work.device),
-                        work.dtype.empty() ? "" : StrCat(", on ", TypeText(work.dtype), " tensors")),
-                 off_share, "share", "gpu_op", work.longest, ""});
+  all.push_back({.text = StrCat(FormatPercent(off_share), " of matrix time runs ",
+                                MayLackUnits(work) ? "outside of matrix units"
+                                                   : StrCat("outside the matrix units of ",
+                                                            work.device.empty() ? "the GPU" : work.device),
+                                work.dtype.empty() ? "" : StrCat(", on ", TypeText(work.dtype), " tensors")),
+                 .value = off_share,
+                 .unit = "share",
+                 .table = "gpu_op",
+                 .rows = work.longest});
   std::map<std::string_view, std::pair<int64_t, std::vector<int64_t>>> by_name;  // over ranks: time, longest runs
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const std::string_view kind = kernels.Text(row, "class");
@@ -199,8 +202,11 @@ std::vector<Evidence> EvidenceOf(const Work& work, const KernelsRows& kernels, c
                    [](const auto& x, const auto& y) { return x.second.first > y.second.first; });
   constexpr size_t kNamed = 3;
   for (size_t i = 0; i < sorted.size() && i < kNamed; ++i)
-    all.push_back({StrCat(Ellipsize(sorted[i].first, 80), ": ", ledger.CostText(sorted[i].second.first)),
-                   static_cast<double>(sorted[i].second.first), "ns", "gpu_op", sorted[i].second.second, ""});
+    all.push_back({.text = StrCat(Ellipsize(sorted[i].first, 80), ": ", ledger.CostText(sorted[i].second.first)),
+                   .value = static_cast<double>(sorted[i].second.first),
+                   .unit = "ns",
+                   .table = "gpu_op",
+                   .rows = sorted[i].second.second});
   return all;
 }
 

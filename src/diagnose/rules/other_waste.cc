@@ -80,14 +80,12 @@ std::vector<Evidence> CopyEvidence(const CopiesRows& copies) {
     const std::string rate =
         copies.IsNull(row, "mean_gbps") ? "" : StrCat(" at ", FormatNumber(copies.Real(row, "mean_gbps"), 1), " GB/s");
     const std::string bytes = copies.IsNull(row, "bytes") ? "" : StrCat(", ", FormatBytes(copies.Int(row, "bytes")));
-    all.push_back(
-        {StrCat(KindText(copies.Text(row, "kind")), ": ", FormatCounted(copies.Int(row, "calls"), "copy", "copies"),
-                bytes, rate, "; nothing else runs on the GPU for ", FormatDuration(copies.Int(row, "exposed_ns"))),
-         static_cast<double>(copies.Int(row, "exposed_ns")),
-         "ns",
-         "copies",
-         {},
-         ""});
+    all.push_back({.text = StrCat(KindText(copies.Text(row, "kind")), ": ",
+                                  FormatCounted(copies.Int(row, "calls"), "copy", "copies"), bytes, rate,
+                                  "; nothing else runs on the GPU for ", FormatDuration(copies.Int(row, "exposed_ns"))),
+                   .value = static_cast<double>(copies.Int(row, "exposed_ns")),
+                   .unit = "ns",
+                   .table = "copies"});
   }
   return all;
 }
@@ -96,13 +94,12 @@ std::vector<Evidence> CommunicationEvidence(const CommunicationRows& communicati
   std::vector<Evidence> all;
   for (const size_t row : LargestRows(communication, "exposed_ns", 3)) {
     if (communication.IsNull(row, "kind")) continue;
-    all.push_back({StrCat(communication.Text(row, "kind"), ": ", FormatCounted(communication.Int(row, "calls"), "call"),
-                          ", ", FormatDuration(communication.Int(row, "exposed_ns")), " not hidden"),
-                   static_cast<double>(communication.Int(row, "exposed_ns")),
-                   "ns",
-                   "communication",
-                   {},
-                   ""});
+    all.push_back(
+        {.text = StrCat(communication.Text(row, "kind"), ": ", FormatCounted(communication.Int(row, "calls"), "call"),
+                        ", ", FormatDuration(communication.Int(row, "exposed_ns")), " not hidden"),
+         .value = static_cast<double>(communication.Int(row, "exposed_ns")),
+         .unit = "ns",
+         .table = "communication"});
   }
   return all;
 }
@@ -115,10 +112,13 @@ std::vector<Evidence> GapEvidence(const IdleRows& idle, const Waste& waste) {
     const std::string line = TextOr(idle, row, "source_line", "");
     const std::string where = TextOr(idle, row, "operator", TextOr(idle, row, "annotation", ""));
     if (where.empty() && line.empty()) continue;
-    all.push_back({StrCat(FormatDuration(idle.Int(row, *waste.gap_column)), " while the host is in ",
-                          where.empty() ? "Python code" : where, InLine(line)),
-                   static_cast<double>(idle.Int(row, *waste.gap_column)), "ns", "idle", IdsOf(idle, {row}, "id"),
-                   line});
+    all.push_back({.text = StrCat(FormatDuration(idle.Int(row, *waste.gap_column)), " while the host is in ",
+                                  where.empty() ? "Python code" : where, InLine(line)),
+                   .value = static_cast<double>(idle.Int(row, *waste.gap_column)),
+                   .unit = "ns",
+                   .table = "idle",
+                   .rows = IdsOf(idle, {row}, "id"),
+                   .source = line});
   }
   return all;
 }

@@ -53,19 +53,19 @@ Evidence EvidenceOf(const CopyPlacesRows& places, const RowGroup& place, const L
   const bool to_device = places.Text(row, "kind").starts_with("h2d");
   const int64_t alone = SumOver(places, place, "large_exposed_ns"), idle = SumOver(places, place, "idle_ns");
   const bool uneven = 10 * place.value < 9 * (alone + idle);
-  return {StrCat(TextOr(places, row, "operator", "outside of operators"), InLine(line), ": ",
-                 FormatCounted(SumOver(places, place, "calls"), "copy", "copies"),
-                 to_device ? " to the GPU" : " to the host", ", ", FormatBytes(bytes), rate,
-                 "; nothing else runs on the GPU for ", ledger.CostText(alone), ", and it waits for the data for ",
-                 ledger.CostText(idle),
-                 uneven ? StrCat("; some steps take most of this time, and what the median step loses counts: ",
-                                 ledger.CostText(place.value))
-                        : ""),
-          static_cast<double>(place.value),
-          "ns",
-          "gpu_op",
-          IdsOf(places, place.rows, "gpu_op_id"),
-          line};
+  return {.text = StrCat(TextOr(places, row, "operator", "outside of operators"), InLine(line), ": ",
+                         FormatCounted(SumOver(places, place, "calls"), "copy", "copies"),
+                         to_device ? " to the GPU" : " to the host", ", ", FormatBytes(bytes), rate,
+                         "; nothing else runs on the GPU for ", ledger.CostText(alone),
+                         ", and it waits for the data for ", ledger.CostText(idle),
+                         uneven ? StrCat("; some steps take most of this time, and what the median step loses counts: ",
+                                         ledger.CostText(place.value))
+                                : ""),
+          .value = static_cast<double>(place.value),
+          .unit = "ns",
+          .table = "gpu_op",
+          .rows = IdsOf(places, place.rows, "gpu_op_id"),
+          .source = line};
 }
 
 std::vector<Recommendation> Recommend(const CopyPlacesRows& places, const Copies& copies, Workload workload) {

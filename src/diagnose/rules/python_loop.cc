@@ -35,16 +35,16 @@ std::string Place(const PythonLoopsRows& loops, size_t row) {
 
 Evidence EvidenceOf(const PythonLoopsRows& loops, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
-  return {StrCat(Ellipsize(loops.Text(row, "pattern"), 80), Place(loops, row), ": up to ",
-                 FormatCounted(loops.Int(row, "repeats"), "repetition"), " in a row, ",
-                 HowOften(loops, place, "loops_per_step", "loops"), ", ",
-                 FormatCounted(SumOver(loops, place, "gpu_ops"), "GPU operation"), "; the GPU idles for ",
-                 ledger.CostText(place.value)),
-          static_cast<double>(place.value),
-          "ns",
-          "slice",
-          IdsOf(loops, place.rows, "slice_id"),
-          TextOr(loops, row, "source_line", "")};
+  return {.text = StrCat(Ellipsize(loops.Text(row, "pattern"), 80), Place(loops, row), ": up to ",
+                         FormatCounted(loops.Int(row, "repeats"), "repetition"), " in a row, ",
+                         HowOften(loops, place, "loops_per_step", "loops"), ", ",
+                         FormatCounted(SumOver(loops, place, "gpu_ops"), "GPU operation"), "; the GPU idles for ",
+                         ledger.CostText(place.value)),
+          .value = static_cast<double>(place.value),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(loops, place.rows, "slice_id"),
+          .source = TextOr(loops, row, "source_line", "")};
 }
 
 // Each repetition waits for the device.

@@ -37,11 +37,13 @@ std::vector<Evidence> RegionEvidence(const HostEventsRows& events) {
   }
   std::vector<Evidence> all;
   if (pieces.empty()) return all;
-  all.push_back(
-      {StrCat(FormatCount(static_cast<int64_t>(pieces.size())),
-              pieces.size() == 1 ? " compiled piece runs" : " compiled pieces run, with graph breaks between them",
-              recompiled.empty() ? "" : "; compiled more than once: ", recompiled),
-       static_cast<double>(pieces.size()), "", "slice", std::move(slices), ""});
+  all.push_back({.text = StrCat(FormatCount(static_cast<int64_t>(pieces.size())),
+                                pieces.size() == 1 ? " compiled piece runs"
+                                                   : " compiled pieces run, with graph breaks between them",
+                                recompiled.empty() ? "" : "; compiled more than once: ", recompiled),
+                 .value = static_cast<double>(pieces.size()),
+                 .table = "slice",
+                 .rows = std::move(slices)});
   return all;
 }
 

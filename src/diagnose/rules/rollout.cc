@@ -43,21 +43,18 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              FormatPercent(run.Share(environment.total_ns)),
                              " of the time, the policy and the code between the steps the rest of the rollouts.");
   found.evidence.push_back(
-      {StrCat(FormatCounted(rollouts.calls, "rollout"), ", the longest ", FormatDuration(rollouts.max_ns)),
-       share,
-       "share",
-       "whole_run",
-       {},
-       ""});
+      {.text = StrCat(FormatCounted(rollouts.calls, "rollout"), ", the longest ", FormatDuration(rollouts.max_ns)),
+       .value = share,
+       .unit = "share",
+       .table = "whole_run"});
   if (environment.calls > 0)
     found.evidence.push_back(
-        {StrCat("one environment step takes ", FormatDuration(environment.total_ns / environment.calls),
-                " in the environment, ", FormatDuration(rollouts.total_ns / environment.calls), " with the policy"),
-         static_cast<double>(environment.total_ns) / static_cast<double>(environment.calls),
-         "ns",
-         "whole_run",
-         {},
-         ""});
+        {.text =
+             StrCat("one environment step takes ", FormatDuration(environment.total_ns / environment.calls),
+                    " in the environment, ", FormatDuration(rollouts.total_ns / environment.calls), " with the policy"),
+         .value = static_cast<double>(environment.total_ns) / static_cast<double>(environment.calls),
+         .unit = "ns",
+         .table = "whole_run"});
   found.recommendations = Advice();
   const auto ns = static_cast<double>(rollouts.total_ns), inside_ns = static_cast<double>(environment.total_ns);
   found.gain = run.GainOf(0, std::max(0.0, ns - inside_ns) / 2, ns * 0.9, 0.3);

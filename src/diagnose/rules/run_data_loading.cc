@@ -48,13 +48,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("the step waits ", run.CostText(waits.total_ns), " for the next batch, over the whole run");
   found.description = StrCat("The training process waits for its next batch for ", run.ShareText(waits.total_ns),
                              InLine(waits.line), ". The recorded steps are not counted; they do not show these waits.");
-  found.evidence.push_back({StrCat("waiting for batches: ", run.ShareText(waits.total_ns), ", the longest wait ",
-                                   FormatDuration(waits.max_ns)),
-                            share,
-                            "share",
-                            "whole_run",
-                            {},
-                            waits.line});
+  found.evidence.push_back({.text = StrCat("waiting for batches: ", run.ShareText(waits.total_ns),
+                                           ", the longest wait ", FormatDuration(waits.max_ns)),
+                            .value = share,
+                            .unit = "share",
+                            .table = "whole_run",
+                            .source = waits.line});
   found.recommendations.push_back(Advise(tables, HasWorkers(run.table()), waits.line));
   const auto ns = static_cast<double>(waits.total_ns);
   found.gain = run.on_device() ? run.GainOf(0, ns * 0.5, ns, 0.4) : run.GainOf(ns / 3, ns * 0.7, ns, 0.6);

@@ -35,14 +35,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     for (const std::string_view kind : {"recompile", "graph_break"}) {
       const WholeRunSum sum = run.Sum(kind);
       for (size_t i = 0; i < sum.rows.size() && i < kMaxReasons; ++i)
-        bottleneck.evidence.push_back({StrCat(kind == "recompile" ? "compiled again " : "graph break ",
-                                              FormatTimes(static_cast<double>(table.Int(sum.rows[i], "calls"))), ": ",
-                                              Shortened(table.Text(sum.rows[i], "detail"))),
-                                       static_cast<double>(table.Int(sum.rows[i], "calls")),
-                                       "",
-                                       "whole_run",
-                                       {},
-                                       ""});
+        bottleneck.evidence.push_back({.text = StrCat(kind == "recompile" ? "compiled again " : "graph break ",
+                                                      FormatTimes(static_cast<double>(table.Int(sum.rows[i], "calls"))),
+                                                      ": ", Shortened(table.Text(sum.rows[i], "detail"))),
+                                       .value = static_cast<double>(table.Int(sum.rows[i], "calls")),
+                                       .table = "whole_run"});
     }
   }
   return found;

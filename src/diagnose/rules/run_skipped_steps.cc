@@ -26,14 +26,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description =
       StrCat("The gradients of ", FormatCount(skipped.calls), " steps held an infinity or NaN, so that the optimiser ",
              "did not step and their work is lost: ", run.ShareText(skipped.total_ns), ".");
-  found.evidence.push_back({StrCat(FormatCount(skipped.calls), " skipped steps: ", FormatDuration(skipped.total_ns)),
-                            static_cast<double>(skipped.calls),
-                            "",
-                            "whole_run",
-                            {},
-                            ""});
+  found.evidence.push_back(
+      {.text = StrCat(FormatCount(skipped.calls), " skipped steps: ", FormatDuration(skipped.total_ns)),
+       .value = static_cast<double>(skipped.calls),
+       .table = "whole_run"});
   for (const size_t row : skipped.rows)
-    found.evidence.push_back({std::string(run.table().Text(row, "detail")), std::nullopt, "", "whole_run", {}, ""});
+    found.evidence.push_back({.text = std::string(run.table().Text(row, "detail")), .table = "whole_run"});
   found.recommendations.push_back({"train in bfloat16, whose range needs no loss scale", fixes::kAmp.Item("bf16"),
                                    "torch.autocast(\"cuda\", dtype=torch.bfloat16)  # without GradScaler", "minutes"});
   found.recommendations.push_back(

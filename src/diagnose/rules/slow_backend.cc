@@ -51,11 +51,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("For ", FormatPercent(share), " of the time the GPU is idle while ",
                              FormatCounted(host.calls, "collective goes", "collectives go"), " through ", host.backend,
                              ", which moves and reduces the data on the host.");
-  found.evidence.push_back({StrCat(groups.Text(most, "kind"), " over ", groups.Text(most, "backend"), ": ",
-                                   FormatCounted(groups.Int(most, "calls"), "call"), ", ",
-                                   FormatDuration(groups.Int(most, "total_ns")), " in all"),
-                            static_cast<double>(groups.Int(most, "total_ns")), "ns", "slice",
-                            IdsOf(groups, host.rows, "slice_id"), ""});
+  found.evidence.push_back({.text = StrCat(groups.Text(most, "kind"), " over ", groups.Text(most, "backend"), ": ",
+                                           FormatCounted(groups.Int(most, "calls"), "call"), ", ",
+                                           FormatDuration(groups.Int(most, "total_ns")), " in all"),
+                            .value = static_cast<double>(groups.Int(most, "total_ns")),
+                            .unit = "ns",
+                            .table = "slice",
+                            .rows = IdsOf(groups, host.rows, "slice_id")});
   found.recommendations.push_back(
       {"let the GPUs exchange data directly", "", "torch.distributed.init_process_group(\"nccl\")", "minutes"});
   const auto idle = static_cast<double>(host.idle_ns);

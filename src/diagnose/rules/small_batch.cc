@@ -90,30 +90,28 @@ std::string SourceText(const BatchSizeRows& batches, size_t row) {
 std::vector<Evidence> EvidenceOf(const Waste& waste, const Batch& batch, const MemoryRows& memory, size_t fullest,
                                  const BatchSizeRows& batches, const LedgerView& ledger) {
   std::vector<Evidence> all;
-  all.push_back({StrCat("batch size ", batch.size, ", ", SourceText(batches, batch.row)),
-                 static_cast<double>(batch.size), "samples", "slice", IdsOf(batches, {batch.row}, "slice_id"), ""});
-  all.push_back({StrCat("at most ", FormatPercent(memory.Real(fullest, "peak_share")),
-                        " of the memory was taken: ", FormatBytes(memory.Int(fullest, "peak_reserved_bytes")), " of ",
-                        FormatBytes(memory.Int(fullest, "device_bytes"))),
-                 memory.Real(fullest, "peak_share"),
-                 "share",
-                 "memory",
-                 {},
-                 ""});
+  all.push_back({.text = StrCat("batch size ", batch.size, ", ", SourceText(batches, batch.row)),
+                 .value = static_cast<double>(batch.size),
+                 .unit = "samples",
+                 .table = "slice",
+                 .rows = IdsOf(batches, {batch.row}, "slice_id")});
+  all.push_back({.text = StrCat("at most ", FormatPercent(memory.Real(fullest, "peak_share")),
+                                " of the memory was taken: ", FormatBytes(memory.Int(fullest, "peak_reserved_bytes")),
+                                " of ", FormatBytes(memory.Int(fullest, "device_bytes"))),
+                 .value = memory.Real(fullest, "peak_share"),
+                 .unit = "share",
+                 .table = "memory"});
   if (waste.launch_ns > 0)
-    all.push_back({StrCat("the GPU waits ", ledger.CostText(waste.launch_ns), " for launches"),
-                   static_cast<double>(waste.launch_ns),
-                   "ns",
-                   "ledger",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat("the GPU waits ", ledger.CostText(waste.launch_ns), " for launches"),
+                   .value = static_cast<double>(waste.launch_ns),
+                   .unit = "ns",
+                   .table = "ledger"});
   if (waste.unfilled_ns > 0)
-    all.push_back({StrCat("kernels of 10 µs and longer fill ", FormatPercent(waste.filled), " of the multiprocessors"),
-                   waste.filled,
-                   "share",
-                   "sm_use",
-                   {},
-                   ""});
+    all.push_back(
+        {.text = StrCat("kernels of 10 µs and longer fill ", FormatPercent(waste.filled), " of the multiprocessors"),
+         .value = waste.filled,
+         .unit = "share",
+         .table = "sm_use"});
   return all;
 }
 

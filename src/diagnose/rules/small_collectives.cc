@@ -50,10 +50,13 @@ std::vector<Evidence> EvidenceOf(const CollectiveGroupsRows& groups, const Small
       if (groups.Text(other, "kind") == kind)
         calls += groups.Int(other, "small_calls"), exposed += groups.Int(other, "small_exposed_ns"),
             same.push_back(other);
-    all.push_back(
-        {StrCat(kind, ": ", FormatCounted(calls, "call"), " of less than 256 KiB, not hidden for ",
-                FormatDuration(exposed / std::max<int64_t>(1, calls)), " each; waiting for other ranks is not counted"),
-         static_cast<double>(exposed), "ns", "gpu_op", IdsOf(groups, same, "gpu_op_id"), ""});
+    all.push_back({.text = StrCat(kind, ": ", FormatCounted(calls, "call"), " of less than 256 KiB, not hidden for ",
+                                  FormatDuration(exposed / std::max<int64_t>(1, calls)),
+                                  " each; waiting for other ranks is not counted"),
+                   .value = static_cast<double>(exposed),
+                   .unit = "ns",
+                   .table = "gpu_op",
+                   .rows = IdsOf(groups, same, "gpu_op_id")});
   }
   return all;
 }

@@ -122,7 +122,10 @@ std::vector<Evidence> EvidenceOf(const StepVariationRows& table, const Variation
     for (const Advice& advice : kAdvice)
       if (advice.part == table.Text(row, "part"))
         text += StrCat("; ", FormatDuration(table.Int(row, "part_ns")), " more of ", advice.what);
-    all.push_back({std::move(text), static_cast<double>(table.Int(row, "excess_ns")), "ns", "step_variation", {}, ""});
+    all.push_back({.text = std::move(text),
+                   .value = static_cast<double>(table.Int(row, "excess_ns")),
+                   .unit = "ns",
+                   .table = "step_variation"});
   }
   return all;
 }

@@ -153,23 +153,19 @@ std::vector<Evidence> EvidenceOf(const RanksRows& ranks, const Waiting& waiting,
        ""}};
   if (const Reason* reason = ReasonOf(ranks, slow))
     all.push_back(
-        {StrCat(NameOf(ranks, slow), " takes ", FormatDuration(ranks.Int(slow, "behind_ns")),
-                ranks.Int(slow, "steps") > 0 ? " a step" : "", " longer than the median rank: ", reason->what,
-                where.what.empty() ? "" : StrCat(", most in ", Ellipsize(where.what, 80)), InLine(where.line)),
-         static_cast<double>(ranks.Int(slow, "behind_ns")),
-         "ns",
-         "ranks",
-         {},
-         where.line});
+        {.text = StrCat(NameOf(ranks, slow), " takes ", FormatDuration(ranks.Int(slow, "behind_ns")),
+                        ranks.Int(slow, "steps") > 0 ? " a step" : "", " longer than the median rank: ", reason->what,
+                        where.what.empty() ? "" : StrCat(", most in ", Ellipsize(where.what, 80)), InLine(where.line)),
+         .value = static_cast<double>(ranks.Int(slow, "behind_ns")),
+         .unit = "ns",
+         .table = "ranks",
+         .source = where.line});
   if (waiting.imbalance > kImbalance)
-    all.push_back({StrCat("own work of ", NameOf(ranks, waiting.heavy), ": ",
-                          FormatDuration(ranks.Int(waiting.heavy, "own_per_step_ns")), ", ",
-                          FormatNumber(waiting.imbalance, 2), " times that of the rank with least"),
-                   waiting.imbalance,
-                   "",
-                   "ranks",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat("own work of ", NameOf(ranks, waiting.heavy), ": ",
+                                  FormatDuration(ranks.Int(waiting.heavy, "own_per_step_ns")), ", ",
+                                  FormatNumber(waiting.imbalance, 2), " times that of the rank with least"),
+                   .value = waiting.imbalance,
+                   .table = "ranks"});
   return all;
 }
 

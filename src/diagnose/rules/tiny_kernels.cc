@@ -36,15 +36,15 @@ Evidence EvidenceOf(const TinyKernelsRows& tiny, const RowGroup& group, const Le
   const size_t row = group.first();
   const int64_t kernels = SumOver(tiny, group, "short_kernels"), ns = SumOver(tiny, group, "short_ns");
   const std::string line = TextOr(tiny, row, "source_line", "");
-  return {StrCat(TextOr(tiny, row, "operator", "launches outside of operators"), InLine(line), ": a short kernel ",
-                 HowOften(tiny, group, "short_per_step", "short_kernels"), ", ",
-                 FormatDuration(ns / std::max<int64_t>(1, kernels)), " each; with the gaps between them ",
-                 ledger.CostText(group.value)),
-          static_cast<double>(group.value),
-          "ns",
-          "slice",
-          IdsOf(tiny, group.rows, "slice_id"),
-          line};
+  return {.text = StrCat(TextOr(tiny, row, "operator", "launches outside of operators"), InLine(line),
+                         ": a short kernel ", HowOften(tiny, group, "short_per_step", "short_kernels"), ", ",
+                         FormatDuration(ns / std::max<int64_t>(1, kernels)), " each; with the gaps between them ",
+                         ledger.CostText(group.value)),
+          .value = static_cast<double>(group.value),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(tiny, group.rows, "slice_id"),
+          .source = line};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {

@@ -36,12 +36,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              ", and the GPU works for ", FormatDuration(busy_ns),
                              " of that. No share of such a time says anything about a program.");
   found.evidence.push_back(
-      {StrCat("GPU operations: ", FormatCount(operations), ", ", FormatDuration(busy_ns), " in all"),
-       static_cast<double>(operations),
-       "operations",
-       "gpu_op",
-       {},
-       ""});
+      {.text = StrCat("GPU operations: ", FormatCount(operations), ", ", FormatDuration(busy_ns), " in all"),
+       .value = static_cast<double>(operations),
+       .unit = "operations",
+       .table = "gpu_op"});
   found.recommendations.push_back(
       {"record several repetitions of the work, without what comes before and after", "", "", "minutes"});
   return std::vector{std::move(found)};

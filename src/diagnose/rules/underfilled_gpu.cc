@@ -25,10 +25,14 @@ std::vector<Evidence> KernelEvidence(const KernelsRows& kernels, const LedgerVie
     if (kernels.IsNull(row, "sm_share") || kernels.Real(row, "sm_share") >= kWellUsedShare ||
         kernels.Real(row, "mean_ns") < kShortKernelNs || kernels.Text(row, "class") == "communication")
       continue;
-    all.push_back({StrCat(Ellipsize(kernels.Text(row, "name"), 80), ": ", ledger.CostText(kernels.Int(row, "total_ns")),
-                          " on ", FormatPercent(kernels.Real(row, "sm_share")), " of the multiprocessors, ",
-                          FormatDuration(kernels.Int(row, "mean_ns")), " a run"),
-                   kernels.Real(row, "sm_share"), "share", "gpu_op", IdsOf(kernels, {row}, "gpu_op_id"), ""});
+    all.push_back(
+        {.text = StrCat(Ellipsize(kernels.Text(row, "name"), 80), ": ", ledger.CostText(kernels.Int(row, "total_ns")),
+                        " on ", FormatPercent(kernels.Real(row, "sm_share")), " of the multiprocessors, ",
+                        FormatDuration(kernels.Int(row, "mean_ns")), " a run"),
+         .value = kernels.Real(row, "sm_share"),
+         .unit = "share",
+         .table = "gpu_op",
+         .rows = IdsOf(kernels, {row}, "gpu_op_id")});
   }
   return all;
 }
@@ -48,13 +52,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("Kernels of 10 µs and longer have blocks for ", FormatPercent(filled),
                              " of the GPU's multiprocessors", filled < kBadlyUsedShare ? ", less than two fifths" : "",
                              "; the unused part is worth ", FormatPercent(share), " of the time.");
-  found.evidence.push_back({StrCat("by the size of their grids, kernels have blocks for ", FormatPercent(filled),
-                                   " of the multiprocessors while such kernels run: ", ledger.CostText(kernel_ns)),
-                            filled,
-                            "share",
-                            "sm_use",
-                            {},
-                            ""});
+  found.evidence.push_back(
+      {.text = StrCat("by the size of their grids, kernels have blocks for ", FormatPercent(filled),
+                      " of the multiprocessors while such kernels run: ", ledger.CostText(kernel_ns)),
+       .value = filled,
+       .unit = "share",
+       .table = "sm_use"});
   for (Evidence& item : KernelEvidence(tables.Get<KernelsRows>(), ledger)) found.evidence.push_back(std::move(item));
   found.recommendations.push_back({"give each kernel more to do: a larger batch", "", "", "minutes"});
   found.recommendations.push_back(

@@ -37,9 +37,13 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description = StrCat("For ", FormatPercent(share),
                              " of the time batch normalisations run right after a convolution, and no backward pass "
                              "was recorded: for inference they can be folded into the convolutions.");
-  found.evidence.push_back(
-      {StrCat(FormatCounted(calls, "normalisation"), " after a convolution, ", ledger.CostText(stake), InLine(line)),
-       static_cast<double>(stake), "ns", "slice", IdsOf(fusion, {most}, "slice_id"), line});
+  found.evidence.push_back({.text = StrCat(FormatCounted(calls, "normalisation"), " after a convolution, ",
+                                           ledger.CostText(stake), InLine(line)),
+                            .value = static_cast<double>(stake),
+                            .unit = "ns",
+                            .table = "slice",
+                            .rows = IdsOf(fusion, {most}, "slice_id"),
+                            .source = line});
   found.recommendations.push_back({"fold each batch normalisation into the convolution before it", "",
                                    "conv = torch.nn.utils.fusion.fuse_conv_bn_eval(conv.eval(), bn.eval())", "hours"});
   found.recommendations.push_back({"or let the compiler do it: freeze the weights and compile", fixes::kCompile.Item(),

@@ -46,13 +46,13 @@ Evidence EvidenceOf(const FusionRows& fusion, const RowGroup& chain, const Ledge
   const std::string bytes = fusion.IsNull(row, "bytes")
                                 ? ""
                                 : StrCat(", ", FormatBytes(fusion.Int(row, "bytes") / calls), " moved each time");
-  return {StrCat(Short(fusion.Text(row, "pattern")), InLine(line), ": ",
-                 HowOften(fusion, chain, "calls_per_step", "calls"), ", ", ledger.CostText(ns), bytes),
-          static_cast<double>(ns),
-          "ns",
-          "slice",
-          IdsOf(fusion, chain.rows, "slice_id"),
-          line};
+  return {.text = StrCat(Short(fusion.Text(row, "pattern")), InLine(line), ": ",
+                         HowOften(fusion, chain, "calls_per_step", "calls"), ", ", ledger.CostText(ns), bytes),
+          .value = static_cast<double>(ns),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(fusion, chain.rows, "slice_id"),
+          .source = line};
 }
 
 // Chains that have a fused operator of their own in PyTorch.

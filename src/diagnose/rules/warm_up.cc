@@ -73,10 +73,15 @@ std::vector<Evidence> EvidenceOf(const WarmUpRows& warm_up) {
   for (const size_t row : LargestRows(warm_up, "idle_ns", kMaxShown)) {
     const std::string line = TextOr(warm_up, row, "source_line", "");
     const int64_t calls = warm_up.Int(row, "calls"), idle = warm_up.Int(row, "idle_ns");
-    all.push_back({StrCat(warm_up.Text(row, "name"), InLine(line), " keeps the GPU waiting for ", FormatDuration(idle),
-                          calls == 1 ? " in one call (" : StrCat(" in ", FormatCount(calls), " calls ("),
-                          WhatItIs(warm_up.Text(row, "kind")), ")"),
-                   static_cast<double>(idle), "ns", "slice", IdsOf(warm_up, {row}, "slice_id"), line});
+    all.push_back(
+        {.text = StrCat(warm_up.Text(row, "name"), InLine(line), " keeps the GPU waiting for ", FormatDuration(idle),
+                        calls == 1 ? " in one call (" : StrCat(" in ", FormatCount(calls), " calls ("),
+                        WhatItIs(warm_up.Text(row, "kind")), ")"),
+         .value = static_cast<double>(idle),
+         .unit = "ns",
+         .table = "slice",
+         .rows = IdsOf(warm_up, {row}, "slice_id"),
+         .source = line});
   }
   return all;
 }

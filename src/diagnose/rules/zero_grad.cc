@@ -25,15 +25,16 @@ Evidence EvidenceOf(const OptimizerStepsRows& steps, const RowGroup& place, cons
   const std::string line = TextOr(steps, row, "source_line", "");
   const int64_t calls = std::max<int64_t>(1, SumOver(steps, place, "calls"));
   const int64_t busy = SumOver(steps, place, "device_ns");
-  return {StrCat(steps.Text(row, "name"), InLine(line), ": ",
-                 FormatCount(std::llround(steps.Real(row, "kernels_per_call"))), " kernels a call that write zeros; ",
-                 FormatDuration(SumOver(steps, place, "host_ns") / calls), " of host time, GPU busy for ",
-                 ledger.CostText(busy), ", idle for ", ledger.CostText(place.value - busy)),
-          static_cast<double>(place.value),
-          "ns",
-          "slice",
-          IdsOf(steps, place.rows, "slice_id"),
-          line};
+  return {.text = StrCat(steps.Text(row, "name"), InLine(line), ": ",
+                         FormatCount(std::llround(steps.Real(row, "kernels_per_call"))),
+                         " kernels a call that write zeros; ", FormatDuration(SumOver(steps, place, "host_ns") / calls),
+                         " of host time, GPU busy for ", ledger.CostText(busy), ", idle for ",
+                         ledger.CostText(place.value - busy)),
+          .value = static_cast<double>(place.value),
+          .unit = "ns",
+          .table = "slice",
+          .rows = IdsOf(steps, place.rows, "slice_id"),
+          .source = line};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {

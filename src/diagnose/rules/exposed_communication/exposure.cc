@@ -29,9 +29,12 @@ std::vector<Evidence> ByKind(const CommunicationRows& communication, const Ledge
       if (longest.size() < kMaxRows && !communication.IsNull(other, "gpu_op_id"))
         longest.push_back(communication.Int(other, "gpu_op_id"));
     }
-    all.push_back({StrCat(kind, ": ", FormatCounted(calls, "call"), " in the recording, not hidden for ",
-                          ledger.CostText(exposed)),
-                   static_cast<double>(exposed), "ns", "gpu_op", std::move(longest), ""});
+    all.push_back({.text = StrCat(kind, ": ", FormatCounted(calls, "call"), " in the recording, not hidden for ",
+                                  ledger.CostText(exposed)),
+                   .value = static_cast<double>(exposed),
+                   .unit = "ns",
+                   .table = "gpu_op",
+                   .rows = std::move(longest)});
   }
   return all;
 }
@@ -96,23 +99,20 @@ Hideable HideableOf(const CommunicationRows& communication, const LedgerView& le
 std::vector<Evidence> EvidenceOf(const CommunicationRows& communication, const LedgerView& ledger, double hidden,
                                  const Ranks& ranks, const Waiting& waiting) {
   const std::string overlap = StrCat(FormatPercent(hidden), " of communication time overlaps computation");
-  std::vector<Evidence> all{{overlap, hidden, "share", "communication", {}, ""}};
+  std::vector<Evidence> all{{.text = overlap, .value = hidden, .unit = "share", .table = "communication"}};
   if (waiting.ns > 0)
-    all.push_back({StrCat("waiting for other ranks: ", ledger.CostText(waiting.ns), "; the rest is transfer"),
-                   static_cast<double>(waiting.ns),
-                   "ns",
-                   "ranks",
-                   {},
-                   ""});
+    all.push_back({.text = StrCat("waiting for other ranks: ", ledger.CostText(waiting.ns), "; the rest is transfer"),
+                   .value = static_cast<double>(waiting.ns),
+                   .unit = "ns",
+                   .table = "ranks"});
   if (waiting.opening_ns > 0)
     all.push_back(
-        {StrCat("not counted: ", ledger.CostText(waiting.opening_ns),
-                " of waiting before the first collective that all ranks recorded: recorders do not start at once"),
-         static_cast<double>(waiting.opening_ns),
-         "ns",
-         "ranks",
-         {},
-         ""});
+        {.text =
+             StrCat("not counted: ", ledger.CostText(waiting.opening_ns),
+                    " of waiting before the first collective that all ranks recorded: recorders do not start at once"),
+         .value = static_cast<double>(waiting.opening_ns),
+         .unit = "ns",
+         .table = "ranks"});
   for (Evidence& evidence : ByKind(communication, ledger)) {
     if (waiting.opening_ns > 0) evidence.text += ", including waiting while the recorders start";
     all.push_back(std::move(evidence));
@@ -121,18 +121,16 @@ std::vector<Evidence> EvidenceOf(const CommunicationRows& communication, const L
   const std::string uneven = StrCat("communication that nothing hides, on rank ", *ranks.most->rank, ": ",
                                     FormatDuration(ranks.most->exposed_comm_ns), ", on rank ", *ranks.least->rank, ": ",
                                     FormatDuration(ranks.least->exposed_comm_ns), ", over the recording");
-  all.push_back({uneven, {}, "", "ledger", {}, ""});
+  all.push_back({.text = uneven, .table = "ledger"});
   return all;
 }
 
 Evidence EvidenceOf(const Hideable& hideable, const LedgerView& ledger) {
-  return {StrCat("computation that could hide communication: ", ledger.CostText(hideable.alone_ns),
-                 "; overlap removes no more than that"),
-          static_cast<double>(hideable.alone_ns),
-          "ns",
-          "ledger",
-          {},
-          ""};
+  return {.text = StrCat("computation that could hide communication: ", ledger.CostText(hideable.alone_ns),
+                         "; overlap removes no more than that"),
+          .value = static_cast<double>(hideable.alone_ns),
+          .unit = "ns",
+          .table = "ledger"};
 }
 
 }  // namespace gapless::internal::exposed
