@@ -6,11 +6,12 @@
 // against the file as it is. A patch is only written for a file that still scans as Python with all edits in it.
 // Files over 8 MiB, outside the directory, or of installed packages are never touched.
 //
-// Python's own ast, tokenize and difflib, in the user's interpreter, were tried instead of the scanner in patch/: 260
-// lines rather than 1,400. On 393 scripts with one to three random edits each they made 691 edits and left out 179, of
-// which the results of six scripts were no Python and were dropped; the scanner made 707, left out 177, and none was
-// dropped. The scanner needs no interpreter where a patch is written, reads files of any version of Python and keeps
-// bytes of any encoding, so it stayed.
+// Python's own ast, tokenize and difflib, in the user's interpreter, were tried instead of the scanner in patch/: 700
+// lines of code rather than 1,470. On 5,352 scripts with one to three random edits each both wrote the same bytes and
+// left out the same edits. The scanner is 15 to 37 times as fast, needs no interpreter, and edits files that the
+// interpreter at hand cannot parse, so it stayed. It does not parse what it writes as Python does: a generator with two
+// targets, commas of a lambda's parameters and `**a or b` as arguments of the edited call give a patch that is wrong,
+// which is to be mended.
 #include "optimize/patch.h"
 
 #include <algorithm>
