@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program is started with: its words and its environment, in the form that exec and posix_spawn take.
+// The words and the environment that a program is started with, in the form that exec and posix_spawn take.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ class TraceMemory {
 
  private:
   uint64_t bound_;
-  std::atomic<uint64_t> bytes_ = 0;  // of the traces in memory
+  std::atomic<uint64_t> bytes_ = 0;  // what the traces in memory hold
 };
 
 }  // namespace gapless::internal

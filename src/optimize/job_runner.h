@@ -37,7 +37,7 @@ class ProcessRunner : public JobRunner {
 
   TrialJob job_;
   double longest_s_ = 0;  // longest wall time of a successful run
-  // Processes differ by more than the steps of one, so that more pairs tell more than longer runs.
+  // Processes differ by more than the steps of one, so more pairs narrow the interval further than longer runs do.
   int64_t max_measured_ns_ = 2'000'000'000;
   double cut_above_ns_ = 0;  // mean step from which a run is stopped early; 0: none
   size_t runs_ = 0;

@@ -27,7 +27,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 26;
 
-// What a stage is to the trials after it.
+// The effect of a stage on the trials after it.
 struct StageLine {
   double step_ms = 0;
   std::optional<double> samples_per_second{}, memory_bytes{}, gpu_utilization{}, last_loss{}, metric{};

@@ -28,12 +28,12 @@ void Planner::FitRunsToBudget() {
   if (measured_s_ < recorded_s) runner_.MeasureFor(measured_s_);
 }
 
-// The shortest time that tells anything, which is that of kMinMeasuredSteps where steps are long.
+// The shortest measurement that is of use, which is kMinMeasuredSteps where steps are long.
 double Planner::MinMeasuredS() const {
   return std::max(kMinMeasuredS, kMinMeasuredSteps * result_.before.step_ms / 1e3);
 }
 
-// Runs measure for `seconds` from now on, as far as that is shorter, and long enough to tell anything.
+// Runs measure for `seconds` from now on, as far as that is shorter, and long enough to be of use.
 void Planner::ShortenRunsTo(double seconds) {
   const double kept_s = std::max(seconds, MinMeasuredS());
   if (kept_s >= measured_s_) return;

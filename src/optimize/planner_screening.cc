@@ -9,8 +9,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxScreenings = 8;        // processes
-constexpr double kShareOfScreening = 0.25;  // of the time that is left before the first
-constexpr double kFirstTakes = 4;           // a first process has to fit so many times into what is left
+constexpr double kShareOfScreening = 0.25;  // the part of the time that is left before the first candidate
+constexpr double kFirstTakes = 4;           // the time that is left must hold this many of a first process
 
 bool IsOpen(const BlockArm& arm) { return arm.refusal.empty() && !EndingOf(arm.sequence, kMaxBlockPairs); }
 

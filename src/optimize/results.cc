@@ -50,8 +50,8 @@ std::string MetricObjection(bool exact, std::span<const RunSample> without, std:
 }
 
 std::string MemoryObjection(const RunSample& sample, std::optional<double> limit_bytes) {
-  constexpr double kMostUsed = 0.9;
-  if (!limit_bytes || !sample.gpu_memory_bytes || *sample.gpu_memory_bytes <= kMostUsed * *limit_bytes) return "";
+  constexpr double kMaxUsedShare = 0.9;
+  if (!limit_bytes || !sample.gpu_memory_bytes || *sample.gpu_memory_bytes <= kMaxUsedShare * *limit_bytes) return "";
   return StrCat("it leaves less than a tenth of the GPU's memory free: ",
                 FormatBytes(static_cast<int64_t>(*sample.gpu_memory_bytes)), " in use");
 }

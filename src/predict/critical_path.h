@@ -17,8 +17,8 @@ namespace gapless::internal {
 // The resource that a stretch of the path is spent on. The report prints these names.
 enum class Bound : uint8_t { kHost, kData, kLaunch, kCompute, kCommunication, kCopy, kSync };
 inline constexpr size_t kBounds = 7;
-std::string_view NameOf(Bound bound);               // "host" …
-Bound BoundOf(const GpuOpTable& ops, uint32_t op);  // of an operation of the device
+std::string_view NameOf(Bound bound);  // "host" …
+Bound BoundOf(const GpuOpTable& ops, uint32_t op);
 
 struct PathPart {
   uint32_t edge = 0;                 // edge of the graph

@@ -21,7 +21,7 @@ namespace gapless::internal {
 
 // Fixes are constants; a user's own fix is made at run time.
 struct Fix {
-  std::string_view name;  // of its file, of its Python module, in `--what` and `--only`
+  std::string_view name;  // the name of its file and its Python module, and the word for `--what` and `--only`
   std::string_view help;  // one line, imperative, of at most 60 characters, or 80 without a model
   // The most that it may change beside the time; `optimize` compares trainings and refuses a fix that changes more.
   Safety safety = Safety::kExact;

@@ -76,8 +76,8 @@ struct FixTrial {
   BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;
   std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any
   std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
-  int order = 0;                              // of application: lower ones are applied first; no two fixes share one
-  std::span<const std::string_view> cures{};  // ids of rules
+  int order = 0;                                  // fixes with a lower order are applied first; no two fixes share one
+  std::span<const std::string_view> cures{};      // ids of rules
   std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it
   double prior = 1;                               // typical speedup where nothing can be predicted; 1: unknown
   FixValues (*values)(const FixContext& context) = nullptr;  // null: it cannot be tried

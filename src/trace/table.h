@@ -67,7 +67,7 @@ class Table {
  private:
   // Only the vector of the column's type is filled. `present` stays empty until the first Null.
   struct Cells {
-    PackedInts ints{};  // of kText: ids in texts_
+    PackedInts ints{};  // the ids in texts_ for a column of kText
     std::vector<double> reals{};
     std::vector<bool> present{};
     size_t size = 0;

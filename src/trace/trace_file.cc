@@ -148,7 +148,7 @@ struct Contents {
   Contents& operator=(const Contents&) = delete;
 
   std::string info, texts{};
-  std::vector<uint64_t> ends{};  // of the texts
+  std::vector<uint64_t> ends{};  // where each text ends
   std::vector<Block> blocks{};
 };
 

@@ -29,7 +29,7 @@ namespace {
 constexpr const char* kHashSeed = "PYTHONHASHSEED";
 constexpr double kSameSamples = 0.01;  // two runs have as many samples a step, but for a last, smaller batch
 
-// A step that takes so many times as long as the median one is an interruption, if only this share of all are.
+// A step that takes this many times the median is an interruption, if no more than the given share of steps are.
 constexpr double kInterruption = 8, kMaxInterruptions = 0.03;
 
 double MeanMs(std::span<const int64_t> ns) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests ask a diagnosis: is a bottleneck in it, and does its evidence say something.
+// Questions of tests to a diagnosis: whether a bottleneck is in it, and whether its evidence says something.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace gapless::internal::testing {
 
-// Returns the bottleneck of a rule; null if there is none.
+// Returns the bottleneck of a rule, or null where the diagnosis has none.
 inline const Bottleneck* Find(const Diagnosis& diagnosis, std::string_view id) {
   const auto at = std::find_if(diagnosis.bottlenecks.begin(), diagnosis.bottlenecks.end(),
                                [&](const Bottleneck& bottleneck) { return bottleneck.id == id; });

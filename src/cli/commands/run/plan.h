@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `gapless run` is to do: a command, and the part of a recipe that is applied to it.
+// The plan of `gapless run`: a command, and the part of a recipe that is applied to it.
 #pragma once
 
 #include <string>
