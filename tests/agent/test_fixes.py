@@ -252,7 +252,6 @@ class Optimizers(FixTest):
 
 
 class Switches(FixTest):
-    @in_ci
     def test_from_the_start(self) -> None:
         show = "import gc, os; print(torch.get_num_threads(), torch.is_anomaly_enabled(), gc.isenabled(), len(os.sched_getaffinity(0)))"
         text = TRAIN.replace("for x, y", "torch.autograd.set_detect_anomaly(True)\n    for x, y")

@@ -60,7 +60,6 @@ class Models(FixTest):
             self.assertNotEqual(plain, found, "nothing computes differently")
         return done
 
-    @in_ci
     def test_checkpoint(self) -> None:
         show = "print(net.blocks[0].norm.num_batches_tracked.item(), net.blocks[0].norm.momentum)"
         done = self.pair("checkpoint", delta=0, show=show)

@@ -155,7 +155,6 @@ class Objects(AgentTest):
         self.assertEqual([ring.text(message.a) for message in ring.of("message")], [])
         self.assertEqual(ring.step, 15)
 
-    @in_ci
     def test_loaders_of_odd_kinds(self) -> None:
         ring = self.succeed(
             """
@@ -190,7 +189,6 @@ class Objects(AgentTest):
         self.assertEqual([ring.text(message.a) for message in ring.of("message")], [])
         self.assertEqual(ring.step, 22)
 
-    @in_ci
     def test_a_scaler_that_is_switched_off(self) -> None:
         ring = self.succeed(
             """

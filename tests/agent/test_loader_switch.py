@@ -128,7 +128,6 @@ class Switching(FixTest):
         alone, switched = self.both(program(text))
         self.assertEqual(switched.out, alone.out)
 
-    @in_ci
     def test_errors_of_the_program_arrive(self) -> None:
         """A row that cannot be read, and a sampler that fails: at the same batch, with the rows before and after it."""
         text = """

@@ -295,7 +295,6 @@ class Recordings(ParityTest):
 
 
 class Errors(ParityTest):
-    @in_ci
     def test_an_error_ends_the_recording_alone(self) -> None:
         plain = self.succeed(CONV, options={"record": {"on": False}})
         parity = {"role": "candidate", "folder": str(self.folder / "x"), "baseline": str(self.folder / "missing")}

@@ -159,7 +159,6 @@ class Steps(AgentTest):
         self.assertEqual([record.a for record in scales if record.flags & 1], [0, 5, 6])
         self.assertEqual(scales[-1].x, 65536.0 / 8)
 
-    @in_ci
     def test_a_scaled_loss_is_the_loss_of_the_program(self) -> None:
         if PYTHON and not self.has_scaler():
             self.skipTest("torch 2.0 has a scaler for CUDA only")
@@ -180,7 +179,6 @@ class Steps(AgentTest):
         losses = [record.x for record in done.ring().of("loss")]
         self.assertEqual(losses, [float(line) for line in done.out.split()])
 
-    @in_ci
     def test_a_scaler_that_is_switched_off_is_none(self) -> None:
         """What every script with a switch for mixed precision builds: enabled=False leaves the scaler half built."""
         where = (
@@ -249,7 +247,6 @@ class Steps(AgentTest):
         self.assertEqual([(record.b, record.value) for record in calls[11:]], [(3, 4), (3, 4)])
         self.assertTrue(all(record.dur_ns > 0 and record.x != record.x for record in calls))
 
-    @in_ci
     def test_transforms_of_a_dataset_are_no_models(self) -> None:
         ring = self.succeed(
             """

@@ -252,7 +252,6 @@ class Unchanged(AgentTest):
         self.assertEqual((both[0].out, both[0].err, both[0].code), (both[1].out, both[1].err, both[1].code))
         self.assertIn("broken", both[0].err)
 
-    @in_ci
     def test_two_copies_on_the_path_give_way_once_each(self) -> None:
         """As when a program is measured from a checkout of gapless itself, or below another gapless."""
         other, second = self.folder / "other", self.folder / "second"

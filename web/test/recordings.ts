@@ -58,7 +58,6 @@ const all: readonly Recording[] = [
     path: () => join(corpus, "kineto/facebookresearch__param/et_replay/tests/inputs/dlrm_kineto"),
     far: true,
     hasFindings: true,
-    inCi: true,
   },
   {name: "cpu-only", what: "no GPU", path: () => "tests/data/cpu_only.json", hasFindings: false, inCi: true},
   {
