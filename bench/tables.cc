@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <string>
 
+#include "base/allocator.h"
 #include "ingest/load.h"
 
 int main(int argc, char** argv) {
+  gapless::internal::ReturnLargeBlocks();  // as the program does
   const bool cache = argc == 3 && std::string(argv[1]) == "--cache";
   if (argc != (cache ? 3 : 2)) return std::fprintf(stderr, "usage: tables [--cache] FILE\n"), 2;
   const auto loaded = gapless::internal::LoadRun(std::vector<std::string>{argv[argc - 1]}, {.use_cache = cache});

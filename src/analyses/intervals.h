@@ -3,7 +3,9 @@
 // touch. All operations are one pass over sorted lists.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -34,6 +36,20 @@ Intervals Clip(const Intervals& a, Interval window);
 bool IsSomeIn(const Intervals& a, Interval window);    // is Clip() not empty? By bisection
 int64_t TotalIn(const Intervals& a, Interval window);  // the total of Clip(), by bisection
 int64_t Total(const Intervals& a);
+
+// The length of the union of intervals that come in order of their starts: Total() of a list that nobody needs.
+class UnionLength {
+ public:
+  void Add(Interval next) {
+    if (next.end <= next.start || next.end <= end_) return;
+    total_ += next.end - std::max(next.start, end_);
+    end_ = next.end;
+  }
+  int64_t total() const { return total_; }
+
+ private:
+  int64_t total_ = 0, end_ = std::numeric_limits<int64_t>::min();
+};
 
 // Adds to sums[i] how much of `a` lies in windows[i]. Windows are sorted and do not overlap; they may touch or be
 // empty.

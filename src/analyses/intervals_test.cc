@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -50,6 +51,7 @@ TEST(Intervals, AgreeWithPaintingEachNanosecond) {
   };
   for (int round = 0; round < 2000; ++round) {
     const Intervals raw = some(), a = Merge(raw), b = Merge(some());
+    const Intervals c = Merge(some());
     const auto in_a = paint(a), in_b = paint(b), in_raw = paint(raw);
     EXPECT_EQ(in_a, in_raw);
     const auto both = paint(Intersect(a, b)), either = paint(Unite(a, b)), only_a = paint(Subtract(a, b));
@@ -63,6 +65,12 @@ TEST(Intervals, AgreeWithPaintingEachNanosecond) {
       total += in_a[at];
     }
     ASSERT_EQ(Total(a), total);
+    UnionLength length;
+    Intervals by_start = raw;
+    std::ranges::sort(by_start, {}, &Interval::start);
+    for (const Interval next : by_start) length.Add(next);
+    ASSERT_EQ(length.total(), total);
+    ASSERT_EQ(Subtract(Subtract(c, a), b), Subtract(c, Unite(a, b)));
     for (int64_t start = 0; start < 60; start += 7) {
       ASSERT_EQ(IsSomeIn(a, {start, start + round % 20}), !Clip(a, {start, start + round % 20}).empty());
       ASSERT_EQ(TotalIn(a, {start, start + round % 20}), Total(Clip(a, {start, start + round % 20})));

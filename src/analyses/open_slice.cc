@@ -6,19 +6,20 @@
 
 namespace gapless::internal {
 
+SliceId OpenSlices::Innermost(const OpenQuery& query) {
+  const SliceTable& slices = trace_.slices;
+  for (; row_ < slices.size() && slices.ts_ns[row_] <= query.ts_ns; ++row_)
+    if (slices.category[row_] != SliceCategory::kOverhead) latest_[slices.thread[row_].value] = SliceId(row_);
+  SliceId at = latest_[query.thread.value];
+  while (at.valid() && slices.ts_ns[at.value] + slices.dur_ns[at.value] <= query.ts_ns) at = slices.parent[at.value];
+  return at;
+}
+
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries) {
-  const SliceTable& slices = trace.slices;
-  std::vector<SliceId> latest(trace.threads.size());  // the slice of each thread that started last
+  OpenSlices open(trace);
   std::vector<SliceId> found;
   found.reserve(queries.size());
-  uint32_t row = 0;
-  for (const OpenQuery& query : queries) {
-    for (; row < slices.size() && slices.ts_ns[row] <= query.ts_ns; ++row)
-      if (slices.category[row] != SliceCategory::kOverhead) latest[slices.thread[row].value] = SliceId(row);
-    SliceId at = latest[query.thread.value];
-    while (at.valid() && slices.ts_ns[at.value] + slices.dur_ns[at.value] <= query.ts_ns) at = slices.parent[at.value];
-    found.push_back(at);
-  }
+  for (const OpenQuery& query : queries) found.push_back(open.Innermost(query));
   return found;
 }
 

@@ -16,8 +16,21 @@ struct OpenQuery {
   ThreadId thread;
 };
 
-// For each query (ascending by time) the innermost slice open on that thread, except the recorder's own; invalid if
-// none is open. One pass over the slices up to the last query.
+// Walks the slices once, up to the last query. Takes 4 bytes a thread.
+class OpenSlices {
+ public:
+  explicit OpenSlices(const Trace& trace) : trace_(trace), latest_(trace.threads.size()) {}
+  // Returns the innermost slice open on that thread, except the recorder's own; invalid if none is open. No query may
+  // be earlier than the one before it.
+  SliceId Innermost(const OpenQuery& query);
+
+ private:
+  const Trace& trace_;
+  std::vector<SliceId> latest_;  // the slice of each thread that started last
+  uint32_t row_ = 0;
+};
+
+// The same for many queries, ascending by time.
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries);
 
 // From `innermost`, which was open in the middle of `span`, outwards to the first slice that covers at least half of

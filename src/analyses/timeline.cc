@@ -12,17 +12,31 @@
 namespace gapless::internal {
 namespace {
 
-// Takes the operations of one device in order of their start.
+// The list of a timeline that an operation belongs to.
+enum List : uint8_t { kCompute, kCommunication, kCopies, kLists };
+List ListOf(const GpuOpTable& ops, uint32_t row) {
+  if (ops.kind[row] != GpuOpKind::kKernel) return kCopies;
+  return ops.op_class[row] == GpuOpClass::kCommunication ? kCommunication : kCompute;
+}
+using Counts = std::array<size_t, kLists>;
+
+// Takes the operations of one device in order of their start. Every list has room for all of them from the beginning:
+// what stays unused takes no memory, because nothing is written there.
 class DeviceSweep {
  public:
-  DeviceSweep(const GpuOpTable& ops, Interval window) : ops_(ops), window_(window) {}
+  DeviceSweep(const GpuOpTable& ops, Interval window, const Counts& counts) : ops_(ops), window_(window) {
+    const size_t all = counts[kCompute] + counts[kCommunication] + counts[kCopies];
+    timeline_.rows.reserve(all);
+    timeline_.gaps.reserve(all + 1);
+    for (const List list : {kCompute, kCommunication, kCopies}) OfKind(list).reserve(counts[list]);
+  }
 
   void Add(uint32_t row) {
     const int64_t start = ops_.ts_ns[row], end = start + ops_.dur_ns[row];
     timeline_.rows.push_back(row);
     timeline_.first += start < window_.start ? 1 : 0;
     timeline_.last += start < std::max(window_.start, window_.end) ? 1 : 0;
-    AppendMerged(ListOf(row), {start, end});
+    AppendMerged(OfKind(ListOf(ops_, row)), {start, end});
     if (start > busy_until_) AddGap(start, GpuOpId(row));
     if (end > busy_until_ || !last_.valid()) busy_until_ = end, last_ = GpuOpId(row);
   }
@@ -31,14 +45,14 @@ class DeviceSweep {
     AddGap(std::numeric_limits<int64_t>::max(), GpuOpId());
     timeline_.device = device;
     timeline_.exposed_communication = Subtract(timeline_.communication, timeline_.compute);
-    timeline_.exposed_copies = Subtract(timeline_.copies, Unite(timeline_.compute, timeline_.communication));
+    timeline_.exposed_copies = Subtract(Subtract(timeline_.copies, timeline_.compute), timeline_.communication);
     return std::move(timeline_);
   }
 
  private:
-  Intervals& ListOf(uint32_t row) {
-    if (ops_.kind[row] != GpuOpKind::kKernel) return timeline_.copies;
-    return ops_.op_class[row] == GpuOpClass::kCommunication ? timeline_.communication : timeline_.compute;
+  Intervals& OfKind(List list) {
+    if (list == kCopies) return timeline_.copies;
+    return list == kCommunication ? timeline_.communication : timeline_.compute;
   }
 
   void AddGap(int64_t until, GpuOpId next) {
@@ -55,11 +69,14 @@ class DeviceSweep {
 
 std::vector<DeviceTimeline> SweepDevices(const Trace& trace, Interval window) {
   const GpuOpTable& ops = trace.gpu_ops;
+  std::map<int32_t, Counts> counts;
+  for (uint32_t row = 0; row < ops.size(); ++row) ++counts[ops.device[row]][ListOf(ops, row)];
   std::map<int32_t, DeviceSweep> sweeps;
+  for (const auto& [device, of_device] : counts) sweeps.try_emplace(device, ops, window, of_device);
   auto at = sweeps.end();
   for (uint32_t row = 0; row < ops.size(); ++row) {
     const int32_t device = ops.device[row];
-    if (at == sweeps.end() || at->first != device) at = sweeps.try_emplace(device, ops, window).first;
+    if (at == sweeps.end() || at->first != device) at = sweeps.find(device);
     at->second.Add(row);
   }
   std::vector<DeviceTimeline> timelines;
@@ -75,7 +92,7 @@ class Attribution {
 
   // `attribute` false: every gap is one part of unknown cause.
   void Run(bool attribute) {
-    timeline_.parts.reserve(timeline_.gaps.size() * 3 / 2);
+    timeline_.parts.reserve(attribute ? timeline_.gaps.size() * 3 : timeline_.gaps.size());
     for (IdleGap& gap : timeline_.gaps) {
       gap.first_part = static_cast<uint32_t>(timeline_.parts.size());
       attribute ? Cut(gap) : Add(gap.span.start, gap.span.end, IdleCause::kUnknown, SliceId());

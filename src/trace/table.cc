@@ -73,7 +73,10 @@ Table::RowWriter& Table::RowWriter::Real(double value) {
 
 Table::RowWriter& Table::RowWriter::Text(std::string_view value) {
   if (!table_.Takes(column_, ColumnType::kText, ColumnType::kText)) return Null();
-  table_.cells_[column_].ints.Add(static_cast<int64_t>(table_.texts_.Intern(value)));
+  // Rows that follow each other often have the same text: comparing it costs less than looking it up.
+  PackedInts& ids = table_.cells_[column_].ints;
+  const StringId last = ids.size() > 0 ? static_cast<StringId>(ids[ids.size() - 1]) : StringId::kNone;
+  ids.Add(static_cast<int64_t>(table_.texts_[last] == value ? last : table_.texts_.Intern(value)));
   table_.Append(column_++, true);
   return *this;
 }

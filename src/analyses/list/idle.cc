@@ -39,34 +39,24 @@ Cause CauseOf(const DeviceTimeline& device, const IdleGap& gap) {
 class Writer {
  public:
   Writer(Table& table, const TraceTimeline& timeline, const DeviceTimeline& device)
-      : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device) {}
+      : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device), open_(trace_) {}
 
   void Write() {
-    std::vector<Cause> causes;
-    causes.reserve(device_.gaps.size());
-    for (const IdleGap& gap : device_.gaps) causes.push_back(CauseOf(device_, gap));
-    const std::vector<SliceId> open = OpenSlices(causes);
-    for (size_t i = 0; i < causes.size(); ++i) WriteRow(device_.gaps[i], causes[i], open[i]);
+    for (const IdleGap& gap : device_.gaps) {
+      const Cause cause = CauseOf(device_, gap);
+      WriteRow(gap, cause, OpenIn(gap, cause));
+    }
   }
 
  private:
-  // The slice of the main part; where that is only an outer frame, the innermost one open in the middle of the part.
-  std::vector<SliceId> OpenSlices(const std::vector<Cause>& causes) const {
-    std::vector<SliceId> open;
-    std::vector<OpenQuery> queries;
-    std::vector<size_t> of;
-    for (size_t i = 0; i < causes.size(); ++i) {
-      const IdlePart& part = device_.parts[causes[i].part];
-      open.push_back(part.slice);
-      if (part.cause != IdleCause::kHost || !part.slice.valid()) continue;
-      const int64_t middle = part.start + (device_.PartEnd(device_.gaps[i], causes[i].part) - part.start) / 2;
-      queries.push_back({middle, trace_.slices.thread[part.slice.value]});
-      of.push_back(i);
-    }
-    const std::vector<SliceId> found = InnermostOpen(trace_, queries);
-    for (size_t q = 0; q < found.size(); ++q)
-      if (found[q].valid()) open[of[q]] = found[q];
-    return open;
+  // Returns the slice of the main part; where that is only an outer frame, the innermost one open in the middle of the
+  // part. Gaps come in order, and so do these middles.
+  SliceId OpenIn(const IdleGap& gap, const Cause& cause) {
+    const IdlePart& part = device_.parts[cause.part];
+    if (part.cause != IdleCause::kHost || !part.slice.valid()) return part.slice;
+    const Interval span{part.start, device_.PartEnd(gap, cause.part)};
+    const SliceId found = open_.Innermost({Middle(span), trace_.slices.thread[part.slice.value]});
+    return found.valid() ? found : part.slice;
   }
 
   int64_t StepOf(int64_t ts) {
@@ -95,6 +85,7 @@ class Writer {
   const TraceTimeline& timeline_;
   const Trace& trace_;
   const DeviceTimeline& device_;
+  OpenSlices open_;
   size_t step_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
@@ -53,6 +54,7 @@ std::string NameOfCallee(std::string_view name) {
 struct Context {
   StringId function = StringId::kNone, callee = StringId::kNone, line = StringId::kNone;
   bool counts = false;  // neither in an operator nor in a part of its own
+  bool operator==(const Context&) const = default;
 };
 
 struct Group {
@@ -60,10 +62,33 @@ struct Group {
 };
 using Key = std::tuple<StringId, StringId, StringId>;  // function, callee, line
 
+// Each distinct context once. A recording has a few hundred of them and millions of slices.
+class Contexts {
+ public:
+  uint32_t NumberOf(const Context& context) {
+    const auto [at, is_new] = numbers_.try_emplace(context, static_cast<uint32_t>(known_.size()));
+    if (is_new) known_.push_back(context);
+    return at->second;
+  }
+  const Context& operator[](uint32_t number) const { return known_[number]; }
+
+ private:
+  struct Hash {
+    size_t operator()(const Context& of) const {
+      size_t hash = of.counts;
+      for (const StringId id : {of.function, of.callee, of.line}) hash = hash * 0x9e3779b1 + static_cast<uint32_t>(id);
+      return hash;
+    }
+  };
+
+  std::unordered_map<Context, uint32_t, Hash> numbers_;
+  std::vector<Context> known_;
+};
+
 class Collector {
  public:
   Collector(const Trace& trace, const OptimizerUpdates& updates)
-      : trace_(trace), slices_(trace.slices), updates_(updates), contexts_(slices_.size()) {
+      : trace_(trace), slices_(trace.slices), updates_(updates), context_of_(slices_.size()) {
     for (size_t id = 0; id < trace.strings.size(); ++id)
       parts_.push_back(host_parts::PartOf(trace.strings[static_cast<StringId>(id)]));
     for (size_t step = 0; step < trace.steps.size(); ++step)
@@ -76,14 +101,15 @@ class Collector {
     std::vector<int64_t> own(slices_.size());
     for (size_t row = 0; row < slices_.size(); ++row) {
       if (slices_.thread[row] != thread) continue;
-      contexts_[row] = ContextOf(row);
+      context_of_[row] = ContextOf(row);
       own[row] = TotalIn(steps_, {slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]});
       if (slices_.parent[row].valid()) own[slices_.parent[row].value] -= own[row];
     }
     std::map<Key, Group> groups;
     for (size_t row = 0; row < slices_.size(); ++row) {
-      const Context& context = contexts_[row];
-      if (slices_.thread[row] != thread || !context.counts || own[row] <= 0) continue;
+      if (slices_.thread[row] != thread || own[row] <= 0) continue;
+      const Context& context = contexts_[context_of_[row]];
+      if (!context.counts) continue;
       Group& group = groups[{context.function, context.callee, context.line}];
       group.calls += slices_.category[row] == SliceCategory::kPython, group.self_ns += own[row];
     }
@@ -91,22 +117,24 @@ class Collector {
   }
 
  private:
-  Context ContextOf(size_t row) const {
+  uint32_t ContextOf(size_t row) {
     const SliceId parent = slices_.parent[row];
-    Context context = parent.valid() ? contexts_[parent.value] : Context{.counts = true};
+    const uint32_t outer = parent.valid() ? context_of_[parent.value] : contexts_.NumberOf({.counts = true});
+    Context context = contexts_[outer];
+    if (!context.counts) return outer;
     const std::string_view name = trace_.Text(slices_.name[row]);
     const SliceCategory category = slices_.category[row];
     const bool is_open = category == SliceCategory::kPython || category == SliceCategory::kAnnotation;
     // An optimiser's step is a part of its own, but not the closure that it runs.
     const Part part = parts_[static_cast<uint32_t>(slices_.name[row])];
     const bool updates = updates_.Holds(static_cast<uint32_t>(row));
-    context.counts &= is_open && !updates && (part == Part::kNone || part == Part::kOptimizer);
-    if (category != SliceCategory::kPython || !context.counts) return context;
+    if (!is_open || updates || (part != Part::kNone && part != Part::kOptimizer)) return contexts_.NumberOf({});
+    if (category != SliceCategory::kPython) return outer;
     const StringId place = slices_.source_line[row];
-    if (IsFrameOf(name, trace_.Text(place))) return {place, StringId::kNone, StringId::kNone, true};
+    if (IsFrameOf(name, trace_.Text(place))) return contexts_.NumberOf({place, StringId::kNone, StringId::kNone, true});
     context.callee = slices_.name[row];
     if (IsLine(trace_.Text(place))) context.line = place;
-    return context;
+    return contexts_.NumberOf(context);
   }
 
   const Trace& trace_;
@@ -114,7 +142,8 @@ class Collector {
   const OptimizerUpdates& updates_;
   Intervals steps_;
   std::vector<Part> parts_;  // by name
-  std::vector<Context> contexts_;
+  Contexts contexts_;
+  std::vector<uint32_t> context_of_;  // by row, a number of contexts_
 };
 
 void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {

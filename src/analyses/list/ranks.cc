@@ -80,18 +80,23 @@ void AddOwnWork(Device& device, std::vector<KernelSum>& sums) {
   const Interval window = device.timeline->window.span;
   const OwnOperations own(*device.timeline, *device.on);
   std::vector<uint32_t> names;  // ids of the kernels' names
-  Intervals compute, copies;
+  UnionLength compute;
+  Intervals copies;
   for (const uint32_t row : device.on->RowsInWindow()) {
     const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
     if ((kernel && ops.op_class[row] == GpuOpClass::kCommunication) || !own.Has(row)) continue;
-    AppendMerged(kernel ? compute : copies, {ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]});
-    if (!kernel) continue;
+    const Interval span{ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]};
+    if (!kernel) {
+      AppendMerged(copies, span);
+      continue;
+    }
+    compute.Add({std::max(span.start, window.start), std::min(span.end, window.end)});
     KernelSum& sum = sums[static_cast<uint32_t>(ops.name[row])];
     if (sum.count++ == 0) names.push_back(static_cast<uint32_t>(ops.name[row]));
     sum.ns += ops.dur_ns[row];
     ++device.kernels, device.kernel_ns += ops.dur_ns[row];
   }
-  device.compute_ns = Total(Clip(compute, window));
+  device.compute_ns = compute.total();
   device.copies_ns = Total(Intersect(copies, device.on->exposed_copies));
   std::sort(names.begin(), names.end());
   for (const uint32_t id : names)
