@@ -22,7 +22,9 @@ TEST(PackedInts, HoldsWhatWasAdded) {
   ExpectEqual({}, 0);
   ExpectEqual({7, 7, 7}, 0);
   ExpectEqual({kMax, kMax, 1}, 2);
+  ExpectEqual({-32768, 32767, -32769, 32768}, 10);
   ExpectEqual({kMin32, kMax32, kMin32 - 1, kMax32 + 1}, 10);
+  ExpectEqual({1, 2, kMax32, kMax}, 0);
   ExpectEqual({0, 0, kMin, kMax, 0}, 0);
   ExpectEqual({1, 2, 3, kMax, 4, kMin}, 3);
 }

@@ -25,8 +25,8 @@ struct ColumnSpec {
 };
 
 // A Table is filled row by row and then only read, which several threads may do at once. Its memory is column by
-// column: 0, 4 or 8 bytes for an integer (packed_ints.h), 8 for a real, 0 or 4 for a text, plus each distinct text
-// once; a column with Nulls takes one bit more per cell.
+// column: 0, 2, 4 or 8 bytes for an integer (packed_ints.h), 8 for a real, 0, 2 or 4 for a text, plus each distinct
+// text once; a column with Nulls takes one bit more per cell.
 class Table {
  public:
   // `specs` must outlive the table (they are the constants of the analysis).
