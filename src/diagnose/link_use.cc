@@ -8,10 +8,18 @@
 #include "analyses/rows/collective_groups.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: large messages get half to nine tenths of what the links carry (nccl-tests); a tenth is another transport.
+constexpr double kSlowLinkShare = 0.10;
+// PCIe 4.0 with 16 lanes, in one direction: what any two devices of a host should have at least half of.
+constexpr double kPcieGbps = 32;
+// Fast links show their speed from messages of this size (nccl-tests' curves on NVLink and xGMI).
+constexpr int64_t kFastLinkBytes = int64_t{4} * 1024 * 1024;
+// GPUs in a usual server: groups that are larger cross the network.
+constexpr int64_t kRanksOfAHost = 8;
 
 struct Link {
   std::string_view name = "PCIe";

@@ -21,11 +21,26 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/screening.h"
-#include "diagnose/thresholds.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
 namespace {
+
+// Share of the time from which one kind of waste gives the run its class; TraceLens' line for idle time.
+constexpr double kClassShare = 0.15;
+// Ours: a device that computes so much of the time, and three times as much as the largest waste takes, is bound by
+// computing all the same when kernels are what pays most to fix.
+constexpr double kMostlyComputing = 0.65;
+constexpr double kSmallBesideComputing = 1.0 / 3;
+// Share of computing kernels' time in kernels that move data, from which a computing run is memory bound: the larger
+// half.
+constexpr double kMemoryBoundShare = 0.5;
+// Ours: rows of a 16-bit product up to which reading its weights takes longer than multiplying them, on every device
+// since the V100 (peak over bandwidth, 139 FLOP/byte on a V100, 156 on an A100, 295 on an H100; two FLOPs for two bytes
+// a row).
+constexpr double kMaxReadingRows = 128;
+// FLOP/byte of a product below which it is bound by the memory of every such device, known or not.
+constexpr double kLowIntensity = 50;
 
 void SummariseSteps(const StepsRows& steps, const Run& run, RunSummary& summary) {
   std::vector<int64_t> times;

@@ -11,6 +11,12 @@
 #include "diagnose/thresholds.h"
 
 namespace gapless::internal {
+namespace {
+
+// Ours: a run of fewer steps says no more of how often something rare happens than a recording does.
+constexpr int64_t kWholeRunSteps = 20;
+
+}  // namespace
 
 WholeRunView::WholeRunView(Tables& tables) : table_(tables.Get<WholeRunRows>()) {
   for (size_t row = 0; row < table_.rows(); ++row) {

@@ -17,10 +17,12 @@
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: as for other host work that a flag turns off, such as garbage collection.
+constexpr double kDdpBuffersShare = 0.03;
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_events", "host_time"};
 constexpr std::string_view kKinds[] = {"ddp_buffers"};

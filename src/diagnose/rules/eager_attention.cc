@@ -16,11 +16,14 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Above the 2 % from which TraceLens reports a candidate for fusion: unfused attention costs more than a chain where it
+// matters at all.
+constexpr double kEagerAttentionShare = 0.05;
 
 constexpr std::string_view kNeeds[] = {"ledger", "attention"};
 constexpr AttentionRows::TextColumn kKey[] = {"pass", "shapes", "types", "source_line"};

@@ -8,10 +8,12 @@
 #include "diagnose/estimate.h"
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: a GPU that others use in more of a run's samples is shared, which one short event does not make it.
+constexpr double kForeignShare = 0.05;
 
 constexpr std::string_view kNeeds[] = {"gpu_state"};
 

@@ -10,10 +10,12 @@
 #include "diagnose/estimate.h"
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: a GPU that is slowed down in more of a run's samples has another reason than one short event.
+constexpr double kThrottledShare = 0.05;
 
 constexpr std::string_view kNeeds[] = {"gpu_state"};
 constexpr double kExpected = 0.6;

@@ -13,11 +13,13 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Host code with nothing launched: as for launches, one cause of idle time alone.
+constexpr double kHostBoundShare = 0.10;
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_time"};
 

@@ -16,6 +16,9 @@
 namespace gapless::internal {
 namespace {
 
+// Ours: the optimiser's loop over parameters, of which a fused one leaves a third or less.
+constexpr double kHostOptimizerShare = 0.05;
+
 constexpr std::string_view kNeeds[] = {"host_steps"};
 constexpr std::string_view kFused[] = {"Adam", "AdamW", "SGD", "Adagrad"};
 

@@ -11,11 +11,13 @@
 #include "diagnose/host_event_view.h"
 #include "diagnose/host_step_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: pauses (garbage collection, checkpoints, compilation) are looked at from 3 % of the steps.
+constexpr double kHostPausesShare = 0.03;
 
 constexpr std::string_view kNeeds[] = {"host_steps", "host_events", "whole_run"};
 

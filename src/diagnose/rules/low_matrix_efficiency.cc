@@ -29,6 +29,9 @@
 namespace gapless::internal {
 namespace {
 
+// The share of the time at which TraceLens reports communication and copies.
+constexpr double kLowMatrixEfficiencyTime = 0.05;
+
 constexpr std::string_view kNeeds[] = {"ledger", "roofline", "matrix_work", "attention"};
 constexpr double kTuned = 0.8;           // fraction of the roofline that libraries reach
 constexpr double kAmdAchievable = 0.54;  // fraction of AMD's stated peaks that, according to AMD, matrix products reach

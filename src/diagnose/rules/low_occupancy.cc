@@ -17,6 +17,11 @@
 namespace gapless::internal {
 namespace {
 
+// Occupancy is low below 30 %.
+constexpr double kLowOccupancyPct = 30;
+// The share of the time at which TraceLens reports communication and copies.
+constexpr double kLowOccupancyTime = 0.05;
+
 constexpr std::string_view kNeeds[] = {"ledger", "kernels"};
 
 bool IsLow(const KernelsRows& kernels, size_t row) {

@@ -22,11 +22,16 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: every model has kernels that move data; above the share of the time at which TraceLens reports idle time they
+// are worth fusing.
+constexpr double kMemoryBoundTime = 0.15;
+// Ours: kernels that reach less of the memory's bandwidth are held up by something else.
+constexpr double kBandwidthBoundShare = 0.25;
 
 constexpr std::string_view kNeeds[] = {"ledger", "kernels", "matrix_work", "operators", "roofline"};
 

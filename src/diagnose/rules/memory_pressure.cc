@@ -13,11 +13,13 @@
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// The TensorBoard plugin recommends to save memory when the peak is above 90 % of the device's.
+constexpr double kMemoryPressureShare = 0.90;
 
 constexpr std::string_view kNeeds[] = {"memory", "host_events", "ledger"};
 constexpr std::string_view kAsked[] = {"device_alloc"}, kFreed[] = {"device_free"};

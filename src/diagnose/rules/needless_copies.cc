@@ -15,11 +15,16 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// TraceLens flags copies between host and device above 5 % of the time. No published analyser judges casts and copies
+// on the device, so we draw the same line for them.
+constexpr double kNeedlessCopiesShare = 0.05;
+// Ours: this number of small copies to the device per step is a habit of the program, not its batch.
+constexpr double kManySmallCopies = 8;
 
 constexpr std::string_view kNeeds[] = {"ledger", "copy_places", "kernels", "operators"};
 constexpr CopyPlacesRows::TextColumn kKey[] = {"kind", "operator", "inside", "source_line", "types"};

@@ -21,11 +21,15 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// The TensorBoard plugin warns if no kernel uses tensor cores. Many runs use them for some kernels only, so we look at
+// the time of matrix kernels known not to use them: the same share at which the plugin warns about exposed
+// communication.
+constexpr double kNoTensorCoresShare = 0.10;
 
 constexpr std::string_view kNeeds[] = {"ledger", "matrix_work", "kernels"};
 

@@ -16,11 +16,15 @@
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// TraceLens flags copies between host and device above 5 % of the time.
+constexpr double kPageableCopiesShare = 0.05;
+// Copies to the device that take more than half of the step.
+constexpr double kMostlyCopiesShare = 0.50;
 
 constexpr std::string_view kNeeds[] = {"ledger", "copy_places"};
 constexpr CopyPlacesRows::TextColumn kKey[] = {"kind", "operator", "source_line"};

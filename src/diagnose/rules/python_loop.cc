@@ -13,11 +13,13 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// As for the launches a Python loop is part of, halved: it names one place.
+constexpr double kPythonLoopShare = 0.05;
 
 constexpr std::string_view kNeeds[] = {"ledger", "python_loops"};
 constexpr PythonLoopsRows::TextColumn kKey[] = {"pattern", "source_line", "annotation"};

@@ -5,12 +5,16 @@
 // nine tenths and at least half.
 #include "base/strings.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: with PyTorch's defaults GradScaler doubles the scale every 2000 steps, which skips one step each time at the
+// most; the scale's first search skips some ten steps once. 1 %, and more steps than the search, is another matter.
+constexpr double kSkippedStepsShare = 0.01;
+constexpr int64_t kSkippedStepsOfTheSearch = 16;
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
 

@@ -12,10 +12,12 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
+
+// The TensorBoard plugin reports gloo at any cost; this rule fires at the share of other communication rules.
+constexpr double kSlowBackendShare = 0.05;
 
 constexpr std::string_view kNeeds[] = {"ledger", "collective_groups"};
 

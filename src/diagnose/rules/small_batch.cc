@@ -29,6 +29,9 @@
 namespace gapless::internal {
 namespace {
 
+// Ours: with half of the memory free the batch can be doubled; with less the larger batch may not fit.
+constexpr double kMuchFreeMemoryShare = 0.50;
+
 constexpr std::string_view kNeeds[] = {"ledger",   "sm_use",       "memory", "batch_size",
                                        "launches", "launch_waits", "warm_up"};
 

@@ -14,11 +14,15 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: small messages from which coalescing is worth the code; fewer a step than kSmallCollectivesPerStep are the
+// barrier, the loss and the counters that every loop has.
+constexpr double kSmallCollectivesShare = 0.02;
+constexpr double kSmallCollectivesPerStep = 10;
 
 constexpr std::string_view kNeeds[] = {"ledger", "collective_groups", "host_events"};
 

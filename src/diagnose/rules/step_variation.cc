@@ -21,11 +21,18 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 #include "diagnose/sync_places.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: outlier steps (3 × 1.4826 MAD and 10 % above the median) are worth a look when they cost a twentieth of the
+// time; fewer complete steps than kVariationSteps have no meaningful median.
+constexpr double kStepVariationShare = 0.05;
+constexpr int kVariationSteps = 5;
+// Ours: where more of the steps than this are outliers they are a rhythm (a loader's workers, accumulation), not
+// outliers.
+constexpr double kRhythmShare = 1.0 / 3;
 
 constexpr std::string_view kNeeds[] = {"ledger", "step_variation", "host_time", "launch_waits", "ranks", "syncs"};
 

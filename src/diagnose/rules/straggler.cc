@@ -21,6 +21,10 @@
 namespace gapless::internal {
 namespace {
 
+// Less waiting is enough with a cause that can be shown: the ranks' own work differs by kImbalance, or one rank causes
+// most of it and is behind in something.
+constexpr double kStragglerShareWithCause = 0.02;
+
 constexpr std::string_view kNeeds[] = {"ledger", "ranks", "idle", "collective_groups"};
 
 struct Waiting {

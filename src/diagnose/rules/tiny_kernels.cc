@@ -19,6 +19,10 @@
 namespace gapless::internal {
 namespace {
 
+// TraceLens: a kernel under 10 µs is short; the rule fires if at least half of them are, and they take 5 %.
+constexpr double kTinyKernelCountShare = 0.50;
+constexpr double kTinyKernelTimeShare = 0.05;
+
 constexpr std::string_view kNeeds[] = {"ledger", "tiny_kernels"};
 constexpr TinyKernelsRows::TextColumn kKey[] = {"operator"};
 constexpr int64_t kManyKernels = 32;  // in all; of fewer nothing can be said

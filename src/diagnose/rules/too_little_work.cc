@@ -7,10 +7,14 @@
 #include "analyses/timeline.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
+
+// Ours: fewer events, or a device that works for less of the recording, are no program at work.
+constexpr int64_t kFewEvents = 100;
+constexpr double kHardlyBusyShare = 0.05;
+constexpr int64_t kWorkNs = 2'000'000, kNoWorkNs = 100;
 
 constexpr std::string_view kNeeds[] = {"ledger"};
 

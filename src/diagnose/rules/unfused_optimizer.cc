@@ -16,11 +16,13 @@
 #include "diagnose/optimizer_calls.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+// Karpathy's GPT-2 series gained 3 % of the step from the fused optimizer where foreach was in use before.
+constexpr double kUnfusedOptimizerShare = 0.03;
 
 constexpr std::string_view kNeeds[] = {"ledger", "optimizer_steps"};
 constexpr int64_t kManyKernels = 32;  // a call; fewer are no loop worth a word

@@ -9,12 +9,14 @@
 #include "analyses/rows/communication.h"
 #include "analyses/rows/host_events.h"
 #include "base/strings.h"
-#include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
 namespace gapless::internal::exposed {
 
 namespace {
+
+// TraceLens: of the communication, less than this under computation is poor overlap.
+constexpr double kGoodOverlapShare = 0.70;
 
 // Returns the kind of collective with the most exposed time; "" if the recorder does not record kinds.
 std::string MainKind(const CommunicationRows& communication) {
