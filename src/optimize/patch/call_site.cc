@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds a call in a Python statement and splits its arguments.
+// Finds a call on a line of a Python file and lists its arguments.
 //
-// A call is a name followed by an opening bracket, in code and not in strings or comments; "def name(" and "class
-// name(" do not count. Arguments are split at commas outside of inner brackets. Example: `DataLoader(set, *more,
-// pin_memory=f(a, b))` has three arguments, the last with the name pin_memory. No expression is evaluated.
+// A call has the last part of the name that is called: `a.b.DataLoader(…)`, `(DataLoader)(…)` and `DataLoader[int](…)`
+// are calls of DataLoader. Calls in strings are left alone. No expression is evaluated.
 #include "optimize/patch/call_site.h"
 
 #include <algorithm>
@@ -14,103 +13,71 @@
 namespace gapless::internal {
 namespace {
 
-bool IsSpaceOrLineEnd(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f'; }
-
-// Returns the next byte of a logical line that is neither white space nor comment nor a backslash before a line end.
-size_t NextCode(const PythonSource& source, size_t at, size_t end) {
-  while (at < end && (source.KindAt(at) == ByteKind::kComment || IsSpaceOrLineEnd(source.text()[at]) ||
-                      (source.IsCode(at) && source.text()[at] == '\\')))
-    ++at;
-  return at;
-}
-
-// One past the last such byte in [begin, end).
-size_t LastCode(const PythonSource& source, size_t begin, size_t end) {
-  while (end > begin &&
-         (source.KindAt(end - 1) == ByteKind::kComment ||
-          (source.IsCode(end - 1) && (IsSpaceOrLineEnd(source.text()[end - 1]) || source.text()[end - 1] == '\\'))))
-    --end;
-  return end;
-}
-
-std::string_view WordAt(const PythonSource& source, size_t at, size_t end) {
-  size_t past = at;
-  while (past < end && source.IsCode(past) && IsNameByte(source.text()[past])) ++past;
-  return source.text().substr(at, past - at);
-}
-
-std::string_view WordBefore(const PythonSource& source, size_t at, size_t begin) {
-  while (at > begin && IsSpaceOrLineEnd(source.text()[at - 1])) --at;
-  const size_t end = at;
-  while (at > begin && source.IsCode(at - 1) && IsNameByte(source.text()[at - 1])) --at;
-  return source.text().substr(at, end - at);
-}
-
-// Describes the argument in [begin, end): its stars, its name, where its value begins, and whether it is a
-// generator expression, which needs brackets when another argument joins it.
-Argument MakeArgument(const PythonSource& source, size_t begin, size_t end) {
-  Argument argument{.begin = begin, .end = end, .value_begin = begin};
-  const std::string_view text = source.text();
-  while (argument.stars < 2 && text[begin] == '*' && source.IsCode(begin) && begin < end) ++argument.stars, ++begin;
-  argument.value_begin = NextCode(source, begin, end);
-  const std::string_view word = WordAt(source, begin, end);
-  const size_t sign = NextCode(source, begin + word.size(), end);
-  if (!word.empty() && sign + 1 < end && text[sign] == '=' && text[sign + 1] != '=' && source.IsCode(sign)) {
-    argument.name = word;
-    argument.value_begin = NextCode(source, sign + 1, end);
+// Returns the last part of the called name; no node: the call is of something without a name.
+PythonNode NameOf(const PythonSource& source, const PythonNode& call) {
+  PythonNode name = call.Field("function");
+  bool typed = false;
+  while (name && name.kind() != "identifier") {
+    const std::string_view kind = name.kind();
+    if (kind == "attribute") {
+      name = name.Field("attribute");
+    } else if (kind == "subscript") {
+      name = name.Field("value");
+      typed = true;
+    } else if (kind == "parenthesized_expression") {
+      name = name.Children().front();
+    } else {
+      return {};
+    }
   }
-  int depth = 0;
-  for (size_t i = argument.value_begin; i < end; ++i) {
-    if (!source.IsCode(i)) continue;
-    depth += text[i] == '(' || text[i] == '[' || text[i] == '{' ? 1 : 0;
-    depth -= text[i] == ')' || text[i] == ']' || text[i] == '}' ? 1 : 0;
-    const bool starts = IsNameByte(text[i]) && (i == 0 || !source.IsCode(i - 1) || !IsNameByte(text[i - 1]));
-    if (depth == 0 && starts && WordAt(source, i, end) == "for") argument.generator = true;
+  // `fs[i](…)` calls something else than `fs`; types have capital letters.
+  const bool capital = name && source.text()[name.begin()] >= 'A' && source.text()[name.begin()] <= 'Z';
+  return typed && !capital ? PythonNode() : name;
+}
+
+Argument MakeArgument(const PythonSource& source, const PythonNode& node) {
+  Argument argument{.begin = node.begin(), .end = node.end(), .value_begin = node.begin()};
+  while (argument.stars < 2 && source.text()[argument.value_begin] == '*') ++argument.stars, ++argument.value_begin;
+  PythonNode value = node;
+  if (node.kind() == "keyword_argument") {
+    argument.name = source.TextOf(node.Field("name"));
+    value = node.Field("value");
+  } else if (node.kind() == "dictionary_splat") {
+    value = node.Children().front();
   }
+  if (value != node) argument.value_begin = value.begin();
+  constexpr std::string_view kLoose[] = {"boolean_operator",       "not_operator", "comparison_operator",
+                                         "conditional_expression", "lambda",       "named_expression"};
+  argument.loose = std::ranges::find(kLoose, value.kind()) != std::end(kLoose);
   return argument;
 }
 
-// Fills in the arguments and the closing bracket of the call whose bracket opens at `open`.
-void ReadArguments(const PythonSource& source, size_t end, CallSite& call) {
-  int depth = 0;
-  size_t begin = call.open + 1;
-  for (size_t i = call.open + 1; i < end; ++i) {
-    if (!source.IsCode(i)) continue;
-    const char c = source.text()[i];
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    const bool closes = c == ')' || c == ']' || c == '}';
-    if (depth == 0 && (c == ',' || closes)) {
-      const size_t first = NextCode(source, begin, i), last = LastCode(source, first, i);
-      if (first < last) {
-        call.arguments.push_back(MakeArgument(source, first, last));
-        call.last_comma.reset();
-      }
-      if (c == ',') call.last_comma = i;
-      begin = i + 1;
-      call.close = i;
-      if (closes) return;
-    }
-    if (closes) --depth;
+CallSite MakeCallSite(const PythonSource& source, const PythonNode& name, const PythonNode& arguments) {
+  CallSite call{.name_begin = name.begin(), .open = arguments.begin(), .close = arguments.end() - 1};
+  const auto children = arguments.Children();
+  if (arguments.kind() == "generator_expression") {
+    const size_t begin = children.front().begin();
+    call.arguments.push_back({.begin = begin, .end = children.back().end(), .value_begin = begin, .generator = true});
+  } else {
+    for (const PythonNode& child : children) call.arguments.push_back(MakeArgument(source, child));
   }
+  for (size_t at = children.empty() ? call.close : children.back().end(); at < call.close; ++at) {
+    if (source.text()[at] == '#') at = source.StartOf(source.LineOf(at) + 1) - 1;
+    if (source.text()[at] == ',') call.last_comma = at;
+  }
+  return call;
 }
 
 std::vector<CallSite> CallsOf(const PythonSource& source, const LogicalLine& line, std::string_view name) {
   std::vector<CallSite> found;
-  for (size_t at = line.code_begin; at < line.code_end;) {
-    const std::string_view word = WordAt(source, at, line.code_end);
-    const size_t past = at + std::max<size_t>(word.size(), 1);
-    if (word == name) {
-      const size_t open = NextCode(source, past, line.code_end);
-      const std::string_view before = WordBefore(source, at, line.code_begin);
-      if (open < line.code_end && source.IsCode(open) && source.text()[open] == '(' && before != "def" &&
-          before != "class") {
-        CallSite call{.name_begin = at, .open = open};
-        ReadArguments(source, line.code_end, call);
-        found.push_back(std::move(call));
-      }
-    }
-    at = past;
-  }
+  source.tree().Walk([&](const PythonNode& node) {
+    if (node.end() <= line.begin || node.begin() >= line.end) return false;
+    if (node.kind() != "call") return true;
+    const PythonNode called = NameOf(source, node);
+    if (called && called.begin() >= line.begin && called.begin() < line.end && source.TextOf(called) == name)
+      found.push_back(MakeCallSite(source, called, node.Field("arguments")));
+    return true;
+  });
   return found;
 }
 
@@ -140,6 +107,18 @@ Result<CallSite> FindCall(const PythonSource& source, std::string_view name, int
   if (calls.size() > 1)
     return Fail(ErrorCode::kInput, StrCat("line ", line, " holds ", calls.size(), " calls of ", name));
   return std::move(calls.front());
+}
+
+std::optional<CallSite> CallAt(const PythonSource& source, size_t name_begin) {
+  std::optional<CallSite> found;
+  source.tree().Walk([&](const PythonNode& node) {
+    if (found || node.end() <= name_begin || node.begin() > name_begin) return false;
+    if (node.kind() != "call") return true;
+    const PythonNode called = NameOf(source, node);
+    if (called && called.begin() == name_begin) found = MakeCallSite(source, called, node.Field("arguments"));
+    return true;
+  });
+  return found;
 }
 
 // The order is that of the signatures in PyTorch.

@@ -16,6 +16,7 @@ struct Argument {
   size_t value_begin = 0;     // behind `name=`, `*`, `**`
   int stars = 0;
   bool generator = false;  // `x for x in y` without brackets of its own
+  bool loose = false;      // `a or b`, `lambda: 1` …: the value needs brackets behind `**` in a mapping
 };
 
 struct CallSite {
@@ -27,6 +28,9 @@ struct CallSite {
 // Finds the call of `name` at a line of the file: `name(`, `a.b.name(`, or a name that an import binds. Returns an
 // error with the reason if no call or more than one call matches.
 Result<CallSite> FindCall(const PythonSource& source, std::string_view name, int line);
+
+// Returns the call whose name begins at this byte; nothing: no call's name does.
+std::optional<CallSite> CallAt(const PythonSource& source, size_t name_begin);
 
 // Returns the first parameters of well-known callables, in order: a positional argument may set what a keyword would
 // set.

@@ -22,15 +22,17 @@ namespace {
 
 Unexpected Misfit(std::string_view why) { return Fail(ErrorCode::kInput, std::string(why)); }
 
-// The words behind which nothing of a block runs.
-bool Leaves(std::string_view keyword) {
-  return keyword == "return" || keyword == "raise" || keyword == "break" || keyword == "continue";
+// Returns the word of a statement behind which nothing of a block runs; empty for other statements.
+std::string_view LeavingWord(const PythonNode& statement) {
+  for (const std::string_view word : {"return", "raise", "break", "continue"})
+    if (statement.kind().starts_with(word)) return word;
+  return {};
 }
 
 }  // namespace
 
 Result<void> FileEditor::Add(const Edit& edit) {
-  GAPLESS_TRY(CheckTexts(edit));
+  GAPLESS_TRY(CheckTexts(edit, *source_));
   switch (edit.kind) {
     case EditKind::kKeywords: return AddKeywords(edit);
     case EditKind::kBefore:
@@ -46,7 +48,7 @@ Result<void> FileEditor::Add(const Edit& edit) {
 // text overlaps another change.
 Result<void> FileEditor::AddKeywords(const Edit& edit) {
   if (edit.set.empty()) return Misfit("the edit says nothing");
-  auto site = FindCall(source_, edit.call, edit.line);
+  auto site = FindCall(*source_, edit.call, edit.line);
   if (!site) return Unexpected{site.error()};
   const auto same = [&](const CallEdit& call_edit) { return call_edit.site.name_begin == site->name_begin; };
   auto found = std::ranges::find_if(calls_, same);
@@ -60,7 +62,7 @@ Result<void> FileEditor::AddKeywords(const Edit& edit) {
       there->second = value;
     }
   }
-  const auto splices = SplicesFor(source_, merged.site, merged.name, merged.set);
+  const auto splices = SplicesFor(*source_, merged.site, merged.name, merged.set);
   if (!splices) return Unexpected{splices.error()};
   const std::vector<CallEdit> before = calls_;
   if (known) {
@@ -68,38 +70,35 @@ Result<void> FileEditor::AddKeywords(const Edit& edit) {
   } else {
     calls_.push_back(std::move(merged));
   }
-  if (Overlap(SplicesOfCalls())) {
-    calls_ = before;
-    return Misfit(StrCat("another change replaces line ", edit.line));
-  }
-  AddImports(edit, source_.lines()[source_.IndexAt(edit.line)].begin);
-  return {};
+  const size_t line_begin = source_->lines()[source_->IndexAt(edit.line)].begin;
+  auto added = Overlap(SplicesOfCalls()) ? Result<void>(Misfit(StrCat("another change replaces line ", edit.line)))
+                                         : AddImports(edit, line_begin);
+  if (!added) calls_ = before;
+  return added;
 }
 
 // Puts lines before, behind or around a statement. Nothing can be put between the clauses of a statement, or
 // before `from __future__ import`, which must be first.
 Result<void> FileEditor::AddStatement(const Edit& edit) {
   if (edit.lines.empty()) return Misfit("the edit says nothing");
-  const auto& lines = source_.lines();
-  const size_t at = source_.IndexAt(edit.line);
+  const auto& lines = source_->lines();
+  const size_t at = source_->IndexAt(edit.line);
   if (at >= lines.size()) return Misfit(StrCat("line ", edit.line, " holds no statement"));
   if (lines[at].shared) return Misfit(StrCat("line ", edit.line, " holds several statements"));
-  if (source_.IsClause(at)) return Misfit(StrCat("line ", edit.line, " begins no statement of its own"));
-  if (edit.kind == EditKind::kAfter && Leaves(lines[at].keyword))
-    return Misfit(StrCat("nothing runs behind the ", lines[at].keyword, " of line ", edit.line));
-  if (edit.kind == EditKind::kWith &&
-      (edit.lines.size() != 1 || !edit.lines[0].starts_with("with ") || !edit.lines[0].ends_with(':')))
-    return Misfit("the edit has no head of a with block");
-  const size_t first = source_.FirstOf(at), past = source_.PastOf(at);
+  if (lines[at].clause) return Misfit(StrCat("line ", edit.line, " begins no statement of its own"));
+  const std::string_view leaving = LeavingWord(lines[at].statement);
+  if (edit.kind == EditKind::kAfter && !leaving.empty())
+    return Misfit(StrCat("nothing runs behind the ", leaving, " of line ", edit.line));
+  const size_t first = source_->FirstOf(at), past = source_->PastOf(at);
   const StatementEdit made{.kind = edit.kind,
                            .begin = lines[first].begin,
                            .end = lines[past - 1].end,
-                           .indent = source_.IndentOf(lines[first]),
+                           .indent = source_->IndentOf(lines[first]),
                            .lines = edit.lines};
-  if ((edit.kind == EditKind::kAfter ? made.end : made.begin) < BehindFuture(source_))
+  if ((edit.kind == EditKind::kAfter ? made.end : made.begin) < BehindFuture(*source_))
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
   if (IsReplaced(made)) return Misfit(StrCat("another change replaces line ", edit.line));
-  AddImports(edit, made.begin);
+  GAPLESS_TRY(AddImports(edit, made.begin));
   const auto same_block = [&](const StatementEdit& statement_edit) {
     return statement_edit.kind == EditKind::kWith && made.kind == EditKind::kWith && statement_edit.begin == made.begin;
   };
@@ -126,51 +125,61 @@ bool FileEditor::IsReplaced(const StatementEdit& edit) const {
 // Replaces whole statements. The same replacement twice is one.
 Result<void> FileEditor::AddReplacement(const Edit& edit) {
   if (edit.lines.empty()) return Misfit("the edit says nothing");
-  const auto found = source_.StatementsAt(edit.line, edit.last);
+  const auto found = source_->StatementsAt(edit.line, edit.last);
   if (!found) return Unexpected{found.error()};
-  const LogicalLine& first = source_.lines()[found->first];
-  const size_t end = source_.lines()[found->past - 1].end;
-  if (first.begin < BehindFuture(source_))
+  const LogicalLine& first = source_->lines()[found->first];
+  const size_t end = source_->lines()[found->past - 1].end;
+  if (first.begin < BehindFuture(*source_))
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
-  std::string text = Render(source_, edit.lines, source_.IndentOf(first), first.begin);
-  if (end == source_.text().size() && !source_.ends_with_line_end())
-    text.resize(text.size() - source_.line_end().size());
+  std::string text = Render(*source_, edit.lines, source_->IndentOf(first), first.begin);
+  if (end == source_->text().size() && !source_->ends_with_line_end())
+    text.resize(text.size() - source_->line_end().size());
   const Splice splice{first.begin, end, std::move(text), SplicePlace::kReplacement, first.begin, end};
   const auto same = [&](const Splice& item) {
     return item.begin == splice.begin && item.end == splice.end && item.text == splice.text;
   };
   if (std::ranges::any_of(settings_, same)) return {};
   settings_.push_back(splice);
-  if (Overlap(SplicesOfCalls()) || std::ranges::any_of(statements_, [&](const StatementEdit& statement_edit) {
-        return IsReplaced(statement_edit);
-      })) {
-    settings_.pop_back();
-    return Misfit(StrCat("another change replaces line ", edit.line));
+  const bool replaced =
+      Overlap(SplicesOfCalls()) ||
+      std::ranges::any_of(statements_, [&](const StatementEdit& statement_edit) { return IsReplaced(statement_edit); });
+  auto added = replaced ? Result<void>(Misfit(StrCat("another change replaces line ", edit.line)))
+                        : AddImports(edit, first.begin);
+  if (!added) settings_.pop_back();
+  return added;
+}
+
+// An import must stand where it has run when `limit`, the beginning of a line, is reached.
+Result<void> FileEditor::AddImports(const Edit& edit, size_t limit) {
+  std::vector<std::string> added;
+  for (const std::string& import : edit.imports) {
+    const Bindings bindings = BindingsOf(import);
+    if (const int line = DeletedAt(*source_, bindings, limit); line > 0)
+      return Misfit(StrCat("line ", line, " deletes what the change imports"));
+    if (ImportedBehind(*source_, bindings, limit) == 0) added.push_back(import);
   }
-  AddImports(edit, first.begin);
+  if (!added.empty() && limit < TopOf(*source_))
+    return Misfit(StrCat("nothing can be imported before line ", source_->LineOf(limit)));
+  for (std::string& import : added)
+    if (std::ranges::find(imports_, import) == imports_.end()) imports_.push_back(std::move(import));
+  if (!added.empty()) before_ = std::min(before_, limit);
   return {};
 }
 
-void FileEditor::AddImports(const Edit& edit, size_t limit) {
-  for (const std::string& import : edit.imports)
-    if (ImportedBehind(source_, import, limit) == 0 && std::ranges::find(imports_, import) == imports_.end())
-      imports_.push_back(import);
-}
-
-// A program that sets the same thing itself would undo a line that comes before: its own line changes then. True: it
-// did, or says so already.
+// A program that sets the same thing itself would undo a line that comes before: its own statement changes then, if it
+// does nothing else. True: it did, or says so already.
 Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edit) {
-  std::vector<const LogicalLine*> found;
-  for (const LogicalLine& logical_line : source_.lines())
-    if (!logical_line.opens_block && !logical_line.shared && SetsTheSame(source_.CodeOf(logical_line), line))
-      found.push_back(&logical_line);
+  const std::vector<Setting> found = SettingsLike(*source_, line);
   if (found.empty()) return false;
+  const int first = source_->LineOf(found[0].place.begin());
   if (found.size() > 1)
-    return Misfit(StrCat("lines ", found[0]->first, " and ", found[1]->first, " both set what it sets"));
-  const LogicalLine& own = *found[0];
-  if (source_.CodeOf(own) == line) return true;
+    return Misfit(StrCat("lines ", first, " and ", source_->LineOf(found[1].place.begin()), " both set what it sets"));
+  const PythonNode own = found[0].statement;
+  if (!own) return Misfit(StrCat("line ", first, " sets what it sets, and does more than that"));
+  if (source_->TextOf(own) == line) return true;
+  const LogicalLine& own_line = source_->lines()[source_->IndexAt(first)];
   const Splice splice{
-      .begin = own.code_begin, .end = own.code_end, .text = line, .owner_begin = own.begin, .owner_end = own.end};
+      .begin = own.begin(), .end = own.end(), .text = line, .owner_begin = own_line.begin, .owner_end = own_line.end};
   const auto there = std::ranges::find(settings_, splice.begin, &Splice::begin);
   const std::vector<Splice> before = settings_;
   if (there == settings_.end()) {
@@ -178,12 +187,11 @@ Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edi
   } else {
     *there = splice;
   }
-  if (Overlap(SplicesOfCalls())) {
-    settings_ = before;
-    return Misfit(StrCat("another change replaces line ", own.first));
-  }
-  AddImports(edit, own.begin);
-  return true;
+  auto added = Overlap(SplicesOfCalls()) ? Result<void>(Misfit(StrCat("another change replaces line ", first)))
+                                         : AddImports(edit, own_line.begin);
+  if (added) return true;
+  settings_ = before;
+  return Unexpected{added.error()};
 }
 
 Result<void> FileEditor::AddBehindImports(const Edit& edit) {
@@ -194,32 +202,34 @@ Result<void> FileEditor::AddBehindImports(const Edit& edit) {
     if (!*replaced && std::ranges::find(behind_imports_, line) == behind_imports_.end()) added.push_back(line);
   }
   if (added.empty()) return {};
+  const size_t end = source_->text().size();
+  size_t place = std::max(behind_, BehindImports(*source_, end));
+  for (const std::string& import : edit.imports)
+    place = std::max(place, ImportedBehind(*source_, BindingsOf(import), end));
+  GAPLESS_TRY(AddImports(edit, place));
   behind_imports_.insert(behind_imports_.end(), added.begin(), added.end());
-  behind_ = std::max(behind_, BehindImports(source_));
-  for (const std::string& import : edit.imports) {
-    const size_t behind = ImportedBehind(source_, import, source_.text().size());
-    behind_ = std::max(behind_, behind);
-    if (behind == 0 && std::ranges::find(imports_, import) == imports_.end()) imports_.push_back(import);
-  }
+  behind_ = place;
   return {};
 }
 
 void FileEditor::AddImportSplices(std::vector<Splice>& splices) const {
-  const size_t top = BehindImports(source_);
-  const bool first = source_.lines().empty() || top <= source_.lines()[0].begin;
-  if (!imports_.empty())
-    splices.push_back({top, top, Render(source_, imports_, "", top), SplicePlace::kImport, 0, top});
+  const size_t top = BehindImports(*source_, source_->text().size());
+  const bool first = source_->lines().empty() || top <= source_->lines()[0].begin;
+  if (!imports_.empty()) {
+    const size_t place = BehindImports(*source_, before_);
+    splices.push_back({place, place, Render(*source_, imports_, "", place), SplicePlace::kImport, 0, place});
+  }
   if (behind_imports_.empty()) return;
   std::vector<std::string> lines = behind_imports_;
   // An empty line between imports and what follows.
   lines.insert(first && imports_.empty() ? lines.end() : lines.begin(), "");
-  splices.push_back({behind_, behind_, Render(source_, lines, "", behind_), SplicePlace::kAfterImports, 0, behind_});
+  splices.push_back({behind_, behind_, Render(*source_, lines, "", behind_), SplicePlace::kAfterImports, 0, behind_});
 }
 
 std::vector<Splice> FileEditor::SplicesOfCalls() const {
   std::vector<Splice> splices = settings_;
   for (const CallEdit& call : calls_) {
-    const auto found = SplicesFor(source_, call.site, call.name, call.set);
+    const auto found = SplicesFor(*source_, call.site, call.name, call.set);
     if (!found) continue;
     for (Splice splice : *found) {
       splice.owner_begin = call.site.name_begin;
@@ -236,7 +246,7 @@ std::vector<Splice> FileEditor::Splices() const {
     if (edit.kind == EditKind::kWith) continue;
     const bool after = edit.kind == EditKind::kAfter;
     const size_t place = after ? edit.end : edit.begin;
-    splices.push_back({place, place, Render(source_, edit.lines, edit.indent, place),
+    splices.push_back({place, place, Render(*source_, edit.lines, edit.indent, place),
                        after ? SplicePlace::kAfter : SplicePlace::kBefore, edit.begin, edit.end});
   }
   // Inner blocks first: an outer one moves what they put in.
@@ -244,10 +254,22 @@ std::vector<Splice> FileEditor::Splices() const {
   std::ranges::copy_if(statements_, std::back_inserter(blocks),
                        [](const StatementEdit& edit) { return edit.kind == EditKind::kWith; });
   std::ranges::stable_sort(blocks, std::ranges::greater(), &StatementEdit::begin);
-  for (const StatementEdit& edit : blocks) AddWithBlock(source_, edit, splices);
+  for (const StatementEdit& edit : blocks) AddWithBlock(*source_, edit, splices);
   AddImportSplices(splices);
   std::ranges::stable_sort(splices, Precedes);
   return splices;
+}
+
+Result<void> FileEditor::Check() const {
+  const auto splices = Splices();
+  const auto edited = PythonSource::Parse(Spliced(source_->text(), splices));
+  if (!edited) return Unexpected{edited.error()};
+  for (const CallEdit& call : calls_) {
+    const auto site = CallAt(*edited, PlaceInSpliced(call.site.name_begin, splices));
+    if (!site || !HasArguments(*edited, *site, call.site, call.set))
+      return Misfit(StrCat("would give the call of ", call.name, " other arguments"));
+  }
+  return {};
 }
 
 }  // namespace gapless::internal

@@ -3,7 +3,8 @@
 //
 // "At the top" is a matter of habit in Python, so the rule is generous: after the docstring, imports may have up
 // to four plain statements between them, and stand in short `try` and `if` blocks. The first definition ends the
-// top. `if __name__ == …` is no place for imports.
+// top. `if __name__ == …` is no place for imports. An import counts as the file's own only where it has certainly run:
+// at the top level, in a `try`, or in each branch of an `if` with an `else`.
 #include "optimize/patch/imports.h"
 
 #include <algorithm>
@@ -15,84 +16,116 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMaxBetween = 4;        // plain statements between two imports that both are "at the top"
-constexpr size_t kLongestBlock = 20;  // lines of a block around an import
-
-// Words, commas and brackets; backslashes and comments are gone.
-std::vector<std::string> Words(std::string_view text) {
-  std::vector<std::string> words;
-  for (size_t i = 0; i < text.size();) {
-    if (text[i] == '#') {
-      i = std::min(text.find('\n', i), text.size());
-      continue;
-    }
-    size_t end = i;
-    while (end < text.size() && (IsNameByte(text[end]) || text[end] == '.')) ++end;
-    if (end > i) words.emplace_back(text.substr(i, end - i));
-    if (end == i && (text[i] == ',' || text[i] == '*' || text[i] == ';')) words.emplace_back(1, text[i]);
-    i = std::max(end, i + 1);
-  }
-  return words;
-}
+constexpr int kMaxBetween = 4;         // plain statements between two imports that both are "at the top"
+constexpr size_t kMaxBlockLines = 20;  // logical lines of a block around an import
 
 std::string FirstPart(const std::string& module) { return module.substr(0, module.find('.')); }
 
-bool IsImport(const LogicalLine& line) { return line.keyword == "import" || line.keyword == "from"; }
-
-// A block at the top that holds an import: `try: import a; except ImportError: …`.
-bool HoldsImport(const PythonSource& source, size_t first, size_t past) {
-  const std::string_view keyword = source.lines()[first].keyword;
-  if ((keyword != "try" && keyword != "if") || past - first > kLongestBlock) return false;
-  if (source.CodeOf(source.lines()[first]).find("__name__") != std::string_view::npos) return false;
-  const auto lines = std::span(source.lines()).subspan(first, past - first);
-  return std::ranges::any_of(lines, IsImport) && std::ranges::none_of(lines, [](const LogicalLine& line) {
-           return line.keyword == "def" || line.keyword == "class";
-         });
+bool IsImport(const PythonNode& node) {
+  const std::string_view kind = node.kind();
+  return kind == "import_statement" || kind == "import_from_statement" || kind == "future_import_statement";
 }
 
-}  // namespace
+bool HoldsImport(const PythonSource& source, const LogicalLine& line) {
+  return !line.statement.kind().ends_with("_definition") && std::ranges::any_of(source.StatementsOf(line), IsImport);
+}
 
-std::vector<Binding> BindingsOf(std::string_view statement) {
-  const auto words = Words(statement);
-  std::vector<Binding> found;
-  if (words.size() < 2 || (words[0] != "import" && words[0] != "from")) return found;
-  const bool from = words[0] == "from";
-  if (from && (words.size() < 4 || words[2] != "import")) return found;
-  for (size_t i = from ? 3 : 1; i < words.size() && words[i] != ";"; ++i) {
-    if (words[i] == ",") continue;
-    Binding binding{.module = from ? words[1] : words[i], .name = from ? words[i] : "", .as = words[i]};
-    if (i + 2 < words.size() && words[i + 1] == "as") {
-      binding.as = words[i + 2];
-      i += 2;
-    } else if (!from) {
-      binding.as = FirstPart(words[i]);
-    }
+Bindings BindingsOf(const PythonSource& source, const PythonNode& import) {
+  Bindings found;
+  const bool from = import.kind() == "import_from_statement";
+  if (!from && import.kind() != "import_statement") return found;
+  const PythonNode module = import.Field("module_name");
+  for (const PythonNode& child : import.Children()) {
+    if (child == module) continue;
+    const PythonNode alias = child.Field("alias");
+    const std::string name(source.TextOf(alias ? child.Field("name") : child));
+    Binding binding{.module = from ? std::string(source.TextOf(module)) : name, .name = from ? name : ""};
+    binding.as = alias ? std::string(source.TextOf(alias)) : from ? name : FirstPart(name);
     found.push_back(std::move(binding));
   }
   return found;
 }
 
-std::vector<std::string> AliasesOf(const PythonSource& source, std::string_view name) {
-  std::vector<std::string> found;
-  for (const LogicalLine& line : source.lines()) {
-    if (line.keyword != "from") continue;
-    for (const Binding& binding : BindingsOf(source.CodeOf(line)))
-      if (binding.name == name && binding.as != name && std::ranges::find(found, binding.as) == found.end())
-        found.push_back(binding.as);
-  }
+void Append(Bindings& bindings, Bindings more) { std::ranges::move(more, std::back_inserter(bindings)); }
+
+Bindings OfBlock(const PythonSource& source, const PythonNode& block) {
+  Bindings found;
+  for (const PythonNode& statement : block.Children()) Append(found, BindingsOf(source, statement));
   return found;
 }
 
-size_t BehindImports(const PythonSource& source) {
+// Returns what is bound when the branch was taken that leaves the least.
+Bindings OfBranches(const PythonSource& source, const PythonNode& statement) {
+  Bindings common = OfBlock(source, statement.Field("consequence"));
+  bool complete = false;
+  for (const PythonNode& child : statement.Children()) {
+    if (!child.kind().ends_with("_clause")) continue;
+    complete = child.kind() == "else_clause";
+    const Bindings branch = OfBlock(source, child.Field(complete ? "body" : "consequence"));
+    std::erase_if(common, [&](const Binding& binding) { return std::ranges::find(branch, binding) == branch.end(); });
+  }
+  return complete ? common : Bindings();
+}
+
+// Returns what a statement at the top level of the file has bound when it has run.
+Bindings OfStatement(const PythonSource& source, const PythonNode& statement) {
+  if (statement.kind() == "try_statement") return OfBlock(source, statement.Field("body"));
+  if (statement.kind() == "if_statement") return OfBranches(source, statement);
+  return BindingsOf(source, statement);
+}
+
+// Returns true if the logical lines are a block at the top that holds an import: `try: import a; except …: …`.
+bool IsBlockAtTop(const PythonSource& source, size_t first, size_t past) {
+  const LogicalLine& head = source.lines()[first];
+  const std::string_view kind = head.statement.kind();
+  if ((kind != "try_statement" && kind != "if_statement") || past - first > kMaxBlockLines) return false;
+  if (source.text().substr(head.begin, head.end - head.begin).find("__name__") != std::string_view::npos) return false;
+  const auto lines = std::span(source.lines()).subspan(first, past - first);
+  return std::ranges::any_of(lines, [&](const LogicalLine& line) { return HoldsImport(source, line); }) &&
+         std::ranges::none_of(lines,
+                              [](const LogicalLine& line) { return line.statement.kind().ends_with("_definition"); });
+}
+
+// Returns true if the first statement is the docstring, or begins as one.
+bool BeginsWithString(const PythonSource& source) {
+  PythonNode node = source.lines()[0].statement;
+  if (node.kind() != "expression_statement") return false;
+  while (node.kind() != "string") {
+    const auto children = node.Children();
+    if (children.empty()) return false;
+    if (children[0].begin() > node.begin() && node.kind() != "parenthesized_expression") return false;
+    node = children[0];
+  }
+  return true;
+}
+
+}  // namespace
+
+Bindings BindingsOf(std::string_view line) {
+  const auto source = PythonSource::Parse(std::string(line));
+  if (!source || source->statements().size() != 1) return {};
+  return BindingsOf(*source, source->statements().front());
+}
+
+std::vector<std::string> AliasesOf(const PythonSource& source, std::string_view name) {
+  std::vector<std::string> found;
+  for (const PythonNode& statement : source.statements())
+    for (const Binding& binding : BindingsOf(source, statement))
+      if (binding.name == name && binding.as != name && std::ranges::find(found, binding.as) == found.end())
+        found.push_back(binding.as);
+  return found;
+}
+
+size_t BehindImports(const PythonSource& source, size_t limit) {
   const auto& lines = source.lines();
   if (lines.empty()) return source.text().size();
-  size_t place = lines[0].begin;
-  const bool documented = !source.IsCode(lines[0].code_begin) && !lines[0].shared;
-  if (documented) place = lines[0].end;
+  const bool documented = BeginsWithString(source);
+  size_t place = documented ? lines[0].end : lines[0].begin;
   int between = 0;
   for (size_t i = documented ? 1 : 0; i < lines.size();) {
     const size_t past = source.PastOf(i);
-    if (IsImport(lines[i]) || HoldsImport(source, i, past)) {
+    if (lines[past - 1].end > limit) break;
+    if (HoldsImport(source, lines[i]) || IsBlockAtTop(source, i, past)) {
       place = lines[past - 1].end;
       between = 0;
     } else if (past > i + 1 || lines[i].opens_block || lines[i].shared || ++between > kMaxBetween) {
@@ -103,9 +136,8 @@ size_t BehindImports(const PythonSource& source) {
   return place;
 }
 
-size_t ImportedBehind(const PythonSource& source, std::string_view statement, size_t limit) {
-  const auto wanted = BindingsOf(statement);
-  std::vector<Binding> have;
+size_t ImportedBehind(const PythonSource& source, const Bindings& wanted, size_t limit) {
+  Bindings have;
   const auto is_there = [&](const Binding& binding) {
     return std::ranges::any_of(have, [&](const Binding& other) {
       // `import a.b` makes `a` known, too.
@@ -114,25 +146,44 @@ size_t ImportedBehind(const PythonSource& source, std::string_view statement, si
       return other == binding || whole;
     });
   };
-  const auto& lines = source.lines();
-  for (size_t i = 0; i < lines.size() && !wanted.empty();) {
-    const size_t past = source.PastOf(i);
-    if (lines[past - 1].end > limit) break;
-    for (size_t j = i; j < past && (j == i || HoldsImport(source, i, past)); ++j)
-      if (IsImport(lines[j])) std::ranges::move(BindingsOf(source.CodeOf(lines[j])), std::back_inserter(have));
-    if (std::ranges::all_of(wanted, is_there)) return lines[past - 1].end;
-    i = past;
+  for (const PythonNode& statement : source.tree().root().Children()) {
+    const int last = source.LineOf(statement.end() - 1);
+    const size_t end = source.lines()[source.IndexAt(last)].end;
+    if (end > limit) break;
+    Append(have, OfStatement(source, statement));
+    if (!wanted.empty() && std::ranges::all_of(wanted, is_there)) return end;
   }
   return 0;
 }
 
+int DeletedAt(const PythonSource& source, const Bindings& wanted, size_t limit) {
+  int line = 0;
+  source.tree().Walk([&](const PythonNode& node) {
+    const std::string_view kind = node.kind();
+    if (line > 0 || node.begin() >= limit || kind.ends_with("_definition") || kind == "lambda") return false;
+    if (kind != "delete_statement")
+      return kind.ends_with("_statement") || kind.ends_with("_clause") || kind == "block" || kind == "module";
+    std::vector<PythonNode> names = node.Children();
+    if (!names.empty() && names[0].kind() == "expression_list") names = names[0].Children();
+    for (const PythonNode& name : names)
+      if (std::ranges::find(wanted, source.TextOf(name), &Binding::as) != wanted.end())
+        line = source.LineOf(node.begin());
+    return false;
+  });
+  return line;
+}
+
 size_t BehindFuture(const PythonSource& source) {
   size_t behind = 0;
-  for (const LogicalLine& line : source.lines()) {
-    const auto bindings = line.keyword == "from" ? BindingsOf(source.CodeOf(line)) : std::vector<Binding>();
-    if (!bindings.empty() && bindings[0].module == "__future__") behind = line.end;
-  }
+  for (const PythonNode& statement : source.tree().root().Children())
+    if (statement.kind() == "future_import_statement")
+      behind = source.lines()[source.IndexAt(source.LineOf(statement.begin()))].end;
   return behind;
+}
+
+size_t TopOf(const PythonSource& source) {
+  if (source.lines().empty()) return 0;
+  return std::max(BehindFuture(source), BeginsWithString(source) ? source.lines()[0].end : size_t{0});
 }
 
 }  // namespace gapless::internal

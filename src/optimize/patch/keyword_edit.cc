@@ -22,6 +22,7 @@ class Editing {
       : source_(source), call_(call), name_(name) {}
 
   Result<std::vector<Splice>> Run(const Keywords& set) {
+    GAPLESS_TRY(CheckArguments());
     Keywords added;
     for (const auto& [key, value] : set) {
       const auto given = Given(key);
@@ -32,7 +33,10 @@ class Editing {
         Replace((*given)->value_begin, (*given)->end, value);
       }
     }
-    if (!added.empty()) Add(added);
+    if (added.empty()) return std::move(splices_);
+    if (std::ranges::count(call_.arguments, 2, &Argument::stars) > 1)
+      return Fail(ErrorCode::kInput, "the call takes its arguments from several mappings");
+    Add(added);
     return std::move(splices_);
   }
 
@@ -40,6 +44,15 @@ class Editing {
   std::string_view Text(size_t begin, size_t end) const { return source_.text().substr(begin, end - begin); }
   void Replace(size_t begin, size_t end, std::string text) {
     splices_.push_back({.begin = begin, .end = end, .text = std::move(text)});
+  }
+
+  // Python takes names beyond ASCII for the same as others (NFKC), which are not compared here.
+  Result<void> CheckArguments() const {
+    const auto beyond = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+    for (const Argument& argument : call_.arguments)
+      if (std::ranges::any_of(argument.name, beyond))
+        return Fail(ErrorCode::kInput, StrCat("the call has the argument ", argument.name, ", a name beyond ASCII"));
+    return {};
   }
 
   // The argument that sets `key`; null: none does.
@@ -86,8 +99,8 @@ class Editing {
   void IntoMapping(const Argument& mapping, const Keywords& added) {
     std::string rest;
     for (const auto& [key, value] : added) rest += StrCat(", \"", key, "\": ", value);
-    Replace(mapping.value_begin, mapping.value_begin, "{**");
-    Replace(mapping.end, mapping.end, rest + "}");
+    Replace(mapping.value_begin, mapping.value_begin, mapping.loose ? "{**(" : "{**");
+    Replace(mapping.end, mapping.end, StrCat(mapping.loose ? ")" : "", rest, "}"));
   }
 
   size_t StartOfLine(size_t offset) const { return source_.StartOf(source_.LineOf(offset)); }
@@ -124,7 +137,7 @@ class Editing {
     const size_t last = call_.arguments.back().end;
     const std::string text = Joined(added, ", ");
     const size_t line = StartOfLine(last);
-    const size_t ends = std::min(source_.text().find('\n', line), source_.text().size());
+    const size_t ends = std::min(source_.text().find_first_of(source_.line_end().back(), line), source_.text().size());
     const bool wide = ends - line + text.size() + 2 > kWidest;
     const std::string gap = wide ? StrCat(source_.line_end(), Alignment()) : " ";
     if (call_.last_comma && after_last_.empty()) {
@@ -156,6 +169,23 @@ class Editing {
 Result<std::vector<Splice>> SplicesFor(const PythonSource& source, const CallSite& call, std::string_view name,
                                        const Keywords& set) {
   return Editing(source, call, name).Run(set);
+}
+
+bool HasArguments(const PythonSource& edited, const CallSite& call, const CallSite& before, const Keywords& set) {
+  const size_t count = before.arguments.size();
+  if (call.arguments.size() < count) return false;
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    const Argument& argument = call.arguments[i];
+    const auto wanted = std::ranges::find(set, argument.name, &Keywords::value_type::first);
+    if (i >= count && wanted == set.end()) return false;
+    if (i < count && (argument.name != before.arguments[i].name || argument.stars != before.arguments[i].stars))
+      return false;
+    if (argument.name.empty()) continue;
+    if (std::ranges::count(call.arguments, argument.name, &Argument::name) > 1) return false;
+    const size_t size = argument.end - argument.value_begin;
+    if (wanted != set.end() && edited.text().substr(argument.value_begin, size) != wanted->second) return false;
+  }
+  return true;
 }
 
 }  // namespace gapless::internal

@@ -19,4 +19,8 @@ using Keywords = std::vector<std::pair<std::string, std::string>>;
 Result<std::vector<Splice>> SplicesFor(const PythonSource& source, const CallSite& call, std::string_view name,
                                        const Keywords& set);
 
+// Returns true if the edited call has the arguments of the call from before, in their order, and behind them others of
+// `set` only, each once and with its value.
+bool HasArguments(const PythonSource& edited, const CallSite& call, const CallSite& before, const Keywords& set);
+
 }  // namespace gapless::internal

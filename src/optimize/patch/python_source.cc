@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements lines, blocks and statements of a scanned Python file.
+// Finds lines, blocks and statements of a parsed Python file.
 #include "optimize/patch/python_source.h"
 
 #include <algorithm>
@@ -12,44 +12,30 @@ std::string_view PythonSource::IndentOf(const LogicalLine& line) const {
   return text().substr(line.begin, line.code_begin - line.begin);
 }
 
+std::span<const PythonNode> PythonSource::StatementsOf(const LogicalLine& line) const {
+  const auto first = std::ranges::lower_bound(statements_, line.begin, {}, &PythonNode::begin);
+  const auto past = std::ranges::lower_bound(first, statements_.end(), line.end, {}, &PythonNode::begin);
+  return {first, past};
+}
+
 int PythonSource::LineOf(size_t offset) const {
   return static_cast<int>(std::ranges::upper_bound(starts_, offset) - starts_.begin());
 }
 
-// Linear in the logical lines.
 size_t PythonSource::IndexAt(int line) const {
-  const auto found =
-      std::ranges::find_if(lines_, [&](const LogicalLine& logical_line) { return logical_line.last >= line; });
+  const auto found = std::ranges::lower_bound(lines_, line, {}, &LogicalLine::last);
   if (found == lines_.end() || found->first > line) return lines_.size();
   return static_cast<size_t>(found - lines_.begin());
 }
 
-// "case" and "else" are clauses only if they open a block: `case` may be a variable.
-bool PythonSource::IsClause(size_t index) const {
-  const LogicalLine& line = lines_[index];
-  if (!line.opens_block && !line.shared) return false;
-  constexpr std::string_view kClauses[] = {"else", "elif", "except", "finally", "case"};
-  return std::ranges::find(kClauses, line.keyword) != std::end(kClauses);
-}
-
 size_t PythonSource::FirstOf(size_t index) const {
-  while (index > 0 && lines_[index - 1].indent == lines_[index].indent && text()[lines_[index - 1].code_begin] == '@')
-    --index;
-  return index;
-}
-
-size_t PythonSource::PastBlock(size_t index) const {
-  size_t past = index + 1;
-  if (!lines_[index].opens_block) return past;
-  while (past < lines_.size() && lines_[past].indent > lines_[index].indent) ++past;
-  return past;
+  const auto past = std::ranges::upper_bound(lines_, lines_[index].statement.begin(), {}, &LogicalLine::begin);
+  return static_cast<size_t>(past - lines_.begin()) - 1;
 }
 
 size_t PythonSource::PastOf(size_t index) const {
-  while (index + 1 < lines_.size() && text()[lines_[index].code_begin] == '@') ++index;
-  size_t past = PastBlock(index);
-  while (past < lines_.size() && lines_[past].indent == lines_[index].indent && IsClause(past)) past = PastBlock(past);
-  return past;
+  const auto past = std::ranges::lower_bound(lines_, lines_[index].statement.end(), {}, &LogicalLine::begin);
+  return std::max(index + 1, static_cast<size_t>(past - lines_.begin()));
 }
 
 Result<PythonSource::Statements> PythonSource::StatementsAt(int line, int last) const {
@@ -59,7 +45,7 @@ Result<PythonSource::Statements> PythonSource::StatementsAt(int line, int last) 
   size_t past = at;
   while (past < lines_.size() && lines_[past].first <= last) {
     if (lines_[past].shared) return misfit(StrCat("line ", lines_[past].first, " holds several statements"));
-    if (lines_[past].indent != lines_[at].indent || IsClause(past))
+    if (lines_[past].indent != lines_[at].indent || lines_[past].clause)
       return misfit(StrCat("line ", lines_[past].first, " begins no statement of its own"));
     past = PastOf(past);
   }

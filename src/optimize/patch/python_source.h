@@ -1,63 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python file as lines of statements: as much of its grammar as is needed to change a call or to put a line before a
-// statement without breaking it. Byte by byte, so that any encoding that contains ASCII is kept.
+// A Python file: its text, its syntax tree, and its lines of statements. The text keeps every byte, in any encoding
+// that is read here.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "optimize/patch/python_tree.h"
 
 namespace gapless::internal {
 
-enum class ByteKind : uint8_t { kCode, kString, kComment };
-
-// A logical line: it may span several lines of the file, by brackets, backslashes or strings.
+// A logical line may span several lines of the file, by brackets, backslashes or strings.
 struct LogicalLine {
-  size_t begin = 0, end = 0;            // from the start of its first line to behind the end of its last one
-  size_t code_begin = 0, code_end = 0;  // without indentation, comment, and line end
-  int first = 0, last = 0;              // lines of the file, from 1
-  int indent = 0;                       // columns, tabs to the next multiple of 8
-  std::string_view keyword{};           // the first word; of `async for` the second
-  bool opens_block = false;             // ends with a colon: the lines below belong to it
-  bool shared = false;                  // `a; b` or `if a: b`: holds more than one statement
+  size_t begin = 0, end = 0;  // from the start of its first line to behind the end of its last one
+  size_t code_begin = 0;      // behind the indentation
+  int first = 0, last = 0;    // lines of the file, from 1
+  int indent = 0;             // columns, tabs to the next multiple of 8
+  int depth = 0;              // indented blocks around it
+  PythonNode statement{};     // the statement that begins here, with its decorators; of a clause, the clause
+  bool clause = false;        // `else:`, `case 1:` …: continues the statement above it
+  bool opens_block = false;   // the lines below belong to it
+  bool shared = false;        // `a; b` or `if a: b`: holds more than one statement
 };
 
 class PythonSource {
  public:
-  // An error: this is no Python, or none whose strings, brackets and indentation end where they should. `place` of the
-  // error is the line.
-  static Result<PythonSource> Scan(std::string text);
-  PythonSource(PythonSource&&) = default;
-  PythonSource& operator=(PythonSource&&) = default;
+  // Returns an error with the line in `place` unless this is Python 3 whose blocks are indented as they must be.
+  static Result<PythonSource> Parse(std::string text);
 
   std::string_view text() const { return *text_; }
-  ByteKind KindAt(size_t offset) const { return kinds_[offset]; }
-  bool IsCode(size_t offset) const { return kinds_[offset] == ByteKind::kCode; }
-  const std::vector<LogicalLine>& lines() const { return lines_; }
-  std::string_view CodeOf(const LogicalLine& line) const {
-    return text().substr(line.code_begin, line.code_end - line.code_begin);
+  std::string_view TextOf(const PythonNode& node) const {
+    return text().substr(node.begin(), node.end() - node.begin());
   }
-  // The white space before its first word.
+  const PythonTree& tree() const { return tree_; }
+  bool is_utf8() const { return utf8_; }
+  const std::vector<LogicalLine>& lines() const { return lines_; }
+  // Returns the white space before the first word of the line.
   std::string_view IndentOf(const LogicalLine& line) const;
+  // Returns the statements that begin on the line, and those of the whole file: clauses and decorators are none.
+  std::span<const PythonNode> StatementsOf(const LogicalLine& line) const;
+  const std::vector<PythonNode>& statements() const { return statements_; }
 
   int LineOf(size_t offset) const;  // line of the file, from 1
   size_t StartOf(int line) const { return starts_[static_cast<size_t>(line) - 1]; }
   int LineCount() const { return static_cast<int>(starts_.size()); }
-  std::string_view line_end() const { return line_end_; }  // "\n" or "\r\n", what most lines end with
+  std::string_view line_end() const { return line_end_; }  // "\n", "\r\n" or "\r", what most lines end with
   std::string_view indent_unit() const { return unit_; }   // "\t" or spaces: one level
-  bool ends_with_line_end() const { return text_->empty() || text_->back() == '\n'; }
+  bool ends_with_line_end() const { return text_->empty() || text_->back() == '\n' || text_->back() == '\r'; }
 
-  // The logical line that holds this line of the file; lines().size(): none does.
+  // Returns the index of the logical line that holds this line of the file; lines().size(): none does.
   size_t IndexAt(int line) const;
-  // `else`, `except`, `case` …: a line that continues the statement above it.
-  bool IsClause(size_t index) const;
   // Returns the first line of the statement headed by this line: its first decorator. PastOf() returns the line after
-  // it.
+  // the statement.
   size_t FirstOf(size_t index) const;
   size_t PastOf(size_t index) const;
   // Returns the logical lines [first, past) of the statements of one block that begin and end at these lines of the
@@ -68,15 +67,16 @@ class PythonSource {
   Result<Statements> StatementsAt(int line, int last) const;
 
  private:
-  friend class PythonScanner;
+  friend class LineBuilder;
   PythonSource() = default;
-  size_t PastBlock(size_t index) const;
 
-  std::vector<ByteKind> kinds_;
+  PythonTree tree_;
   std::vector<LogicalLine> lines_;
+  std::vector<PythonNode> statements_;
   std::vector<size_t> starts_;  // offsets at which the lines of the file start
   std::string line_end_ = "\n", unit_ = "    ";
-  std::unique_ptr<const std::string> text_;  // keywords point into it
+  bool utf8_ = true;
+  std::unique_ptr<const std::string> text_;
 };
 
 inline bool IsNameByte(char c) {

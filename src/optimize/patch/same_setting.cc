@@ -3,41 +3,91 @@
 #include "optimize/patch/same_setting.h"
 
 #include <algorithm>
-
-#include "optimize/patch/python_source.h"
+#include <string_view>
 
 namespace gapless::internal {
 namespace {
 
-// Returns the target of a statement: "torch.set_num_threads" of a call, "torch.backends.cudnn.benchmark" of an
-// assignment; empty for any other statement. Sets `sign` to '(' or '='.
-std::string_view Target(std::string_view code, char& sign) {
-  const size_t end = code.find_first_of("(=,:;#'\"");
-  if (end == std::string_view::npos || (code[end] != '(' && code[end] != '=') || code.substr(end).starts_with("=="))
-    return {};
-  sign = code[end];
-  std::string_view target = code.substr(0, end);
-  while (target.ends_with(' ')) target.remove_suffix(1);
-  const bool plain = std::ranges::all_of(target, [](char c) { return IsNameByte(c) || c == '.'; });
-  return plain ? target : std::string_view();
+// Returns "a.b.c" of an identifier or of attributes of one; empty for anything else.
+std::string DottedName(const PythonSource& source, PythonNode node) {
+  std::string name;
+  for (; node.kind() == "attribute"; node = node.Field("object"))
+    name.insert(0, "." + std::string(source.TextOf(node.Field("attribute"))));
+  return node.kind() == "identifier" ? std::string(source.TextOf(node)) + name : "";
 }
 
 // A name that is long enough to mean the same wherever it comes from, `set_num_threads`, or the end of one.
-std::string_view Telling(std::string_view target, char sign) {
+std::string_view Telling(std::string_view target, bool is_call) {
   const size_t last = target.rfind('.');
   if (last == std::string_view::npos) return target;
-  if (sign == '(')
-    return target.substr(last + 1).find('_') == std::string_view::npos ? target : target.substr(last + 1);
+  if (is_call) return target.substr(last + 1).find('_') == std::string_view::npos ? target : target.substr(last + 1);
   const size_t before = target.rfind('.', last - (last > 0));
   return before == std::string_view::npos || last == 0 ? target : target.substr(before + 1);
 }
 
+// A SettingFinder walks over a file and remembers the statement that it is in.
+class SettingFinder {
+ public:
+  explicit SettingFinder(const PythonSource& source) : source_(source) {}
+
+  std::vector<Setting> Run() && {
+    source_.tree().Walk([&](const PythonNode& node) { return Visit(node); });
+    return std::move(found_);
+  }
+
+ private:
+  bool Visit(const PythonNode& node) {
+    const std::string_view kind = node.kind();
+    if (kind == "lambda") return false;
+    if (kind == "expression_statement") {
+      statement_ = node;
+      const auto children = node.Children();
+      whole_ = children.size() == 1 ? children[0] : PythonNode();
+      while (whole_.kind() == "parenthesized_expression") whole_ = whole_.Children().front();
+    } else if (kind == "call") {
+      Add(node.Field("function"), node, true, node == whole_);
+    } else if (kind == "augmented_assignment") {
+      AddTargets(node.Field("left"), false);
+    } else if (kind == "assignment" && node.Field("right")) {
+      const std::string_view value = node.Field("right").kind();
+      AddTargets(node.Field("left"), node == whole_ && value != "assignment" && value != "augmented_assignment");
+    }
+    return true;
+  }
+
+  void Add(const PythonNode& name, const PythonNode& place, bool is_call, bool alone) {
+    std::string target = DottedName(source_, name);
+    if (target.empty()) return;
+    found_.push_back({.target = std::move(target), .is_call = is_call, .place = place});
+    if (alone) found_.back().statement = statement_;
+  }
+
+  void AddTargets(const PythonNode& left, bool alone) {
+    Add(left, left, false, alone);
+    if (left.kind() == "attribute" || left.kind() == "identifier") return;
+    for (const PythonNode& target : left.Children()) Add(target, target, false, false);
+  }
+
+  const PythonSource& source_;
+  PythonNode statement_{}, whole_{};
+  std::vector<Setting> found_;
+};
+
+bool SetTheSame(const Setting& a, const Setting& b) {
+  return a.is_call == b.is_call && Telling(a.target, a.is_call) == Telling(b.target, b.is_call);
+}
+
 }  // namespace
 
-bool SetsTheSame(std::string_view code, std::string_view line) {
-  char sign = 0, other = 0;
-  const std::string_view a = Target(code, sign), b = Target(line, other);
-  return !a.empty() && !b.empty() && sign == other && Telling(a, sign) == Telling(b, other);
+std::vector<Setting> SettingsLike(const PythonSource& source, const std::string& line) {
+  const auto wanted = PythonSource::Parse(line);
+  if (!wanted || wanted->statements().size() != 1) return {};
+  const auto settings = SettingFinder(*wanted).Run();
+  const auto whole = std::ranges::find_if(settings, [](const Setting& setting) { return bool{setting.statement}; });
+  if (whole == settings.end()) return {};
+  auto found = SettingFinder(source).Run();
+  std::erase_if(found, [&](const Setting& own) { return !SetTheSame(own, *whole); });
+  return found;
 }
 
 }  // namespace gapless::internal

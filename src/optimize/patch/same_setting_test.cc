@@ -7,6 +7,14 @@
 namespace gapless::internal {
 namespace {
 
+// Returns true if both are statements that do nothing but set the same thing.
+bool SetsTheSame(const std::string& code, const std::string& line) {
+  const auto source = PythonSource::Parse(code);
+  if (!source) return false;
+  const auto found = SettingsLike(*source, line);
+  return found.size() == 1 && found[0].statement;
+}
+
 TEST(SetsTheSame, ComparesCallsByTheirTellingName) {
   EXPECT_TRUE(SetsTheSame("torch.set_num_threads(4)", "set_num_threads(8)"));
   EXPECT_FALSE(SetsTheSame("torch.set_num_threads(4)", "torch.set_num_interop_threads(4)"));

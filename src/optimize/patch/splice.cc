@@ -49,4 +49,16 @@ std::string Spliced(std::string_view text, const std::vector<Splice>& splices) {
   return out;
 }
 
+size_t PlaceInSpliced(size_t offset, const std::vector<Splice>& splices) {
+  size_t at = 0, place = offset;
+  for (const Splice& splice : splices) {
+    if (splice.begin < at) continue;
+    if (splice.begin > offset) break;
+    place += splice.text.size();
+    place -= splice.end - splice.begin;
+    at = splice.end;
+  }
+  return place;
+}
+
 }  // namespace gapless::internal

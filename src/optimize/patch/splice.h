@@ -40,5 +40,7 @@ bool Overlap(std::vector<Splice> splices);
 void Indent(Splice& splice, std::string_view unit);
 // Returns the text with the splices in it, which are sorted by Precedes().
 std::string Spliced(std::string_view text, const std::vector<Splice>& splices);
+// Returns the offset in that text of a byte that no splice replaces.
+size_t PlaceInSpliced(size_t offset, const std::vector<Splice>& splices);
 
 }  // namespace gapless::internal

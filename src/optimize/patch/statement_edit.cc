@@ -11,6 +11,16 @@ namespace {
 
 constexpr size_t kPythonIndent = 4;  // indent of lines that the agent gives
 
+std::vector<PythonNode> StringsIn(const PythonSource& source, const StatementEdit& edit) {
+  std::vector<PythonNode> strings;
+  source.tree().Walk([&](const PythonNode& node) {
+    if (node.end() <= edit.begin || node.begin() >= edit.end) return false;
+    if (node.kind() == "string") strings.push_back(node);
+    return true;
+  });
+  return strings;
+}
+
 }  // namespace
 
 std::string Render(const PythonSource& source, const std::vector<std::string>& lines, std::string_view indent,
@@ -42,12 +52,15 @@ void AddWithBlock(const PythonSource& source, const StatementEdit& edit, std::ve
     if (inside && !beside && splice.place != SplicePlace::kIndentation) Indent(splice, unit);
   }
   splices.push_back({edit.begin, edit.begin, heads, SplicePlace::kBefore, edit.begin, edit.end});
+  const std::vector<PythonNode> strings = StringsIn(source, edit);
+  size_t string = 0;
   for (int line = source.LineOf(edit.begin); line <= source.LineCount(); ++line) {
     const size_t start = std::max(edit.begin, source.StartOf(line));
     if (start >= edit.end) break;
-    const size_t text = source.text().find_first_not_of(" \t\r", start);
-    const bool blank = text == std::string_view::npos || source.text()[text] == '\n';
-    const bool in_string = start > 0 && source.KindAt(start - 1) == ByteKind::kString;
+    const size_t text = source.text().find_first_not_of(" \t", start);
+    const bool blank = text == std::string_view::npos || source.text()[text] == '\n' || source.text()[text] == '\r';
+    while (string < strings.size() && strings[string].end() <= start) ++string;
+    const bool in_string = string < strings.size() && strings[string].begin() < start;
     if (!blank && !in_string) splices.push_back({start, start, unit, SplicePlace::kIndentation, edit.begin, edit.end});
   }
 }
