@@ -24,8 +24,8 @@ PythonNode NameOf(const PythonSource& source, const PythonNode& call) {
     } else if (kind == "subscript") {
       name = name.Field("value");
       typed = true;
-    } else if (kind == "parenthesized_expression") {
-      name = name.Children().front();
+    } else if (kind == "parenthesized_expression" || kind == "list_splat") {
+      name = name.Children().front();  // the grammar reads `*f(x)` as a call of `*f`
     } else {
       return {};
     }

@@ -69,6 +69,7 @@ TEST(PatchGrammar, ArgumentsAreThoseOfPython) {
        "left out: the call has the argument \xEF\xAC\x81, a name beyond ASCII"},
       {"l = DataLoader[int](d)\n", Call(1, "DataLoader", "x", "1"), "l = DataLoader[int](d, x=1)\n"},
       {"l = (f)(d)\n", X(), "l = (f)(d, x=1)\n"},
+      {"print(*f(d))\n", X(), "print(*f(d, x=1))\n"},
       {"f[0](d)\n", X(), "left out: line 1 holds no call of f"},
       {"match p:\n  case f(a=1): pass\n", X(2), "left out: line 2 holds no call of f"},
       {"import a; from a import f as g\ng()\n", X(2), "import a; from a import f as g\ng(x=1)\n"},
@@ -121,7 +122,7 @@ TEST(PatchGrammar, OnlyAStatementThatIsTheSettingIsReplaced) {
     EXPECT_EQ(Edited(StrCat("import t\n", line, "\n"), Threads()),
               "left out: line 2 sets what it sets, and does more than that");
   for (const std::string line : {"t.b.flag = t.b.on = 0", "t.b.on = t.b.flag = 0", "t.b.flag = a, b = c()",
-                                 "t.b.flag, t.b.on = c()", "t.b.flag |= 1"})
+                                 "(a, [*t.b.flag]), t.b.on = c()", "t.b.flag |= 1"})
     EXPECT_EQ(Edited(StrCat("import t\n", line, "\n"), Flag()),
               "left out: line 2 sets what it sets, and does more than that");
   Check({

@@ -13,6 +13,7 @@ std::string DottedName(const PythonSource& source, PythonNode node) {
   std::string name;
   for (; node.kind() == "attribute"; node = node.Field("object"))
     name.insert(0, "." + std::string(source.TextOf(node.Field("attribute"))));
+  if (node.kind() == "list_splat") node = node.Children().front();  // the grammar reads `*a.b` as the `b` of `*a`
   return node.kind() == "identifier" ? std::string(source.TextOf(node)) + name : "";
 }
 
@@ -63,9 +64,14 @@ class SettingFinder {
   }
 
   void AddTargets(const PythonNode& left, bool alone) {
-    Add(left, left, false, alone);
-    if (left.kind() == "attribute" || left.kind() == "identifier") return;
-    for (const PythonNode& target : left.Children()) Add(target, target, false, false);
+    std::vector<PythonNode> open{left};
+    while (!open.empty()) {
+      const PythonNode target = open.back();
+      open.pop_back();
+      Add(target, target, false, alone && target == left);
+      if (target.kind() == "pattern_list" || target.kind().ends_with("_pattern"))
+        for (const PythonNode& part : target.Children()) open.push_back(part);
+    }
   }
 
   const PythonSource& source_;
