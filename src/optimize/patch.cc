@@ -90,7 +90,8 @@ class PatchWriter {
       const auto added = editor.Add(edit);
       const auto good = added ? editor.Check() : added;
       if (good) continue;
-      AddOnce(patch_.left_out, StrCat(name, ": ", path, ": with this change the script ", good.error().message));
+      AddOnce(patch_.left_out,
+              StrCat(name, ": ", path, ": the change does not fit the script: ", good.error().message));
       editor = before;
     }
     file.editor = std::move(editor);

@@ -386,6 +386,16 @@ TEST_F(PatchTest, AChangeWithinWhatAnotherReplacesIsLeftOut) {
   EXPECT_NE(patch.left_out[0].find("another change replaces line 1"), std::string::npos);
 }
 
+TEST_F(PatchTest, AChangeThatBreaksTheScriptIsLeftOutAlone) {
+  Write("train.py", "if a:\n  f()\nif b:\n\tg()\n");
+  const std::vector<Change> changes{Made(Lines(EditKind::kWith, 4, {"with w():"}), "block"),
+                                    Made(CallWith(2, "f", {{"x", "1"}}))};
+  const Patch patch = WritePatch(changes, Folder());
+  EXPECT_EQ(Applied(patch.diff), "if a:\n  f(x=1)\nif b:\n\tg()\n");
+  EXPECT_EQ(patch.left_out, std::vector<std::string>{"block: train.py: the change does not fit the script: "
+                                                     "indentation that does not fit"});
+}
+
 TEST_F(PatchTest, OtherChangesAreAdvice) {
   Write("lib/python3.11/site-packages/lib.py", "x = f()\n");
   Edit outside = CallWith(1, "f", {{"a", "1"}});

@@ -68,13 +68,14 @@ CallSite MakeCallSite(const PythonSource& source, const PythonNode& name, const 
   return call;
 }
 
-std::vector<CallSite> CallsOf(const PythonSource& source, const LogicalLine& line, std::string_view name) {
+std::vector<CallSite> CallsOf(const PythonSource& source, const LogicalLine& line,
+                              const std::set<std::string, std::less<>>& names) {
   std::vector<CallSite> found;
   source.tree().Walk([&](const PythonNode& node) {
     if (node.end() <= line.begin || node.begin() >= line.end) return false;
     if (node.kind() != "call") return true;
     const PythonNode called = NameOf(source, node);
-    if (called && called.begin() >= line.begin && called.begin() < line.end && source.TextOf(called) == name)
+    if (called && called.begin() >= line.begin && called.begin() < line.end && names.contains(source.TextOf(called)))
       found.push_back(MakeCallSite(source, called, node.Field("arguments")));
     return true;
   });
@@ -99,9 +100,9 @@ Result<CallSite> FindCall(const PythonSource& source, std::string_view name, int
   const size_t index = source.IndexAt(line);
   if (index >= source.lines().size() || name.empty())
     return Fail(ErrorCode::kInput, StrCat("line ", line, " holds no statement"));
-  std::vector<CallSite> calls = CallsOf(source, source.lines()[index], name);
-  for (const std::string& other : AliasesOf(source, name))
-    for (CallSite& call : CallsOf(source, source.lines()[index], other)) calls.push_back(std::move(call));
+  auto names = AliasesOf(source, name);
+  names.emplace(name);
+  std::vector<CallSite> calls = CallsOf(source, source.lines()[index], names);
   if (calls.size() > 1) calls = At(source, line, calls);
   if (calls.empty()) return Fail(ErrorCode::kInput, StrCat("line ", line, " holds no call of ", name));
   if (calls.size() > 1)

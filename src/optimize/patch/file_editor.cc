@@ -33,6 +33,13 @@ std::string_view LeavingWord(const PythonNode& statement) {
 
 Result<void> FileEditor::Add(const Edit& edit) {
   GAPLESS_TRY(CheckTexts(edit, *source_));
+  FileEditor before = *this;
+  auto added = AddChecked(edit);
+  if (!added) *this = std::move(before);
+  return added;
+}
+
+Result<void> FileEditor::AddChecked(const Edit& edit) {
   switch (edit.kind) {
     case EditKind::kKeywords: return AddKeywords(edit);
     case EditKind::kBefore:
@@ -44,37 +51,26 @@ Result<void> FileEditor::Add(const Edit& edit) {
   }
 }
 
-// Joins the keywords with those that the call has got before; a later value wins. Taken back if the call's new
-// text overlaps another change.
+// Joins the keywords with those that the call has got before; a later value wins.
 Result<void> FileEditor::AddKeywords(const Edit& edit) {
   if (edit.set.empty()) return Misfit("the edit says nothing");
   auto site = FindCall(*source_, edit.call, edit.line);
   if (!site) return Unexpected{site.error()};
   const auto same = [&](const CallEdit& call_edit) { return call_edit.site.name_begin == site->name_begin; };
-  auto found = std::ranges::find_if(calls_, same);
-  const bool known = found != calls_.end();
-  CallEdit merged = known ? *found : CallEdit{.site = *site, .name = edit.call, .set = {}};
+  if (std::ranges::none_of(calls_, same)) calls_.push_back({.site = *site, .name = edit.call, .set = {}});
+  CallEdit& call = *std::ranges::find_if(calls_, same);
   for (const auto& [key, value] : edit.set) {
-    const auto there = std::ranges::find(merged.set, key, &Keywords::value_type::first);
-    if (there == merged.set.end()) {
-      merged.set.emplace_back(key, value);
+    const auto there = std::ranges::find(call.set, key, &Keywords::value_type::first);
+    if (there == call.set.end()) {
+      call.set.emplace_back(key, value);
     } else {
       there->second = value;
     }
   }
-  const auto splices = SplicesFor(*source_, merged.site, merged.name, merged.set);
+  const auto splices = SplicesFor(*source_, call.site, call.name, call.set);
   if (!splices) return Unexpected{splices.error()};
-  const std::vector<CallEdit> before = calls_;
-  if (known) {
-    *found = std::move(merged);
-  } else {
-    calls_.push_back(std::move(merged));
-  }
-  const size_t line_begin = source_->lines()[source_->IndexAt(edit.line)].begin;
-  auto added = Overlap(SplicesOfCalls()) ? Result<void>(Misfit(StrCat("another change replaces line ", edit.line)))
-                                         : AddImports(edit, line_begin);
-  if (!added) calls_ = before;
-  return added;
+  if (Overlap(SplicesOfCalls())) return Misfit(StrCat("another change replaces line ", edit.line));
+  return AddImports(edit, source_->lines()[source_->IndexAt(edit.line)].begin);
 }
 
 // Puts lines before, behind or around a statement. Nothing can be put between the clauses of a statement, or
@@ -140,13 +136,10 @@ Result<void> FileEditor::AddReplacement(const Edit& edit) {
   };
   if (std::ranges::any_of(settings_, same)) return {};
   settings_.push_back(splice);
-  const bool replaced =
-      Overlap(SplicesOfCalls()) ||
-      std::ranges::any_of(statements_, [&](const StatementEdit& statement_edit) { return IsReplaced(statement_edit); });
-  auto added = replaced ? Result<void>(Misfit(StrCat("another change replaces line ", edit.line)))
-                        : AddImports(edit, first.begin);
-  if (!added) settings_.pop_back();
-  return added;
+  if (Overlap(SplicesOfCalls()) ||
+      std::ranges::any_of(statements_, [&](const StatementEdit& statement_edit) { return IsReplaced(statement_edit); }))
+    return Misfit(StrCat("another change replaces line ", edit.line));
+  return AddImports(edit, first.begin);
 }
 
 // An import must stand where it has run when `limit`, the beginning of a line, is reached.
@@ -181,17 +174,14 @@ Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edi
   const Splice splice{
       .begin = own.begin(), .end = own.end(), .text = line, .owner_begin = own_line.begin, .owner_end = own_line.end};
   const auto there = std::ranges::find(settings_, splice.begin, &Splice::begin);
-  const std::vector<Splice> before = settings_;
   if (there == settings_.end()) {
     settings_.push_back(splice);
   } else {
     *there = splice;
   }
-  auto added = Overlap(SplicesOfCalls()) ? Result<void>(Misfit(StrCat("another change replaces line ", first)))
-                                         : AddImports(edit, own_line.begin);
-  if (added) return true;
-  settings_ = before;
-  return Unexpected{added.error()};
+  if (Overlap(SplicesOfCalls())) return Misfit(StrCat("another change replaces line ", first));
+  GAPLESS_TRY(AddImports(edit, own_line.begin));
+  return true;
 }
 
 Result<void> FileEditor::AddBehindImports(const Edit& edit) {
@@ -267,7 +257,7 @@ Result<void> FileEditor::Check() const {
   for (const CallEdit& call : calls_) {
     const auto site = CallAt(*edited, PlaceInSpliced(call.site.name_begin, splices));
     if (!site || !HasArguments(*edited, *site, call.site, call.set))
-      return Misfit(StrCat("would give the call of ", call.name, " other arguments"));
+      return Misfit(StrCat("the call of ", call.name, " would get other arguments"));
   }
   return {};
 }

@@ -26,10 +26,6 @@ bool IsImport(const PythonNode& node) {
   return kind == "import_statement" || kind == "import_from_statement" || kind == "future_import_statement";
 }
 
-bool HoldsImport(const PythonSource& source, const LogicalLine& line) {
-  return !line.statement.kind().ends_with("_definition") && std::ranges::any_of(source.StatementsOf(line), IsImport);
-}
-
 Bindings BindingsOf(const PythonSource& source, const PythonNode& import) {
   Bindings found;
   const bool from = import.kind() == "import_from_statement";
@@ -46,15 +42,24 @@ Bindings BindingsOf(const PythonSource& source, const PythonNode& import) {
   return found;
 }
 
-void Append(Bindings& bindings, Bindings more) { std::ranges::move(more, std::back_inserter(bindings)); }
+// Returns true if an import that binds `own` makes `wanted` known, too, as `import a.b` does with `a`.
+bool Binds(const Binding& own, const Binding& wanted) {
+  const bool whole = wanted.name.empty() && own.name.empty() && wanted.as == wanted.module &&
+                     FirstPart(own.module) == wanted.module && own.as == wanted.as;
+  return own == wanted || whole;
+}
 
+// Returns what the first statements of a block bind.
 Bindings OfBlock(const PythonSource& source, const PythonNode& block) {
   Bindings found;
-  for (const PythonNode& statement : block.Children()) Append(found, BindingsOf(source, statement));
+  auto statements = block.Children();
+  if (statements.size() > kMaxBlockLines) statements.resize(kMaxBlockLines);
+  for (const PythonNode& statement : statements)
+    std::ranges::move(BindingsOf(source, statement), std::back_inserter(found));
   return found;
 }
 
-// Returns what is bound when the branch was taken that leaves the least.
+// Returns what every branch of an `if` binds; nothing without an `else`.
 Bindings OfBranches(const PythonSource& source, const PythonNode& statement) {
   Bindings common = OfBlock(source, statement.Field("consequence"));
   bool complete = false;
@@ -81,7 +86,7 @@ bool IsBlockAtTop(const PythonSource& source, size_t first, size_t past) {
   if ((kind != "try_statement" && kind != "if_statement") || past - first > kMaxBlockLines) return false;
   if (source.text().substr(head.begin, head.end - head.begin).find("__name__") != std::string_view::npos) return false;
   const auto lines = std::span(source.lines()).subspan(first, past - first);
-  return std::ranges::any_of(lines, [&](const LogicalLine& line) { return HoldsImport(source, line); }) &&
+  return std::ranges::any_of(lines, IsImport, &LogicalLine::statement) &&
          std::ranges::none_of(lines,
                               [](const LogicalLine& line) { return line.statement.kind().ends_with("_definition"); });
 }
@@ -107,12 +112,11 @@ Bindings BindingsOf(std::string_view line) {
   return BindingsOf(*source, source->statements().front());
 }
 
-std::vector<std::string> AliasesOf(const PythonSource& source, std::string_view name) {
-  std::vector<std::string> found;
+std::set<std::string, std::less<>> AliasesOf(const PythonSource& source, std::string_view name) {
+  std::set<std::string, std::less<>> found;
   for (const PythonNode& statement : source.statements())
     for (const Binding& binding : BindingsOf(source, statement))
-      if (binding.name == name && binding.as != name && std::ranges::find(found, binding.as) == found.end())
-        found.push_back(binding.as);
+      if (binding.name == name && binding.as != name) found.insert(binding.as);
   return found;
 }
 
@@ -125,7 +129,7 @@ size_t BehindImports(const PythonSource& source, size_t limit) {
   for (size_t i = documented ? 1 : 0; i < lines.size();) {
     const size_t past = source.PastOf(i);
     if (lines[past - 1].end > limit) break;
-    if (HoldsImport(source, lines[i]) || IsBlockAtTop(source, i, past)) {
+    if (IsImport(lines[i].statement) || IsBlockAtTop(source, i, past)) {
       place = lines[past - 1].end;
       between = 0;
     } else if (past > i + 1 || lines[i].opens_block || lines[i].shared || ++between > kMaxBetween) {
@@ -137,21 +141,14 @@ size_t BehindImports(const PythonSource& source, size_t limit) {
 }
 
 size_t ImportedBehind(const PythonSource& source, const Bindings& wanted, size_t limit) {
-  Bindings have;
-  const auto is_there = [&](const Binding& binding) {
-    return std::ranges::any_of(have, [&](const Binding& other) {
-      // `import a.b` makes `a` known, too.
-      const bool whole = binding.name.empty() && other.name.empty() && binding.as == binding.module &&
-                         FirstPart(other.module) == binding.module && other.as == binding.as;
-      return other == binding || whole;
-    });
-  };
+  if (wanted.empty()) return 0;
+  Bindings missing = wanted;
   for (const PythonNode& statement : source.tree().root().Children()) {
-    const int last = source.LineOf(statement.end() - 1);
-    const size_t end = source.lines()[source.IndexAt(last)].end;
+    const size_t end = source.lines()[source.IndexAt(source.LineOf(statement.end() - 1))].end;
     if (end > limit) break;
-    Append(have, OfStatement(source, statement));
-    if (!wanted.empty() && std::ranges::all_of(wanted, is_there)) return end;
+    for (const Binding& own : OfStatement(source, statement))
+      std::erase_if(missing, [&](const Binding& binding) { return Binds(own, binding); });
+    if (missing.empty()) return end;
   }
   return 0;
 }

@@ -2,6 +2,8 @@
 // The imports of a Python file: what they are called there, and where another one goes.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,8 @@ using Bindings = std::vector<Binding>;
 // Returns the bindings of a line such as "from a import b, c as d"; empty if the line is not exactly one import.
 Bindings BindingsOf(std::string_view line);
 
-// Other names under which `from … import name as other` makes it known.
-std::vector<std::string> AliasesOf(const PythonSource& source, std::string_view name);
+// Returns the other names under which `from … import name as other` makes it known.
+std::set<std::string, std::less<>> AliasesOf(const PythonSource& source, std::string_view name);
 
 // Returns the offset for lines that follow the imports at the top of the file, at most `limit`, the beginning of a line
 // of statements: after the last import that only a few plain statements precede; without imports after TopOf().

@@ -12,12 +12,6 @@ std::string_view PythonSource::IndentOf(const LogicalLine& line) const {
   return text().substr(line.begin, line.code_begin - line.begin);
 }
 
-std::span<const PythonNode> PythonSource::StatementsOf(const LogicalLine& line) const {
-  const auto first = std::ranges::lower_bound(statements_, line.begin, {}, &PythonNode::begin);
-  const auto past = std::ranges::lower_bound(first, statements_.end(), line.end, {}, &PythonNode::begin);
-  return {first, past};
-}
-
 int PythonSource::LineOf(size_t offset) const {
   return static_cast<int>(std::ranges::upper_bound(starts_, offset) - starts_.begin());
 }

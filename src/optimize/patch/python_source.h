@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +41,7 @@ class PythonSource {
   const std::vector<LogicalLine>& lines() const { return lines_; }
   // Returns the white space before the first word of the line.
   std::string_view IndentOf(const LogicalLine& line) const;
-  // Returns the statements that begin on the line, and those of the whole file: clauses and decorators are none.
-  std::span<const PythonNode> StatementsOf(const LogicalLine& line) const;
-  const std::vector<PythonNode>& statements() const { return statements_; }
+  const std::vector<PythonNode>& statements() const { return statements_; }  // without clauses and decorators
 
   int LineOf(size_t offset) const;  // line of the file, from 1
   size_t StartOf(int line) const { return starts_[static_cast<size_t>(line) - 1]; }

@@ -8,10 +8,12 @@
 namespace gapless::internal {
 namespace {
 
+constexpr size_t kMaxName = 200;  // bytes of a name with dots
+
 // Returns "a.b.c" of an identifier or of attributes of one; empty for anything else.
 std::string DottedName(const PythonSource& source, PythonNode node) {
   std::string name;
-  for (; node.kind() == "attribute"; node = node.Field("object"))
+  for (; node.kind() == "attribute" && name.size() < kMaxName; node = node.Field("object"))
     name.insert(0, "." + std::string(source.TextOf(node.Field("attribute"))));
   if (node.kind() == "list_splat") node = node.Children().front();  // the grammar reads `*a.b` as the `b` of `*a`
   return node.kind() == "identifier" ? std::string(source.TextOf(node)) + name : "";
