@@ -17,6 +17,7 @@
 
 struct TSLexer;
 
+// NOLINTBEGIN(readability-identifier-naming): the names are those of the parser.
 extern "C" {
 const TSLanguage* tree_sitter_python();
 // The grammar's own reader of line ends and indentation, which `make deps` compiles under this name.
@@ -33,6 +34,7 @@ bool tree_sitter_python_external_scanner_scan(void* reader, TSLexer* lexer, cons
   return tree_sitter_python_scan(reader, lexer, told);
 }
 }
+// NOLINTEND(readability-identifier-naming)
 
 namespace gapless::internal {
 namespace {
@@ -110,7 +112,7 @@ size_t FirstError(const TSTree* tree, size_t end) {
 enum class TokenKind : uint8_t { kOrdinary, kString, kComment, kName, kOldSyntax };
 
 TokenKind KindOf(TSSymbol symbol) {
-  static const auto kinds = [] {
+  static const auto kKinds = [] {
     const TSLanguage* python = tree_sitter_python();
     std::vector<TokenKind> found(ts_language_symbol_count(python), TokenKind::kOrdinary);
     for (size_t i = 0; i < found.size(); ++i) {
@@ -122,7 +124,7 @@ TokenKind KindOf(TSSymbol symbol) {
     }
     return found;
   }();
-  return symbol < kinds.size() ? kinds[symbol] : TokenKind::kOrdinary;
+  return symbol < kKinds.size() ? kKinds[symbol] : TokenKind::kOrdinary;
 }
 
 // Returns true if Python has another reading of the node than the grammar, or none.
