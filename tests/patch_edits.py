@@ -218,6 +218,22 @@ def without_import(after: ast.AST, tree: ast.AST) -> bool:
     return False
 
 
+BRANCHES: tuple[type[ast.AST], ...] = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.ClassDef)
+if hasattr(ast, "Match"):
+    BRANCHES += (getattr(ast, "Match"),)  # noqa: B009  (Python 3.9 has none)
+
+
+def may_not_run(tree: ast.AST, line: str) -> bool:
+    """Whether the statement that sets the same as the line stands in a branch, a loop, a handler or a class."""
+    for node in ast.walk(tree):
+        is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+        if not isinstance(node, BRANCHES) or is_main:
+            continue
+        if any(isinstance(inner, ast.stmt) and is_exactly(inner, line) for inner in walk(node, (ast.Lambda,))):
+            return True
+    return False
+
+
 def setting_edit(rng: random.Random, tree: ast.Module) -> tuple[Change, Check]:
     line = rng.choice(["torch.set_num_threads(4)", "torch.backends.cudnn.benchmark = True"])
     nodes = walk(tree, (ast.Lambda, ast.JoinedStr))
@@ -229,7 +245,7 @@ def setting_edit(rng: random.Random, tree: ast.Module) -> tuple[Change, Check]:
         if after is None:
             return
         assert count == exact and count < 2, "a statement that does more than set it, or another one, is left"
-        if count == 0:
+        if count == 0 or may_not_run(tree, line):
             where = [i for i, statement in enumerate(after.body) if ast.unparse(statement) == line]
             assert len(where) == 1, "the line is not there once"
             assert has_run(after.body[: where[0]]), "nothing has imported torch"

@@ -5,7 +5,7 @@
 Every diff must apply with `patch -p1` and with `git apply`, to the same bytes; what comes of it must be Python, and differ from the
 script in what was asked for and nothing else: that is looked up in the syntax tree.
 
-usage: patch_test.py PROBE [--seed N] [--random N] [--library N]
+usage: patch_test.py PROBE [--seed N] [--random N] [--exact N] [--library N]
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def try_exactly(probe: Probe, rng: random.Random, text: bytes, about: str) -> tu
     return 1 - refused, int(refused)
 
 
-def random_scripts(probe: Probe, seed: int, count: int) -> str:
+def random_scripts(probe: Probe, seed: int, count: int, exact: int) -> str:
     made = left = tried = 0
     for number in range(count):
         rng = random.Random(f"{seed}-{number}")
@@ -171,7 +171,7 @@ def random_scripts(probe: Probe, seed: int, count: int) -> str:
         tried += 1
         done, refused = try_one(probe, rng, text, f"random script {seed}-{number}", apply=number % 20 == 0)
         made, left = made + done, left + refused
-        for step in range(3):
+        for step in range(exact):
             done, refused = try_exactly(
                 probe, random.Random(f"{seed}-{number}-{step}"), text, f"random script {seed}-{number}"
             )
@@ -206,10 +206,11 @@ def main() -> int:
     parser.add_argument("probe")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--random", type=int, default=600)
+    parser.add_argument("--exact", type=int, default=1, help="edits of each random script whose result is known")
     parser.add_argument("--library", type=int, default=300)
     given = parser.parse_args()
     probe = Probe(given.probe)
-    print(random_scripts(probe, given.seed, given.random))
+    print(random_scripts(probe, given.seed, given.random, given.exact))
     print(library(probe, given.seed, given.library))
     return 0
 

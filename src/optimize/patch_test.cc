@@ -312,6 +312,16 @@ TEST_F(PatchTest, ASettingOfTheProgramItselfChanges) {
   IsLeftOut("import torch\ntorch.set_num_threads(1)\ntorch.set_num_threads(2)\n", threads, "lines 2 and 3 both set");
 }
 
+TEST_F(PatchTest, ASettingThatMayNotRunIsNoneOfTheProgram) {
+  const std::string line = "torch.set_num_threads(4)\n", imports = "import torch\n";
+  const Edit threads = Lines(EditKind::kAfterImports, 0, {"torch.set_num_threads(4)"}, {"import torch"});
+  for (const std::string head : {"if a:\n    ", "for a in b:\n    ", "class A:\n    def f(self):\n        "})
+    Becomes(StrCat(imports, head, "torch.set_num_threads(1)\n"), {threads}, StrCat(imports, "\n", line, head, line));
+  Becomes(StrCat(imports, "if a:\n    ", line), {threads}, StrCat(imports, "\n", line, "if a:\n    ", line));
+  const std::string main = "if __name__ == '__main__':\n    ";
+  Becomes(StrCat(imports, main, "torch.set_num_threads(1)\n"), {threads}, StrCat(imports, main, line));
+}
+
 TEST_F(PatchTest, AnImportComesOnceAndBeforeItsUse) {
   Becomes("import os, torch\nx = 1\n", {Lines(EditKind::kBefore, 2, {"torch.a()"}, {"import torch"})},
           "import os, torch\ntorch.a()\nx = 1\n");

@@ -160,7 +160,7 @@ Result<void> FileEditor::AddImports(const Edit& edit, size_t limit) {
 }
 
 // A program that sets the same thing itself would undo a line that comes before: its own statement changes then, if it
-// does nothing else. True: it did, or says so already.
+// does nothing else. Returns true if the line is not needed besides: the program's own statement runs in any case.
 Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edit) {
   const std::vector<Setting> found = SettingsLike(*source_, line);
   if (found.empty()) return false;
@@ -169,7 +169,7 @@ Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edi
     return Misfit(StrCat("lines ", first, " and ", source_->LineOf(found[1].place.begin()), " both set what it sets"));
   const PythonNode own = found[0].statement;
   if (!own) return Misfit(StrCat("line ", first, " sets what it sets, and does more than that"));
-  if (source_->TextOf(own) == line) return true;
+  if (source_->TextOf(own) == line) return !found[0].may_not_run;
   const LogicalLine& own_line = source_->lines()[source_->IndexAt(first)];
   const Splice splice{
       .begin = own.begin(), .end = own.end(), .text = line, .owner_begin = own_line.begin, .owner_end = own_line.end};
@@ -181,7 +181,7 @@ Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edi
   }
   if (Overlap(SplicesOfCalls())) return Misfit(StrCat("another change replaces line ", first));
   GAPLESS_TRY(AddImports(edit, own_line.begin));
-  return true;
+  return !found[0].may_not_run;
 }
 
 Result<void> FileEditor::AddBehindImports(const Edit& edit) {

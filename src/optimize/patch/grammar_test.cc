@@ -127,7 +127,7 @@ TEST(PatchGrammar, OnlyAStatementThatIsTheSettingIsReplaced) {
               "left out: line 2 sets what it sets, and does more than that");
   Check({
       {"import t\na(); t.set_threads(1)\n", Threads(), "import t\na(); t.set_threads(4)\n"},
-      {"import t\nif a: t.set_threads(1)\n", Threads(), "import t\nif a: t.set_threads(4)\n"},
+      {"import t\nif a: t.set_threads(1)\n", Threads(), "import t\n\nt.set_threads(4)\nif a: t.set_threads(4)\n"},
       {"import t\n(t.set_threads(1))\n", Threads(), "import t\nt.set_threads(4)\n"},
       {"import t\nt. \\\n set_threads(1);\n", Threads(), "import t\nt.set_threads(4);\n"},
       {"import t\nt.b.flag: bool = 0\n", Flag(), "import t\nt.b.flag = 1\n"},

@@ -42,6 +42,7 @@ class SettingFinder {
   bool Visit(const PythonNode& node) {
     const std::string_view kind = node.kind();
     if (kind == "lambda") return false;
+    if (MayNotRun(node)) unsure_until_ = std::max(unsure_until_, node.end());
     if (kind == "expression_statement") {
       statement_ = node;
       const auto children = node.Children();
@@ -58,10 +59,22 @@ class SettingFinder {
     return true;
   }
 
+  // Functions count as run, because scripts have a main(); methods do not.
+  bool MayNotRun(const PythonNode& node) const {
+    constexpr std::string_view kKinds[] = {"if_statement",    "for_statement",    "while_statement",    "except_clause",
+                                           "match_statement", "class_definition", "except_group_clause"};
+    if (std::ranges::find(kKinds, node.kind()) == std::end(kKinds)) return false;
+    const PythonNode condition = node.Field("condition");
+    return !condition || source_.TextOf(condition).find("__name__") == std::string_view::npos;
+  }
+
   void Add(const PythonNode& name, const PythonNode& place, bool is_call, bool alone) {
     std::string target = DottedName(source_, name);
     if (target.empty()) return;
-    found_.push_back({.target = std::move(target), .is_call = is_call, .place = place});
+    found_.push_back({.target = std::move(target),
+                      .is_call = is_call,
+                      .place = place,
+                      .may_not_run = place.begin() < unsure_until_});
     if (alone) found_.back().statement = statement_;
   }
 
@@ -78,6 +91,7 @@ class SettingFinder {
 
   const PythonSource& source_;
   PythonNode statement_{}, whole_{};
+  size_t unsure_until_ = 0;  // what begins before may not run
   std::vector<Setting> found_;
 };
 

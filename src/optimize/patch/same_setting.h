@@ -14,8 +14,9 @@ namespace gapless::internal {
 struct Setting {
   std::string target{};
   bool is_call = false;
-  PythonNode place{};      // the call, or the assigned name
-  PythonNode statement{};  // the statement that does this and nothing else; no node: there is more in it
+  PythonNode place{};        // the call, or the assigned name
+  PythonNode statement{};    // the statement that does this and nothing else; no node: there is more in it
+  bool may_not_run = false;  // stands in a branch, a loop, a handler or a class
 };
 
 // Returns the settings of a file that set what `line` sets, whatever value they give it; none if the line is not
