@@ -28,6 +28,8 @@ HELPERS = {
     "fake_hosts.py",
     "oracle.py",
     "corpus.py",
+    "patch_edits.py",
+    "patch_scripts.py",
     "strangers_data.py",
     "hta.py",
     "postgres.py",
