@@ -207,7 +207,7 @@ class Replacement(ast.NodeTransformer):
 
 
 def without_import(after: ast.AST, tree: ast.AST) -> bool:
-    """Whether the tree is as it was, but for one more `import torch` at the top level."""
+    """Returns True if the tree is as it was, but for one more `import torch` at the top level."""
     if same(after, tree):
         return True
     assert isinstance(after, ast.Module)
@@ -224,7 +224,7 @@ if hasattr(ast, "Match"):
 
 
 def may_not_run(tree: ast.AST, line: str) -> bool:
-    """Whether the statement that sets the same as the line stands in a branch, a loop, a handler or a class."""
+    """Returns True if the statement that sets the same as the line stands in a branch, a loop, a handler or a class."""
     for node in ast.walk(tree):
         is_main = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
         if not isinstance(node, BRANCHES) or is_main:
@@ -256,7 +256,7 @@ def setting_edit(rng: random.Random, tree: ast.Module) -> tuple[Change, Check]:
 
 
 def has_run(statements: list[ast.stmt], bound: bool = False) -> bool:
-    """Whether `torch` is known behind these statements, however they went."""
+    """Returns True if `torch` is known behind these statements, however they went."""
     for statement in statements:
         if isinstance(statement, ast.Import):
             bound = bound or any(a.name.split(".")[0] == "torch" and not a.asname for a in statement.names)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # clang-tidy over sources: tools/tidy.sh [--all | --changed [REVISION]]
 # --changed takes what differs from REVISION, or from the point where this branch left origin/main, or from the last commit
-# but one on main itself; a changed header brings the sources that include it.
+# but one on main itself; a changed header brings the first source that includes it. The schedule takes all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=${1:---changed}
@@ -23,7 +23,7 @@ changed() {
   names=$(git diff --name-only --diff-filter=d "$(base "${1:-}")" -- src include fuzz bench tests; git ls-files -o --exclude-standard src)
   grep '\.cc$' <<<"$names" || true
   for header in $(grep -E '^(src|include)/.*\.h$' <<<"$names" || true); do
-    grep -rl --include='*.cc' "#include \"${header#*/}\"" src || true
+    grep -rl --include='*.cc' "#include \"${header#*/}\"" src | grep -v _test | sort | sed -n 1p || true
   done
 }
 

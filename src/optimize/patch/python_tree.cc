@@ -24,14 +24,14 @@ const TSLanguage* tree_sitter_python();
 bool tree_sitter_python_scan(void* reader, TSLexer* lexer, const bool* valid);
 
 // To recover from errors, the reader ends a block at any line that is indented less, within brackets too unless a
-// bracket may close there. Texts with errors are refused here, so it is always told that one may, where no block may
-// end.
+// bracket may close there. Texts with errors are refused here, so a bracket is always allowed to close where no block
+// may end.
 bool tree_sitter_python_external_scanner_scan(void* reader, TSLexer* lexer, const bool* valid) {
   constexpr size_t kCount = 12, kDedent = 2, kCloseBracket = 8;  // in the order of the grammar's `externals`
-  bool told[kCount];
-  std::copy_n(valid, kCount, told);
-  told[kCloseBracket] = told[kCloseBracket] || !valid[kDedent];
-  return tree_sitter_python_scan(reader, lexer, told);
+  bool allowed[kCount];
+  std::copy_n(valid, kCount, allowed);
+  allowed[kCloseBracket] = allowed[kCloseBracket] || !valid[kDedent];
+  return tree_sitter_python_scan(reader, lexer, allowed);
 }
 }
 // NOLINTEND(readability-identifier-naming)

@@ -17,7 +17,7 @@ bool IsNameOfEncoding(char c) {
   return (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-// Returns the name behind "coding:" or "coding=" in a comment, in small letters and with hyphens; empty: there is none.
+// Returns the name behind "coding:" or "coding=" in a comment, in small letters and with hyphens, or an empty text.
 std::string CodingOf(std::string_view comment) {
   std::string name;
   for (size_t at = comment.find("coding"); at != std::string_view::npos && name.empty();
