@@ -24,6 +24,9 @@ void RefineGpuOpClasses(Trace& trace) {
 
 void FillBlocksPerSm(Trace& trace) {
   GpuOpTable& ops = trace.gpu_ops;
+  const DeviceTable& devices = trace.devices;
+  const bool any_known = std::any_of(devices.sm_count.begin(), devices.sm_count.end(), [](int32_t n) { return n > 0; });
+  if (!any_known) return;
   float* blocks = ops.blocks_per_sm.mutable_data();
   int32_t device = kAbsent32;
   double sm_count = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the shards of TraceBuilder, which append rows to segments. finish.cc merges them.
 //
-// Host slices, the bulk of every recording, are stored column by column; the smaller tables row by row. Adding a
-// row allocates memory only once per 16,384 rows. Dropping a chunk sets the row counts back; texts and threads
-// that it brought stay.
+// Host slices and GPU operations, the bulk of every recording, are stored column by column; the smaller tables row by
+// row. Adding a row allocates memory only once per 16,384 rows. Dropping a chunk sets the row counts back; texts and
+// threads that it brought stay.
 #include "trace/builder.h"
 
 #include <algorithm>
@@ -13,25 +13,14 @@
 namespace gapless::internal {
 
 void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
-  if ((rows & kSegmentMask) == 0 && (rows >> kSegmentBits) == name.segments()) {
-    name.Grow(), input_shapes.Grow(), input_types.Grow(), source_line.Grow(), concrete_inputs.Grow(), category.Grow(),
-        api.Grow(), thread.Grow();
-    ts_ns.Grow(), dur_ns.Grow(), external_id.Grow(), correlation.Grow(), sequence.Grow();
-  }
-  const size_t at = rows++;
-  name[at] = row.name;
-  category[at] = row.category;
-  api[at] = row.api;
-  thread[at] = thread_index;
-  ts_ns[at] = row.ts_ns;
-  dur_ns[at] = row.dur_ns;
-  external_id[at] = row.external_id;
-  correlation[at] = row.correlation;
-  sequence[at] = row.sequence;
-  input_shapes[at] = row.input_shapes;
-  input_types[at] = row.input_types;
-  concrete_inputs[at] = row.concrete_inputs;
-  source_line[at] = row.source_line;
+  Visit([&](auto column, auto field, auto) { (this->*column).Add(rows, row.*field); });
+  thread.Add(rows, thread_index);
+  ++rows;
+}
+
+void GpuOpStore::Add(const GpuOpRow& row) {
+  Visit([&](auto column, auto field, auto) { (this->*column).Add(rows, row.*field); });
+  ++rows;
 }
 
 // Returns the shard's own number of a thread. The last thread is remembered, because rows of one thread come in
@@ -46,13 +35,13 @@ uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
 
 std::array<uint32_t, 9> TraceBuilder::Shard::Impl::Sizes() const {
   const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
-  return {n(slices.rows),  n(gpu_ops.size()), n(gpu_annotations.size()), n(syncs.size()),        n(collectives.size()),
-          n(steps.size()), n(flows.size()),   n(counters.size()),        n(memory_events.size())};
+  return {n(slices.rows),  n(gpu_ops.rows), n(gpu_annotations.size()), n(syncs.size()),        n(collectives.size()),
+          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.size())};
 }
 
 void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
   slices.rows = sizes[kSliceList];
-  gpu_ops.Truncate(sizes[kGpuOpList]);
+  gpu_ops.rows = sizes[kGpuOpList];
   gpu_annotations.Truncate(sizes[kGpuAnnotationList]);
   syncs.Truncate(sizes[kSyncList]);
   collectives.Truncate(sizes[kCollectiveList]);
@@ -84,10 +73,10 @@ void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
 void TraceBuilder::Shard::ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines) {
   std::vector<bool> forgotten(strings.size());
   for (const StringId line : lines) forgotten[static_cast<size_t>(line)] = true;
-  for (size_t row = 0; row < impl->slices.rows; ++row) {
-    StringId& line = impl->slices.source_line[row];
-    if (impl->slices.category[row] != except && forgotten[static_cast<size_t>(line)]) line = StringId::kNone;
-  }
+  SliceStore& slices = impl->slices;
+  for (size_t row = 0; row < slices.rows; ++row)
+    if (slices.category[row] != except && forgotten[static_cast<size_t>(slices.source_line[row])])
+      slices.source_line.Set(row, StringId::kNone, slices.rows);
 }
 
 TraceBuilder::TraceBuilder() : impl_(std::make_unique<Impl>()) {}

@@ -5,7 +5,8 @@
 //   2. A row is named by (segment, place in segment), with the segments of all shards numbered through. The
 //      rows in file order are ordered by time. Meanwhile other threads do the same for the smaller tables.
 //   3. Each column is gathered in that order into its final place and its segments are freed at once. So the
-//      peak is the columns plus the order plus one column per thread, never two copies of the table.
+//      peak is the columns plus the order plus one column per thread, never two copies of the table. A column that has
+//      one value in all rows of all shards is not gathered at all.
 //   4. What follows from the rows is derived (derive.h).
 #include "trace/merge.h"
 
@@ -97,12 +98,12 @@ int64_t Merger::TypicalTime() const {
   constexpr size_t kSamples = size_t{1} << 16;
   std::vector<int64_t> times;
   size_t rows = 0;
-  for (const auto& shard : shards_) rows += shard->impl->slices.rows + shard->impl->gpu_ops.size();
+  for (const auto& shard : shards_) rows += shard->impl->slices.rows + shard->impl->gpu_ops.rows;
   const size_t stride = rows / kSamples + 1;
   for (const auto& shard : shards_) {
     const Shard::Impl& of = *shard->impl;
     for (size_t i = 0; i < of.slices.rows; i += stride) times.push_back(of.slices.ts_ns[i]);
-    for (size_t i = 0; i < of.gpu_ops.size(); i += stride) times.push_back(of.gpu_ops[i].ts_ns);
+    for (size_t i = 0; i < of.gpu_ops.rows; i += stride) times.push_back(of.gpu_ops.ts_ns[i]);
     if (rows > 0) continue;
     for (size_t i = 0; i < of.counters.size(); ++i) times.push_back(of.counters[i].ts_ns);
     for (size_t i = 0; i < of.memory_events.size(); ++i) times.push_back(of.memory_events[i].event.ts_ns);
@@ -129,7 +130,7 @@ void Merger::FindOrigin() {
   for (const auto& shard : shards_) {
     const Shard::Impl& rows = *shard->impl;
     for (size_t i = 0; i < rows.slices.rows; ++i) take(rows.slices.ts_ns[i], rows.slices.dur_ns[i]);
-    for (size_t i = 0; i < rows.gpu_ops.size(); ++i) take(rows.gpu_ops[i].ts_ns, rows.gpu_ops[i].dur_ns);
+    for (size_t i = 0; i < rows.gpu_ops.rows; ++i) take(rows.gpu_ops.ts_ns[i], rows.gpu_ops.dur_ns[i]);
     const auto take_other = [&](int64_t ts_ns) {
       if (IsNear(ts_ns)) other = std::min(other, ts_ns), other_last = std::max(other_last, ts_ns);
     };

@@ -25,6 +25,12 @@ struct Piece {
 };
 std::vector<Piece> PiecesInFileOrder(const Shards& shards, ListIndex list);
 
+// The rows of a table in their order, each as (segment << kSegmentBits | place). Segments are numbered through all
+// shards.
+struct RowOrder {
+  std::vector<uint32_t> shard_of_segment{}, rows{};
+};
+
 // All rows of a small list in file order, then by time. Frees the shards' copies.
 // `adjust` turns a row's texts and times into the trace's, or returns false: the row is left out.
 template <class Row, class RowTime>
@@ -92,9 +98,10 @@ class Merger {
   void MergeCounters();
   void MergeMemoryEvents();
   void MergeFlows();
-  template <class T>
-  std::function<void()> GatherTask(Segments<T> SliceStore::*from, Column<T>& to,
-                                   std::function<T(T, uint32_t)> map = nullptr);
+  template <class Store, class SecondKey>
+  RowOrder OrderByTime(Store Shard::Impl::*store, ListIndex list, SecondKey second_key);
+  template <class Store, class Table>
+  void AddGatherTasks(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table);
 
   Shards& shards_;
   Trace& trace_;
@@ -104,10 +111,7 @@ class Merger {
   int64_t origin_ = 0, nearest_ = 0, furthest_ = 0;
   int64_t unmatched_flow_ends_ = 0;
   std::atomic<int64_t> distant_rows_{0};
-  std::vector<uint32_t> shard_of_segment_;  // segments of slices, numbered through all shards
-  std::vector<uint32_t> slice_order_;       // (segment << kSegmentBits | place), in final order
-  Column<uint32_t> slice_threads_;
-  std::vector<std::pair<uint32_t, uint32_t>> gpu_op_order_;  // (shard, row), in final order
+  RowOrder slice_order_, gpu_op_order_;
 };
 
 }  // namespace merging

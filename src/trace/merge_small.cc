@@ -12,7 +12,7 @@ namespace {
 
 // Returns the row of `ops` on this device and stream at this time, or kNoRow.
 GpuOpId FindGpuOp(const GpuOpTable& ops, const CollectiveRow& row) {
-  const auto* at = std::lower_bound(ops.ts_ns.begin(), ops.ts_ns.end(), row.ts_ns);
+  auto at = std::lower_bound(ops.ts_ns.begin(), ops.ts_ns.end(), row.ts_ns);
   for (; at != ops.ts_ns.end() && *at == row.ts_ns; ++at) {
     const auto i = static_cast<size_t>(at - ops.ts_ns.begin());
     if (ops.device[i] == row.device && ops.stream[i] == row.stream && ops.dur_ns[i] == row.dur_ns) return GpuOpId(i);
@@ -23,7 +23,7 @@ GpuOpId FindGpuOp(const GpuOpTable& ops, const CollectiveRow& row) {
 // Returns the slice of this name on this thread at this time; else an invalid id.
 SliceId FindSlice(const Trace& trace, const CollectiveRow& row) {
   const SliceTable& slices = trace.slices;
-  const auto* at = std::lower_bound(slices.ts_ns.begin(), slices.ts_ns.end(), row.ts_ns);
+  auto at = std::lower_bound(slices.ts_ns.begin(), slices.ts_ns.end(), row.ts_ns);
   for (; at != slices.ts_ns.end() && *at == row.ts_ns; ++at) {
     const auto i = static_cast<size_t>(at - slices.ts_ns.begin());
     const uint32_t thread = slices.thread[i].value;

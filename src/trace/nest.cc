@@ -37,7 +37,7 @@ class Nester {
         self_(slices_.self_ns.mutable_data()),
         depth_(slices_.depth.mutable_data()),
         parent_(slices_.parent.mutable_data()),
-        line_(slices_.source_line.mutable_data()),
+        line_(slices_.source_line.same() ? nullptr : slices_.source_line.mutable_data()),
         event_slice_(events_.slice.mutable_data()) {}
 
   void Run() {
@@ -74,7 +74,9 @@ class Nester {
       const int64_t child_end = std::min(end, top.end);
       self_[parent] -= std::max<int64_t>(0, child_end - std::max(start, top.covered));
       top.covered = std::max(top.covered, child_end);
-      if (line_[row] == StringId::kNone)
+      if (line_ == nullptr) {
+        // All rows have the same line, or none.
+      } else if (line_[row] == StringId::kNone)
         line_[row] = line_[parent];
       else if (slices_.category[row] == SliceCategory::kPython)
         CorrectCallers(row);
@@ -110,7 +112,7 @@ class Nester {
   int64_t* self_;
   uint16_t* depth_;
   SliceId* parent_;
-  StringId* line_;
+  StringId* line_;  // null: there is nothing to inherit or correct, since all slices have one line or none
   SliceId* event_slice_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks a mapped trace: ids name rows and texts that exist, enums have known values, times are sorted and in range.
-// Each check is one sweep over a column without branches, at the speed of memory.
+// Each check is one sweep over the stored values of a column without branches, at the speed of memory.
 #include "trace/trace_check.h"
 
 #include <algorithm>
@@ -41,13 +41,13 @@ constexpr size_t ValuesOf(Severity) { return kSeverityNames.size(); }
 template <class T, class Of>
 bool AllBelow(const Column<T>& column, size_t limit, Of of) {
   size_t above = 0;  // counted without a branch, so that it is one sweep at the speed of memory
-  for (const T value : column) above += of(value) >= limit ? 1 : 0;
+  for (const T value : column.stored()) above += of(value) >= limit ? 1 : 0;
   return above == 0;
 }
 
 bool AreBetween(const Column<int64_t>& column, bool absent_too, int64_t least) {
   size_t bad = 0;
-  for (const int64_t value : column)
+  for (const int64_t value : column.stored())
     bad += (value < least || value > kMaxAmount) && !(absent_too && value == kAbsent) ? 1 : 0;
   return bad == 0;
 }
@@ -94,7 +94,7 @@ bool ColumnsFit(const Trace& trace) {
   return fit;
 }
 
-bool Sorted(const Column<int64_t>& ts_ns) { return std::is_sorted(ts_ns.begin(), ts_ns.end()); }
+bool Sorted(const Column<int64_t>& ts_ns) { return std::ranges::is_sorted(ts_ns.stored()); }
 
 bool TablesAreSorted(const Trace& trace) {
   return Sorted(trace.slices.ts_ns) && Sorted(trace.gpu_ops.ts_ns) && Sorted(trace.gpu_annotations.ts_ns) &&
@@ -117,7 +117,7 @@ bool StepsFollow(const StepTable& steps) {
 bool SlicesNest(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   const auto has_thread = [](ThreadId id) { return id.valid(); };
-  if (!std::all_of(slices.thread.begin(), slices.thread.end(), has_thread)) return false;
+  if (!std::ranges::all_of(slices.thread.stored(), has_thread)) return false;
   for (size_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
     if (parent.valid() && (parent.value >= row || slices.thread[parent.value] != slices.thread[row])) return false;

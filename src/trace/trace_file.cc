@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/strings.h"
 #include "base/temporaries.h"
@@ -25,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
 // To be raised when the file's form changes, or readers give other values for the same input.
-constexpr uint64_t kFormat = 7;
+constexpr uint64_t kFormat = 8;
 constexpr size_t kAlign = 64;
 
 struct Header {
@@ -128,12 +129,16 @@ bool WriteBlocks(int fd, const std::vector<Block>& blocks) {
   return good;
 }
 
-// The blocks of a trace, and the texts that no column holds.
+// The blocks of a trace, and the texts that no column holds. A column of one value is a block of one value; the first
+// column of a table has a value for each row all the same, so that the table's length is that of a block.
 struct Contents {
   explicit Contents(const Trace& trace) : info(InfoText(trace.info)) {
     Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
+      bool first = true;
       std::decay_t<decltype(table)>::Visit(table, [&](std::string_view, const auto& column) {
-        blocks.push_back({column.data(), column.size() * sizeof(*column.data())});
+        const auto written = std::exchange(first, false) ? column.Whole() : column;
+        blocks.push_back({written.stored().data(), written.stored().size_bytes()});
+        owners.push_back(written.owner());
       });
     });
     for (size_t id = 0; id < trace.strings.size(); ++id) {
@@ -150,6 +155,7 @@ struct Contents {
   std::string info, texts{};
   std::vector<uint64_t> ends{};  // where each text ends
   std::vector<Block> blocks{};
+  std::vector<std::shared_ptr<const void>> owners{};  // of the columns' values
 };
 
 }  // namespace
@@ -251,10 +257,14 @@ bool TakeBlocks(BlockReader& blocks, Trace& trace) {
     bool first = true;
     TableType::Visit(table, [&](std::string_view, auto& column) {
       using T = typename std::decay_t<decltype(column)>::value_type;
-      column = Column<T>::View(blocks.Next<T>(), blocks.mapping());
-      if (first) rows = column.size();
-      first = false;
-      blocks.good = blocks.good && column.size() == rows;
+      const std::span<const T> values = blocks.Next<T>();
+      if (std::exchange(first, false)) rows = values.size();
+      if (values.size() == rows)
+        column = Column<T>::View(values, blocks.mapping());
+      else if (values.size() == 1)
+        column = Column<T>::SameView(values[0], rows, blocks.mapping());
+      else
+        blocks.good = false;
     });
   });
   trace.file = blocks.mapping();

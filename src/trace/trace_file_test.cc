@@ -69,6 +69,19 @@ TEST_F(TraceFileTest, ComesBackAsItWas) {
   EXPECT_EQ(Bytes(), first);
 }
 
+// All kernels have one name and no graph: the first column of a table is whole, so that the table has a length.
+TEST_F(TraceFileTest, AColumnOfOneValueIsOneValueInTheFile) {
+  ASSERT_TRUE(WriteTraceFile(SampleTrace(), path_));
+  const auto mapped = MapTraceFile(path_);
+  ASSERT_TRUE(mapped) << mapped.error().ToString();
+  const GpuOpTable& ops = mapped->gpu_ops;
+  EXPECT_FALSE(ops.name.same());
+  EXPECT_TRUE(ops.graph_id.same());
+  EXPECT_EQ(ops.size(), 200U);
+  EXPECT_EQ(ops.graph_id.size(), 200U);
+  EXPECT_EQ(ops.graph_id[199], kAbsent);
+}
+
 TEST_F(TraceFileTest, MovedIntoANamelessFileItIsTheSame) {
   const Trace trace = SampleTrace();
   const std::string folder = path_ + "_folder";

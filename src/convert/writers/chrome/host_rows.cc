@@ -58,7 +58,7 @@ class FlowPlaces {
  private:
   // Several devices have the stream: the one with an operation that starts then.
   int64_t PidByTime(int64_t stream, int64_t ts_ns) const {
-    const auto* at = std::lower_bound(ops_.ts_ns.begin(), ops_.ts_ns.end(), ts_ns);
+    auto at = std::lower_bound(ops_.ts_ns.begin(), ops_.ts_ns.end(), ts_ns);
     constexpr int kMax = 64;
     for (int i = 0; i < kMax && at != ops_.ts_ns.end() && *at == ts_ns; ++i, ++at) {
       const auto row = static_cast<size_t>(at - ops_.ts_ns.begin());
