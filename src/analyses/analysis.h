@@ -29,6 +29,7 @@ struct Analysis {
   std::span<const ColumnSpec> columns;
   // `tables` gives the results of other analyses; asking for itself, directly or around a ring, is a fault.
   Result<Table> (*run)(const Run& run, Tables& tables);
+  int cost = 1;  // time it takes beside others, roughly: of several the most costly begin first, so that none is last
 };
 
 #define ANALYSIS(n)                   \

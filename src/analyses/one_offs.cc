@@ -80,7 +80,7 @@ class Finder {
     if (2 * IdleIn(span) >= dur && StandsOut(row, self)) found_.push_back({OneOffKind::kFirstCall, span, SliceId(row)});
   }
 
-  int64_t IdleIn(Interval span) const { return span.length() - Total(Clip(busy_, span)); }
+  int64_t IdleIn(Interval span) const { return span.length() - TotalIn(busy_, span); }
 
   // Is a call of the runtime or driver open within the slice? An operator without any computes on the host.
   bool HoldsCall(uint32_t row) const {
@@ -96,15 +96,16 @@ class Finder {
   // Is it far longer than others of its name, or the first of few?
   bool StandsOut(uint32_t row, int64_t ns) {
     if (!indexed_) Index();
-    const auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
+    auto& [first, sorted, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
+    if (!std::exchange(sorted, true)) std::sort(times.begin(), times.end());
     if (slices_.category[row] == SliceCategory::kAnnotation) return times.size() == 1;  // the only batch of a loader
     if (times.size() <= kFewCalls && first == row)
       return times.size() == 1 || ns >= kTimesOther * times[times.size() - 2];
     return ns >= kTimesUsual * times[times.size() / 4];
   }
 
-  // Durations of calls and operators by name, sorted. Made for the first slice that is long, so most recordings need
-  // none.
+  // Durations of calls and operators by name. Made for the first slice that is long, so most recordings need none, and
+  // sorted for the names of such slices only.
   void Index() {
     indexed_ = true;
     of_name_.resize(trace_.strings.size());
@@ -114,18 +115,22 @@ class Finder {
       const bool is_mark = category == SliceCategory::kAnnotation;
       if (!is_operator && !is_mark && category != SliceCategory::kRuntime && category != SliceCategory::kDriver)
         continue;
-      auto& [first, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
+      auto& [first, sorted, times] = of_name_[static_cast<uint32_t>(slices_.name[row])];
       if (times.empty()) first = row;
       times.push_back(is_operator ? slices_.self_ns[row] : slices_.dur_ns[row]);
     }
-    for (auto& [first, times] : of_name_) std::sort(times.begin(), times.end());
   }
 
   const Trace& trace_;
   const SliceTable& slices_;
   const Intervals& busy_;
   std::vector<OneOffKind> by_name_;  // kind by name; kFirstCall for all other names
-  std::vector<std::pair<uint32_t, std::vector<int64_t>>> of_name_;
+  struct OfName {
+    uint32_t first = 0;  // row
+    bool sorted = false;
+    std::vector<int64_t> times{};
+  };
+  std::vector<OfName> of_name_;
   bool indexed_ = false;
   std::vector<OneOff> found_;
 };
@@ -145,6 +150,13 @@ Intervals DeviceWork(const Trace& trace) {
   const GpuOpTable& ops = trace.gpu_ops;
   for (size_t row = 0; row < ops.size(); ++row) AppendMerged(busy, {ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]});
   return busy;
+}
+
+int64_t DeviceWorkNs(const Trace& trace) {
+  UnionLength busy;
+  const GpuOpTable& ops = trace.gpu_ops;
+  for (size_t row = 0; row < ops.size(); ++row) busy.Add({ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]});
+  return busy.total();
 }
 
 }  // namespace gapless::internal

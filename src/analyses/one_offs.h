@@ -39,7 +39,8 @@ std::vector<OneOff> FindOneOffs(const Trace& trace, const Intervals& busy);
 // When one-offs are under way and no device works.
 Intervals IdleInOneOffs(const std::vector<OneOff>& one_offs, const Intervals& busy);
 
-// When any device works: one pass over the operations.
+// When any device works, and for how long in all: one pass over the operations.
 Intervals DeviceWork(const Trace& trace);
+int64_t DeviceWorkNs(const Trace& trace);
 
 }  // namespace gapless::internal

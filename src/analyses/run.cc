@@ -2,6 +2,7 @@
 // Computes analyses on demand and keeps each result for the run. Threads that ask for the same table compute it once.
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -77,6 +78,8 @@ void Tables::Prepare(std::vector<std::string_view> names) {
   const auto repeated = std::ranges::unique(names);
   names.erase(repeated.begin(), repeated.end());
   if (names.empty()) return;
+  std::ranges::stable_sort(names, std::greater(),
+                           [](std::string_view name) { return AllAnalyses()[IndexOf(name)]->cost; });
   Timelines();  // most need them, and they have threads of their own
   ThreadPool pool(impl_->threads);
   pool.ParallelFor(names.size(), [&](size_t i) { Get(names[i]); });

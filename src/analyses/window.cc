@@ -96,13 +96,13 @@ size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& one_of
     std::nth_element(later.begin(), middle, later.end());
     const int64_t length = steps[count].span.length();
     if (length < kWarmUpTimes * *middle) break;
-    if (2 * Total(Clip(one_off_idle, steps[count].span)) < length - *middle) break;
+    if (2 * TotalIn(one_off_idle, steps[count].span) < length - *middle) break;
   }
   return count;
 }
 
 SetAside Aside(AsideKind kind, Interval span, const Intervals& busy, size_t steps = 0) {
-  return {kind, span, Total(Clip(busy, span)), static_cast<int64_t>(steps)};
+  return {kind, span, TotalIn(busy, span), static_cast<int64_t>(steps)};
 }
 
 // Excludes the edges of a single iteration of a serving engine: when its recorder was started the device was still at
@@ -135,7 +135,7 @@ Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, I
   const int64_t all = Total(busy);
   for (const Interval& interval : one_off_idle) {
     const Interval rest{std::max(whole.start, interval.end), whole.end};
-    const int64_t work = rest.length() > 0 ? Total(Clip(busy, rest)) : 0;
+    const int64_t work = rest.length() > 0 ? TotalIn(busy, rest) : 0;
     if (work < kLongWorkNs || 10 * work < 9 * all) break;
     if (5 * work >= 4 * rest.length()) return rest;
   }
@@ -146,7 +146,7 @@ void TakeWhole(const Trace& trace, const Intervals& busy, const Intervals& one_o
   window.span = WholeSpan(trace);
   window.host = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   const Interval whole = window.span;
-  const bool cold = 2 * Total(Clip(one_off_idle, whole)) >= whole.length();
+  const bool cold = 2 * TotalIn(one_off_idle, whole) >= whole.length();
   const Interval steady = cold ? BehindColdStart(busy, one_off_idle, whole) : SteadySpan(busy, whole);
   if (steady == whole) return;
   if (steady.start > whole.start)
@@ -165,7 +165,7 @@ Window AnalysedWindow(const Trace& trace) {
   const Intervals idle = IdleInOneOffs(one_offs, busy);
   window.steps.empty() ? TakeWhole(trace, busy, idle, window) : TakeSteps(trace, busy, idle, window);
   window.one_offs = std::move(one_offs);
-  window.one_off_idle_ns = Total(Clip(idle, window.span));
+  window.one_off_idle_ns = TotalIn(idle, window.span);
   return window;
 }
 

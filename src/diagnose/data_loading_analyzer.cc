@@ -86,8 +86,7 @@ std::vector<Bottleneck> DataLoadingAnalyzer::Analyze(Tables& tables) {
   const Figures figures = FiguresOf(tables);
   std::vector<Bottleneck> all = CheckRules(tables, kLoadingRules);
   for (Bottleneck& bottleneck : all)
-    for (Evidence& evidence : Tests(figures, tables.Get<IdleRows>()))
-      bottleneck.evidence.push_back(std::move(evidence));
+    for (Evidence& evidence : Tests(figures, LongestIdle(tables))) bottleneck.evidence.push_back(std::move(evidence));
   if (figures.copy_share && *figures.copy_share > kCopyShare)
     all.push_back(Copies(*figures.copy_share, tables.Get<CopiesRows>()));
   std::stable_sort(all.begin(), all.end(),

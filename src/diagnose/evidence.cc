@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/idle_gaps.h"
 #include "analyses/rows/idle.h"
 #include "analyses/rows/whole_run.h"
 #include "base/strings.h"
@@ -58,6 +59,11 @@ std::string FrameText(std::string_view name) {
   if (!is_frame) return std::string(name);
   const std::string_view function = name.substr(close + 3);
   return StrCat(function, function.starts_with('<') ? " (" : "() (", name.substr(0, open), ")");
+}
+
+IdleRows LongestIdle(Tables& tables) {
+  static_assert(kLongestOfCause >= kMaxRows);
+  return IdleRows(tables.OnceForRun(LongestIdleRows));
 }
 
 Evidence LargestGaps(const IdleRows& idle, IdleRows::IntColumn column, std::string_view what) {

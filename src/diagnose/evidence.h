@@ -52,6 +52,9 @@ std::string InLine(std::string_view source_line);
 // line in its name is no place of a call; others as they are.
 std::string FrameText(std::string_view name);
 
+// The rows of table idle that have the most of any cause, kMaxRows of each, without the cost of all others.
+IdleRows LongestIdle(Tables& tables);
+
 // The largest idle gaps by `column`, as evidence that points to table idle.
 Evidence LargestGaps(const IdleRows& idle, IdleRows::IntColumn column, std::string_view what);
 

@@ -2,6 +2,7 @@
 // Runs the rules on the tables, screens their findings, and ranks them.
 #include <algorithm>
 
+#include "analyses/rows/idle.h"
 #include "base/timings.h"
 #include "diagnose/rule.h"
 #include "diagnose/screening.h"
@@ -33,7 +34,9 @@ bool RanksBefore(const Bottleneck& a, const Bottleneck& b) {
 Diagnosis Diagnose(Tables& tables) {
   Diagnosis diagnosis;
   std::vector<std::string_view> needs;
-  for (const Rule* rule : AllRules()) needs.insert(needs.end(), rule->needs.begin(), rule->needs.end());
+  for (const Rule* rule : AllRules())
+    for (const std::string_view need : rule->needs)
+      if (need != IdleRows::kName) needs.push_back(need);  // rules ask for its longest rows alone
   tables.Prepare(std::move(needs));
   for (const Rule* rule : AllRules()) {
     Result<std::vector<Bottleneck>> found = CheckRule(*rule, tables);

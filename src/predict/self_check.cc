@@ -97,9 +97,9 @@ RecordedWork WorkIn(const Trace& trace, Interval window) {
     AppendMerged(device, span);
     AppendMerged(streams[{ops.device[op], ops.stream[op]}], span);
   }
-  work.device_ns = Total(Clip(device, window));
+  work.device_ns = TotalIn(device, window);
   for (const auto& [stream, spans] : streams)
-    work.busiest_stream_ns = std::max(work.busiest_stream_ns, Total(Clip(spans, window)));
+    work.busiest_stream_ns = std::max(work.busiest_stream_ns, TotalIn(spans, window));
   return work;
 }
 

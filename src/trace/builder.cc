@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements the shards of TraceBuilder, which append rows to segments. finish.cc merges them.
 //
-// Host slices and GPU operations, the bulk of every recording, are stored column by column; the smaller tables row by
-// row. Adding a row allocates memory only once per 16,384 rows. Dropping a chunk sets the row counts back; texts and
-// threads that it brought stay.
+// Host slices, GPU operations and memory events, the bulk of every recording, are stored column by column; the smaller
+// tables row by row. Adding a row allocates memory only once per 16,384 rows. Dropping a chunk sets the row counts
+// back; texts and threads that it brought stay.
 #include "trace/builder.h"
 
 #include <algorithm>
@@ -23,6 +23,12 @@ void GpuOpStore::Add(const GpuOpRow& row) {
   ++rows;
 }
 
+void MemoryEventStore::Add(const MemoryEventRow& row, uint32_t thread_index) {
+  Visit([&](auto column, auto field, auto) { (this->*column).Add(rows, row.*field); });
+  thread.Add(rows, thread_index);
+  ++rows;
+}
+
 // Returns the shard's own number of a thread. The last thread is remembered, because rows of one thread come in
 // runs.
 uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
@@ -35,8 +41,8 @@ uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
 
 std::array<uint32_t, 9> TraceBuilder::Shard::Impl::Sizes() const {
   const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
-  return {n(slices.rows),  n(gpu_ops.rows), n(gpu_annotations.size()), n(syncs.size()),        n(collectives.size()),
-          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.size())};
+  return {n(slices.rows),  n(gpu_ops.rows), n(gpu_annotations.size()), n(syncs.size()),      n(collectives.size()),
+          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.rows)};
 }
 
 void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
@@ -48,7 +54,7 @@ void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
   steps.Truncate(sizes[kStepList]);
   flows.Truncate(sizes[kFlowList]);
   counters.Truncate(sizes[kCounterList]);
-  memory_events.Truncate(sizes[kMemoryList]);
+  memory_events.rows = sizes[kMemoryList];
 }
 
 TraceBuilder::Shard::Shard(std::unique_ptr<Impl> given) : impl(std::move(given)) {}
@@ -67,7 +73,7 @@ void TraceBuilder::Shard::Add(const StepRow& row) { impl->steps.Add(row); }
 void TraceBuilder::Shard::Add(const FlowEndRow& row) { impl->flows.Add(row); }
 void TraceBuilder::Shard::Add(const CounterRow& row) { impl->counters.Add(row); }
 void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
-  impl->memory_events.Add({row, impl->ThreadIndex(row.pid, row.tid)});
+  impl->memory_events.Add(row, impl->ThreadIndex(row.pid, row.tid));
 }
 
 void TraceBuilder::Shard::ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines) {

@@ -10,7 +10,7 @@
 
 namespace gapless::internal {
 
-// The two large tables of one shard, as columns. Visit() calls f(column of the store, field of the row, column of the
+// The large tables of one shard, as columns. Visit() calls f(column of the store, field of the row, column of the
 // trace's table) for each column, all as pointers to members.
 struct SliceStore {
   GrowingColumn<StringId> name, input_shapes, input_types, source_line, concrete_inputs;
@@ -85,10 +85,26 @@ struct GpuOpStore {
   }
 };
 
-// A MemoryRow is a memory event with the shard's number of its thread.
-struct MemoryRow {
-  MemoryEventRow event;
-  uint32_t thread = 0;
+struct MemoryEventStore {
+  GrowingColumn<int32_t> device;
+  GrowingColumn<uint8_t> device_type;
+  GrowingColumn<MemoryAction> action;
+  GrowingColumn<int64_t> ts_ns, bytes, address, total_allocated, total_reserved;
+  GrowingColumn<uint32_t> thread;  // the shard's own numbering; not visited
+  size_t rows = 0;
+
+  void Add(const MemoryEventRow& row, uint32_t thread_index);
+  template <class F>
+  static void Visit(F&& f) {
+    using Store = MemoryEventStore;
+    using Row = MemoryEventRow;
+    using Table = MemoryEventTable;
+    f(&Store::device, &Row::device, &Table::device), f(&Store::device_type, &Row::device_type, &Table::device_type);
+    f(&Store::action, &Row::action, &Table::action), f(&Store::ts_ns, &Row::ts_ns, &Table::ts_ns);
+    f(&Store::bytes, &Row::bytes, &Table::bytes), f(&Store::address, &Row::address, &Table::address);
+    f(&Store::total_allocated, &Row::total_allocated, &Table::total_allocated);
+    f(&Store::total_reserved, &Row::total_reserved, &Table::total_reserved);
+  }
 };
 
 struct ThreadKey {
@@ -127,7 +143,7 @@ struct TraceBuilder::Shard::Impl {
   RowList<StepRow> steps;
   RowList<FlowEndRow> flows;
   RowList<CounterRow> counters;
-  RowList<MemoryRow> memory_events;
+  MemoryEventStore memory_events;
   std::vector<ChunkMark> chunks{ChunkMark{}};
   std::vector<ThreadKey> threads;
   std::unordered_map<ThreadKey, uint32_t, ThreadKeyHash> thread_index;

@@ -106,7 +106,7 @@ int64_t Merger::TypicalTime() const {
     for (size_t i = 0; i < of.gpu_ops.rows; i += stride) times.push_back(of.gpu_ops.ts_ns[i]);
     if (rows > 0) continue;
     for (size_t i = 0; i < of.counters.size(); ++i) times.push_back(of.counters[i].ts_ns);
-    for (size_t i = 0; i < of.memory_events.size(); ++i) times.push_back(of.memory_events[i].event.ts_ns);
+    for (size_t i = 0; i < of.memory_events.rows; ++i) times.push_back(of.memory_events.ts_ns[i]);
   }
   if (times.empty()) return 0;
   const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
@@ -135,7 +135,7 @@ void Merger::FindOrigin() {
       if (IsNear(ts_ns)) other = std::min(other, ts_ns), other_last = std::max(other_last, ts_ns);
     };
     for (size_t i = 0; i < rows.counters.size(); ++i) take_other(rows.counters[i].ts_ns);
-    for (size_t i = 0; i < rows.memory_events.size(); ++i) take_other(rows.memory_events[i].event.ts_ns);
+    for (size_t i = 0; i < rows.memory_events.rows; ++i) take_other(rows.memory_events.ts_ns[i]);
   }
   if (first == INT64_MAX) first = other, last = other_last;
   origin_ = first;
@@ -159,13 +159,15 @@ void Merger::Merge(const TraceBuilder::Impl& impl) {
   MergeThreads(impl);
   FindOrigin();
   InParallel({[this] { OrderSlices(); }, [this] { OrderGpuOps(); }, [this] { MergeFlows(); },
-              [this] { MergeMemoryEvents(); }, [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); }});
+              [this] { OrderMemoryEvents(); }, [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); }});
   Tasks gather;
   GatherSlices(gather);
   GatherGpuOps(gather);
+  GatherMemoryEvents(gather);
   InParallel(gather);
   FinishSlices();
   FinishGpuOps();
+  FinishMemoryEvents();
   MergeCollectives();
 }
 

@@ -93,13 +93,18 @@ class Merger {
   void OrderGpuOps();
   void GatherGpuOps(Tasks& tasks);
   void FinishGpuOps();
+  void OrderMemoryEvents();
+  void GatherMemoryEvents(Tasks& tasks);
+  void FinishMemoryEvents();
   void MergeGpuAnnotations();
   void MergeCollectives();
   void MergeCounters();
-  void MergeMemoryEvents();
   void MergeFlows();
   template <class Store, class SecondKey>
-  RowOrder OrderByTime(Store Shard::Impl::*store, ListIndex list, SecondKey second_key);
+  RowOrder OrderByTime(Store Shard::Impl::*store, ListIndex list, const SecondKey& second_key);
+  // Adds a task that gathers the threads of the rows.
+  template <class Store, class Table>
+  void AddThreadTask(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table);
   template <class Store, class Table>
   void AddGatherTasks(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table);
 
@@ -111,7 +116,7 @@ class Merger {
   int64_t origin_ = 0, nearest_ = 0, furthest_ = 0;
   int64_t unmatched_flow_ends_ = 0;
   std::atomic<int64_t> distant_rows_{0};
-  RowOrder slice_order_, gpu_op_order_;
+  RowOrder slice_order_, gpu_op_order_, memory_order_;
 };
 
 }  // namespace merging

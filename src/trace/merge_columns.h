@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders the rows of the two tables that shards hold as columns, and gathers each column in that order. Internal to
+// Orders the rows of the tables that shards hold as columns, and gathers each column in that order. Internal to
 // trace/.
 #pragma once
 
@@ -57,15 +57,15 @@ RowOrder RowsInFileOrder(const Shards& shards, Store Shard::Impl::*store, ListIn
   return order;
 }
 
-// Orders the rows of a table by time, those of one time by second_key(length); leaves out those that are far
-// from all others.
+// Orders the rows of a table by time, those of one time by second_key(source); leaves out those that are far from all
+// others.
 template <class Store, class SecondKey>
-RowOrder Merger::OrderByTime(Store Shard::Impl::*store, ListIndex list, SecondKey second_key) {
+RowOrder Merger::OrderByTime(Store Shard::Impl::*store, ListIndex list, const SecondKey& second_key) {
   RowOrder order = RowsInFileOrder(shards_, store, list);
-  const ColumnSegments<Store, int64_t> starts(shards_, store, &Store::ts_ns), lengths(shards_, store, &Store::dur_ns);
+  const ColumnSegments<Store, int64_t> starts(shards_, store, &Store::ts_ns);
   distant_rows_ +=
       static_cast<int64_t>(std::erase_if(order.rows, [&](uint32_t source) { return !IsNear(starts[source]); }));
-  StableOrder(order.rows, [&](uint32_t source) { return SortKey{starts[source], second_key(lengths[source])}; });
+  StableOrder(order.rows, [&](uint32_t source) { return SortKey{starts[source], second_key(source)}; });
   return order;
 }
 
@@ -97,6 +97,14 @@ auto Gather(const Shards& shards, const RowOrder& order, Store Shard::Impl::*sto
     *out++ = map(segments[source], order.shard_of_segment[source >> kSegmentBits]);
   for (const auto& shard : shards) (shard->impl.get()->*store.*column).Free();
   return gathered;
+}
+
+template <class Store, class Table>
+void Merger::AddThreadTask(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table) {
+  tasks.push_back([this, &order, store, &table] {
+    table.thread = Gather(shards_, order, store, &Store::thread,
+                          [this](uint32_t local, uint32_t shard) { return thread_ids_[shard][local]; });
+  });
 }
 
 // Adds a task for each column that Store::Visit() names. Texts get their ids in the trace, times its zero.

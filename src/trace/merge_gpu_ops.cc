@@ -6,7 +6,7 @@ namespace gapless::internal::merging {
 
 // GPU operations that start together keep their order in the file.
 void Merger::OrderGpuOps() {
-  gpu_op_order_ = OrderByTime(&Shard::Impl::gpu_ops, kGpuOpList, [](int64_t) { return int64_t{0}; });
+  gpu_op_order_ = OrderByTime(&Shard::Impl::gpu_ops, kGpuOpList, [](uint32_t) { return int64_t{0}; });
 }
 
 void Merger::GatherGpuOps(Tasks& tasks) { AddGatherTasks(tasks, gpu_op_order_, &Shard::Impl::gpu_ops, trace_.gpu_ops); }

@@ -6,15 +6,14 @@ namespace gapless::internal::merging {
 
 // Longer slices come first among equal starts, so that parents come before their children.
 void Merger::OrderSlices() {
-  slice_order_ = OrderByTime(&Shard::Impl::slices, kSliceList, [](int64_t length) { return -length; });
+  const ColumnSegments<SliceStore, int64_t> lengths(shards_, &Shard::Impl::slices, &SliceStore::dur_ns);
+  slice_order_ =
+      OrderByTime(&Shard::Impl::slices, kSliceList, [&](uint32_t source) -> int64_t { return -lengths[source]; });
 }
 
 void Merger::GatherSlices(Tasks& tasks) {
   AddGatherTasks(tasks, slice_order_, &Shard::Impl::slices, trace_.slices);
-  tasks.push_back([this] {
-    trace_.slices.thread = Gather(shards_, slice_order_, &Shard::Impl::slices, &SliceStore::thread,
-                                  [this](uint32_t local, uint32_t shard) { return thread_ids_[shard][local]; });
-  });
+  AddThreadTask(tasks, slice_order_, &Shard::Impl::slices, trace_.slices);
 }
 
 // The columns that are derived later start out absent.

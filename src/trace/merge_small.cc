@@ -100,26 +100,6 @@ void Merger::MergeCounters() {
   out.value = get(&CounterRow::value), out.unit = get(&CounterRow::unit);
 }
 
-void Merger::MergeMemoryEvents() {
-  const auto rows = TakeRows<MemoryRow>(
-      shards_, kMemoryList, &Shard::Impl::memory_events, [](const MemoryRow& row) { return row.event.ts_ns; },
-      [this](MemoryRow& row, uint32_t shard) {
-        row.thread = thread_ids_[shard][row.thread].value;
-        return Rebase(row.event.ts_ns);
-      });
-  const auto get = [&](auto member) {
-    return ColumnFrom(rows, [member](const MemoryRow& row) { return row.event.*member; });
-  };
-  MemoryEventTable& out = trace_.memory_events;
-  out.device = get(&MemoryEventRow::device), out.device_type = get(&MemoryEventRow::device_type);
-  out.action = get(&MemoryEventRow::action), out.ts_ns = get(&MemoryEventRow::ts_ns),
-  out.bytes = get(&MemoryEventRow::bytes);
-  out.address = get(&MemoryEventRow::address), out.total_allocated = get(&MemoryEventRow::total_allocated);
-  out.total_reserved = get(&MemoryEventRow::total_reserved);
-  out.thread = ColumnFrom(rows, [](const MemoryRow& row) { return ThreadId(row.thread); });
-  out.slice = ColumnFrom(rows, [](const MemoryRow&) { return SliceId(); });
-}
-
 // Arrow ends with the same id and kind: each end that finishes takes the latest start before it.
 void Merger::MergeFlows() {
   auto ends = TakeRows<FlowEndRow>(

@@ -23,7 +23,8 @@ class PackedInts {
       ++size_;
       return;
     }
-    if (const Width needed = WidthOf(value); needed > width_) Widen(needed);
+    if (width_ != Width::kWide)
+      if (const Width needed = WidthOf(value); needed > width_) Widen(needed);
     switch (width_) {
       case Width::kNone: break;
       case Width::kShort: short_.push_back(static_cast<int16_t>(value)); break;

@@ -106,6 +106,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(attention) = {.name = "attention",
                        .help = "Unfused attention (separate products and softmax): shapes, calls, time",
                        .columns = AttentionRows::kColumns,
-                       .run = Compute};
+                       .run = Compute,
+                       .cost = 2};
 
 }  // namespace gapless::internal

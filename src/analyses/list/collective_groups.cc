@@ -118,7 +118,7 @@ void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, T
   row.Int(device == kAbsent32 ? kAbsent : device).TextOrNull(backend).TextOrNull(name);
   row.Int(group.size == kAbsent32 ? kAbsent : group.size).Text(kind.empty() ? "other" : kind).Int(group.calls);
   row.Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size()))).Int(group.matched);
-  row.Int(group.bytes).Int(Total(Clip(group.spans, timeline.window.span)));
+  row.Int(group.bytes).Int(TotalIn(group.spans, timeline.window.span));
   row.Int(ExposedOf(timeline, device, group.spans));
   row.Int(matched ? group.transfer_ns : kAbsent).Int(matched ? group.wait_ns : kAbsent);
   row.Int(matched ? group.opening_ns : kAbsent);

@@ -48,8 +48,8 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
     auto row = BeginRow(table, *timeline.of);
     row.Int(device.device).Text(kind == kMemset ? "memset" : kCopyKindNames[kind]).Int(pageable ? *pageable : kAbsent);
     row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
-    const int64_t exposed = Total(Clip(Intersect(group.spans, device.exposed_copies), timeline.window.span));
-    const int64_t running = Total(Clip(group.spans, timeline.window.span));
+    const int64_t exposed = TotalIn(Intersect(group.spans, device.exposed_copies), timeline.window.span);
+    const int64_t running = TotalIn(group.spans, timeline.window.span);
     row.Int(group.bytes).Int(group.total_ns).Int(exposed).Real(ShareOf(running - exposed, running));
     row.Real(AlgorithmBandwidthGbps(group.bytes, group.timed_ns)).Int(timeline.of->Id(GpuOpId(group.longest)));
   }

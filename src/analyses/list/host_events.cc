@@ -103,23 +103,23 @@ Kind KindOf(ApiKind api) {
 // Idle time of all devices up to an instant, by binary search in sums over the gaps.
 class IdleUpTo {
  public:
-  explicit IdleUpTo(const DeviceTimeline& device) {
-    for (const IdleGap& gap : device.gaps)
-      spans_.push_back(gap.span), before_.push_back(sum_), sum_ += gap.span.length();
+  explicit IdleUpTo(const DeviceTimeline& device) : gaps_(device.gaps) {
+    int64_t sum = 0;
+    before_.reserve(gaps_.size());
+    for (const IdleGap& gap : gaps_) before_.push_back(sum), sum += gap.span.length();
   }
   int64_t Within(int64_t start, int64_t end) const { return At(end) - At(start); }
 
  private:
   int64_t At(int64_t ts) const {
-    const auto next =
-        std::upper_bound(spans_.begin(), spans_.end(), ts, [](int64_t t, Interval span) { return t < span.start; });
-    if (next == spans_.begin()) return 0;
-    const auto gap = static_cast<size_t>(next - spans_.begin()) - 1;
-    return before_[gap] + std::min(ts - spans_[gap].start, spans_[gap].length());
+    const auto next = std::upper_bound(gaps_.begin(), gaps_.end(), ts,
+                                       [](int64_t t, const IdleGap& gap) { return t < gap.span.start; });
+    if (next == gaps_.begin()) return 0;
+    const auto at = static_cast<size_t>(next - gaps_.begin()) - 1;
+    return before_[at] + std::min(ts - gaps_[at].span.start, gaps_[at].span.length());
   }
-  Intervals spans_;
+  std::span<const IdleGap> gaps_;
   std::vector<int64_t> before_;
-  int64_t sum_ = 0;
 };
 
 struct Group {
@@ -132,10 +132,9 @@ using Key = std::tuple<Kind, StringId, StringId>;  // kind, name, source line
 
 class Events {
  public:
-  explicit Events(const TraceTimeline& timeline) : trace_(timeline.trace()) {
+  explicit Events(const TraceTimeline& timeline) : timeline_(timeline), trace_(timeline.trace()) {
     by_name_.resize(trace_.strings.size());
     for (size_t id = 0; id < by_name_.size(); ++id) by_name_[id] = KindOf(trace_.strings[static_cast<StringId>(id)]);
-    for (const DeviceTimeline& device : timeline.devices) idle_.emplace_back(device);
     if (!timeline.window.steps.empty()) first_step_ = timeline.window.steps.front().step;
     const SliceTable& slices = trace_.slices;
     const RowRange rows = RowsWithin(slices.ts_ns, timeline.window.host);
@@ -163,6 +162,8 @@ class Events {
     Group& group = groups[{kind, slices.name[row], slices.source_line[row]}];
     const int64_t start = slices.ts_ns[row], dur = slices.dur_ns[row];
     int64_t idle = 0;
+    if (idle_.empty())  // most recordings hold no such event
+      for (const DeviceTimeline& device : timeline_.devices) idle_.emplace_back(device);
     for (const IdleUpTo& device : idle_) idle += device.Within(start, start + dur);
     if (group.calls++ == 0 || dur > slices.dur_ns[group.longest]) group.longest = row;
     group.total_ns += dur, group.idle_ns += idle;
@@ -173,6 +174,7 @@ class Events {
     ++group.later_calls, group.later_ns += dur, group.later_idle_ns += idle;
   }
 
+  const TraceTimeline& timeline_;
   const Trace& trace_;
   std::vector<Kind> by_name_;
   std::vector<IdleUpTo> idle_;
@@ -212,6 +214,7 @@ ANALYSIS(host_events) = {
     .name = "host_events",
     .help = "Compilation, garbage collection, checkpoints, memory calls: host time, and idle time meanwhile",
     .columns = HostEventsRows::kColumns,
-    .run = Compute};
+    .run = Compute,
+    .cost = 2};
 
 }  // namespace gapless::internal

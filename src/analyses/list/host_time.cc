@@ -105,6 +105,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(host_time) = {.name = "host_time",
                        .help = "What the host did while a device was idle and nothing was launched, by frame and line",
                        .columns = HostTimeRows::kColumns,
-                       .run = Compute};
+                       .run = Compute,
+                       .cost = 2};
 
 }  // namespace gapless::internal

@@ -122,6 +122,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(kernels) = {.name = "kernels",
                      .help = "Kernels by name: calls, time, share, matrix units, occupancy",
                      .columns = KernelsRows::kColumns,
-                     .run = Compute};
+                     .run = Compute,
+                     .cost = 2};
 
 }  // namespace gapless::internal

@@ -164,6 +164,7 @@ ANALYSIS(launch_waits) = {
     .name = "launch_waits",
     .help = "Idle time while the host launches, by operator and line; captures and the longest call apart",
     .columns = LaunchWaitsRows::kColumns,
-    .run = Compute};
+    .run = Compute,
+    .cost = 2};
 
 }  // namespace gapless::internal

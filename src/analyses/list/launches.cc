@@ -3,7 +3,6 @@
 // are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
 #include "analyses/rows/launches.h"
 
-#include <utility>
 #include <vector>
 
 #include "analyses/analysis.h"
@@ -22,8 +21,9 @@ struct Stats {
 
 // `counted_on`, by launch: the device on which it was counted last, so that it is counted once for each. Launches of
 // graphs have many operations.
-Stats Collect(const Trace& trace, const DeviceTimeline& device, std::vector<const DeviceTimeline*>& counted_on) {
+Stats Collect(const Trace& trace, const DeviceTimeline& device) {
   Stats stats;
+  std::vector<bool> counted(trace.slices.size());  // launches whose call is counted
   const GpuOpTable& ops = trace.gpu_ops;
   const SliceTable& slices = trace.slices;
   int64_t busy_until = std::numeric_limits<int64_t>::min();
@@ -37,7 +37,8 @@ Stats Collect(const Trace& trace, const DeviceTimeline& device, std::vector<cons
     const SliceId launch = ops.launch[row];
     if (!launch.valid()) continue;
     ++stats.gpu_ops;
-    if (std::exchange(counted_on[launch.value], &device) == &device) continue;
+    if (counted[launch.value]) continue;
+    counted[launch.value] = true;
     const int64_t call_ns = slices.dur_ns[launch.value], call_end = slices.ts_ns[launch.value] + call_ns;
     stats.call_ns.push_back(call_ns);
     stats.call_total_ns += call_ns;
@@ -48,9 +49,8 @@ Stats Collect(const Trace& trace, const DeviceTimeline& device, std::vector<cons
   return stats;
 }
 
-void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, std::vector<const DeviceTimeline*>& counted_on,
-            Table& table) {
-  Stats stats = Collect(timeline.trace(), device, counted_on);
+void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+  Stats stats = Collect(timeline.trace(), device);
   const auto calls = static_cast<int64_t>(stats.call_ns.size());
   const auto kernels = static_cast<int64_t>(stats.kernel_ns.size());
   auto row = BeginRow(table, *timeline.of);
@@ -65,10 +65,8 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, std::ve
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable<LaunchesRows>();
-  for (const TraceTimeline& timeline : tables.Timelines()) {
-    std::vector<const DeviceTimeline*> counted_on(timeline.trace().slices.size());
-    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, counted_on, table);
-  }
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, table);
   return table;
 }
 
@@ -77,6 +75,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(launches) = {.name = "launches",
                       .help = "Launches per device: cost on the host, delay, queueing, how short the kernels are",
                       .columns = LaunchesRows::kColumns,
-                      .run = Compute};
+                      .run = Compute,
+                      .cost = 3};
 
 }  // namespace gapless::internal

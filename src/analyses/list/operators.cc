@@ -123,6 +123,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(operators) = {.name = "operators",
                        .help = "Operators by name: calls, host and device time, of their own and with children",
                        .columns = OperatorsRows::kColumns,
-                       .run = Compute};
+                       .run = Compute,
+                       .cost = 3};
 
 }  // namespace gapless::internal

@@ -9,7 +9,9 @@
 #include "analyses/rows/python_time.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -99,10 +101,14 @@ class Collector {
   std::map<Key, Group> Run() {
     const ThreadId thread = host_parts::SteppingThread(trace_);
     std::vector<int64_t> own(slices_.size());
+    std::span<const Interval> steps = steps_;
     for (size_t row = 0; row < slices_.size(); ++row) {
       if (slices_.thread[row] != thread) continue;
       context_of_[row] = ContextOf(row);
-      own[row] = TotalIn(steps_, {slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]});
+      const Interval span{slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]};
+      while (!steps.empty() && steps.front().end <= span.start) steps = steps.subspan(1);
+      for (size_t step = 0; step < steps.size() && steps[step].start < span.end; ++step)
+        own[row] += std::min(steps[step].end, span.end) - std::max(steps[step].start, span.start);
       if (slices_.parent[row].valid()) own[slices_.parent[row].value] -= own[row];
     }
     std::map<Key, Group> groups;
@@ -117,23 +123,44 @@ class Collector {
   }
 
  private:
+  // The same functions call each other again and again, so what was found last is looked up before it is found again.
   uint32_t ContextOf(size_t row) {
     const SliceId parent = slices_.parent[row];
     const uint32_t outer = parent.valid() ? context_of_[parent.value] : contexts_.NumberOf({.counts = true});
-    Context context = contexts_[outer];
-    if (!context.counts) return outer;
-    const std::string_view name = trace_.Text(slices_.name[row]);
-    const SliceCategory category = slices_.category[row];
-    const bool is_open = category == SliceCategory::kPython || category == SliceCategory::kAnnotation;
+    if (!contexts_[outer].counts) return outer;
+    if (updates_.Holds(static_cast<uint32_t>(row))) return contexts_.NumberOf({});
+    const Place place{outer, slices_.name[row], slices_.source_line[row], slices_.category[row]};
+    Found& found = found_[place.Hash() % found_.size()];
+    if (found.place != place) found = {place, Find(place)};
+    return found.context;
+  }
+
+  // Where a slice stands, as far as its context depends on it.
+  struct Place {
+    uint32_t outer = kNoRowValue;  // number of the context around it
+    StringId name = StringId::kNone, line = StringId::kNone;
+    SliceCategory category = SliceCategory::kOther;
+    bool operator==(const Place&) const = default;
+    size_t Hash() const {
+      return ((outer * 0x9e3779b1U) ^ static_cast<uint32_t>(name)) * 0x9e3779b1U ^ static_cast<uint32_t>(line);
+    }
+  };
+  struct Found {
+    Place place{};
+    uint32_t context = 0;
+  };
+
+  uint32_t Find(const Place& place) {
+    Context context = contexts_[place.outer];
+    const bool is_open = place.category == SliceCategory::kPython || place.category == SliceCategory::kAnnotation;
     // An optimiser's step is a part of its own, but not the closure that it runs.
-    const Part part = parts_[static_cast<uint32_t>(slices_.name[row])];
-    const bool updates = updates_.Holds(static_cast<uint32_t>(row));
-    if (!is_open || updates || (part != Part::kNone && part != Part::kOptimizer)) return contexts_.NumberOf({});
-    if (category != SliceCategory::kPython) return outer;
-    const StringId place = slices_.source_line[row];
-    if (IsFrameOf(name, trace_.Text(place))) return contexts_.NumberOf({place, StringId::kNone, StringId::kNone, true});
-    context.callee = slices_.name[row];
-    if (IsLine(trace_.Text(place))) context.line = place;
+    const Part part = parts_[static_cast<uint32_t>(place.name)];
+    if (!is_open || (part != Part::kNone && part != Part::kOptimizer)) return contexts_.NumberOf({});
+    if (place.category != SliceCategory::kPython) return place.outer;
+    if (IsFrameOf(trace_.Text(place.name), trace_.Text(place.line)))
+      return contexts_.NumberOf({place.line, StringId::kNone, StringId::kNone, true});
+    context.callee = place.name;
+    if (IsLine(trace_.Text(place.line))) context.line = place.line;
     return contexts_.NumberOf(context);
   }
 
@@ -143,6 +170,7 @@ class Collector {
   Intervals steps_;
   std::vector<Part> parts_;  // by name
   Contexts contexts_;
+  std::array<Found, 4096> found_{};   // by hash; the newest stays
   std::vector<uint32_t> context_of_;  // by row, a number of contexts_
 };
 
@@ -174,6 +202,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(python_time) = {.name = "python_time",
                          .help = "Python between operators, by function of the user's code and what it calls",
                          .columns = PythonTimeRows::kColumns,
-                         .run = Compute};
+                         .run = Compute,
+                         .cost = 4};
 
 }  // namespace gapless::internal

@@ -33,7 +33,7 @@ Estimate Compare(const Trace& agent) {
   bool after_recorded = false;
   for (size_t row = 1; row < agent.steps.size(); ++row) {
     const Interval span{agent.steps.ts_ns[row], agent.steps.ts_ns[row] + agent.steps.dur_ns[row]};
-    const int64_t inside_ns = Total(Clip(recorded, span));
+    const int64_t inside_ns = TotalIn(recorded, span);
     if (2 * inside_ns > span.length())
       estimate.recorded_ns.push_back(span.length());
     else if (inside_ns == 0 && !after_recorded)
@@ -67,9 +67,10 @@ void AddCounted(const RunTrace& of, Table& table) {
   }
   const auto count = static_cast<int64_t>(durations.size());
   int64_t calls = 0;
-  for (size_t row = 0; row < trace.slices.size(); ++row)
-    calls += trace.slices.category[row] == SliceCategory::kPython &&
-             IsSomeIn(steps, {trace.slices.ts_ns[row], trace.slices.ts_ns[row] + 1});
+  for (const Interval& step : steps) {
+    const RowRange rows = RowsWithin(trace.slices.ts_ns, step);
+    for (size_t row = rows.first; row < rows.last; ++row) calls += trace.slices.category[row] == SliceCategory::kPython;
+  }
   if (count == 0 || calls == 0) return;
   const int64_t median_ns = Percentile(durations, 0.5);
   const int64_t calls_a_step = calls / count, added_ns = calls_a_step * kMinPythonCallNs;

@@ -234,6 +234,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
 ANALYSIS(roofline) = {.name = "roofline",
                       .help = "Operators by inputs: FLOPs and bytes from shapes, speed, share of the device's roofline",
                       .columns = RooflineRows::kColumns,
-                      .run = Compute};
+                      .run = Compute,
+                      .cost = 2};
 
 }  // namespace gapless::internal

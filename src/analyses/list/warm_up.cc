@@ -32,7 +32,7 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
     if (span.end > span.start) {
       const Intervals idle = Subtract({span}, Clip(busy, span));
       group.total_ns += span.length(), group.idle_ns += Total(idle);
-      group.window_idle_ns += Total(Clip(idle, timeline.window.span));
+      group.window_idle_ns += TotalIn(idle, timeline.window.span);
     }
     if (!group.longest.valid() || one_off.span.length() > group.max_ns)
       group.max_ns = one_off.span.length(), group.longest = one_off.slice;

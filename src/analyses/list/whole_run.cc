@@ -82,7 +82,7 @@ std::map<Key, Events> Collect(const Trace& trace, const Counted& counted) {
     const auto [kind, detail] = KindOf(trace.Text(slices.name[row]));
     if (kind.empty()) continue;
     const Interval span{slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]};
-    const int64_t ns = Total(Clip(counted.steps, span));
+    const int64_t ns = TotalIn(counted.steps, span);
     if (ns == 0 && kind != "graph_break") continue;
     for (const std::string_view which : {std::string_view(), detail}) {
       Events& events = all[{kind, which}];
@@ -120,7 +120,7 @@ Events Skipped(const Trace& trace, const Counted& counted) {
     const auto at = std::lower_bound(trace.steps.ts_ns.begin(), trace.steps.ts_ns.end(), counters.ts_ns[row]);
     if (at == trace.steps.ts_ns.end()) continue;
     const size_t step = static_cast<size_t>(at - trace.steps.ts_ns.begin());
-    const int64_t ns = Total(Clip(counted.steps, {*at, *at + trace.steps.dur_ns[step]}));
+    const int64_t ns = TotalIn(counted.steps, {*at, *at + trace.steps.dur_ns[step]});
     events.calls += ns > 0, events.total_ns += ns, events.max_ns = std::max(events.max_ns, ns);
   }
   return events;

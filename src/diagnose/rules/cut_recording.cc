@@ -29,7 +29,6 @@ bool NeedsDevice(std::string_view name) {
 }
 
 void Count(const Trace& trace, Missing& missing) {
-  missing.cut = missing.cut || EndsInTheMiddle(trace);
   const SliceTable& slices = trace.slices;
   std::vector<uint8_t> has_work(slices.size());
   for (const SliceId launch : trace.gpu_ops.launch)
@@ -61,9 +60,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Missing missing;
   bool device_work = false;
   for (const RunTrace* run_trace : tables.run().primary()) {
-    Count(*run_trace->trace, missing);
+    missing.cut = missing.cut || EndsInTheMiddle(*run_trace->trace);
     device_work = device_work || run_trace->trace->gpu_ops.size() > 0;
   }
+  if (device_work && !missing.cut) return std::vector<Bottleneck>{};
+  for (const RunTrace* run_trace : tables.run().primary()) Count(*run_trace->trace, missing);
   // The allocator's events show that tensors were in a device's memory.
   for (const RunTrace* run_trace : tables.run().primary())
     for (const uint8_t type : run_trace->trace->memory_events.device_type)

@@ -118,7 +118,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             .value = share,
                             .unit = "share",
                             .table = "ledger"});
-  found.evidence.push_back(LargestGaps(tables.Get<IdleRows>(), "data_ns", "wait for a batch"));
+  found.evidence.push_back(LargestGaps(LongestIdle(tables), "data_ns", "wait for a batch"));
   found.recommendations = Recommend(tables, loader, ledger);
   AddLoaderWork(tables, true, found);
   const auto idle = static_cast<double>(stake);

@@ -150,7 +150,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const std::vector<Evidence> left_out = LeftOut(waits, stake);
   found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
   // The longest wait may be what was left out.
-  if (left_out.empty()) found.evidence.push_back(LargestGaps(tables.Get<IdleRows>(), "launch_ns", "wait for a launch"));
+  if (left_out.empty()) found.evidence.push_back(LargestGaps(LongestIdle(tables), "launch_ns", "wait for a launch"));
   found.recommendations = Recommend(launches, SeesCompiler(tables));
   const auto waste = static_cast<double>(stake.ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

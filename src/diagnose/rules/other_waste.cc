@@ -144,7 +144,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       StrCat("For ", FormatPercent(share), " of the time ", most.what, ledger.WorstText(most.part), ".");
   found.evidence = most.type == BottleneckType::kIo             ? CopyEvidence(tables.Get<CopiesRows>())
                    : most.type == BottleneckType::kMultiGpuComm ? CommunicationEvidence(tables.Get<CommunicationRows>())
-                                                                : GapEvidence(tables.Get<IdleRows>(), most);
+                                                                : GapEvidence(LongestIdle(tables), most);
   found.recommendations.push_back({std::string(most.advice), "", "", "hours"});
   return std::vector{std::move(found)};
 }

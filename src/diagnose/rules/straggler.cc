@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyses/idle_gaps.h"
 #include "analyses/rows/collective_groups.h"
 #include "analyses/rows/idle.h"
 #include "analyses/rows/ranks.h"
@@ -127,14 +128,24 @@ struct IdlePart {
 constexpr IdlePart kIdleParts[] = {
     {"data", "data_ns"}, {"launch", "launch_ns"}, {"sync", "sync_ns"}, {"host", "host_ns"}, {"unknown", "unknown_ns"}};
 
-Where WhereIsIt(const RanksRows& ranks, size_t row, const IdleRows& idle) {
+// The idle intervals of one recording; a job of a thousand ranks has too many to write all of them down.
+Table IdleOf(Tables& tables, int64_t trace) {
+  Table idle(IdleRows::kName, {std::begin(IdleRows::kColumns), std::end(IdleRows::kColumns)});
+  for (const TraceTimeline& timeline : tables.Timelines())
+    if (timeline.of->index == trace) AddIdleRows(timeline, idle);
+  return idle;
+}
+
+Where WhereIsIt(const RanksRows& ranks, size_t row, Tables& tables) {
   if (!ranks.IsNull(row, "behind_kernel")) return {std::string(ranks.Text(row, "behind_kernel")), ""};
   const auto* const part = std::ranges::find(kIdleParts, ranks.Text(row, "behind"), &IdlePart::part);
   if (part == std::end(kIdleParts)) return {};
+  const Table its_idle = IdleOf(tables, ranks.Int(row, "trace"));
+  const IdleRows idle(its_idle);
   std::map<std::string_view, int64_t> operators, lines;
   for (size_t gap = 0; gap < idle.rows(); ++gap) {
     const int64_t ns = idle.Int(gap, part->column);
-    if (ns <= 0 || idle.Int(gap, "trace") != ranks.Int(row, "trace")) continue;
+    if (ns <= 0) continue;
     if (!idle.IsNull(gap, "operator")) operators[idle.Text(gap, "operator")] += ns;
     if (!idle.IsNull(gap, "source_line")) lines[idle.Text(gap, "source_line")] += ns;
   }
@@ -220,7 +231,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       " of the time ranks are inside collectives that others have not reached yet and compute nothing",
       cause_text.empty() ? "; no single rank causes most of it" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
       ".");
-  const Where where = WhereIsIt(ranks, waiting.slow, tables.Get<IdleRows>());
+  const Where where = WhereIsIt(ranks, waiting.slow, tables);
   found.evidence = EvidenceOf(ranks, waiting, where);
   found.evidence.push_back(LongestWaits(tables.Get<CollectiveGroupsRows>()));
   found.recommendations.push_back(Advise(ranks, waiting, where));

@@ -24,7 +24,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     const Trace& trace = timeline.trace();
     events += static_cast<int64_t>(trace.slices.size() + trace.gpu_ops.size());
     operations += static_cast<int64_t>(trace.gpu_ops.size());
-    busy_ns += Total(DeviceWork(trace)), wall_ns += trace.info.dur_ns, window_ns += timeline.window.span.length();
+    busy_ns += DeviceWorkNs(trace), wall_ns += trace.info.dur_ns, window_ns += timeline.window.span.length();
   }
   const auto busy_of = [&](int64_t ns) { return ns > 0 ? static_cast<double>(busy_ns) / static_cast<double>(ns) : 0; };
   const double busy = busy_of(wall_ns);

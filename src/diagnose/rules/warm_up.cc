@@ -56,7 +56,7 @@ ColdStart LookAtRecordings(Tables& tables) {
   for (const TraceTimeline& timeline : tables.Timelines()) {
     if (timeline.devices.empty()) continue;
     start.one_off_ns += timeline.window.one_off_idle_ns, start.wall_ns += timeline.window.span.length();
-    const int64_t busy_ns = Total(DeviceWork(timeline.trace()));
+    const int64_t busy_ns = DeviceWorkNs(timeline.trace());
     start.busy_ns += busy_ns, start.recorded_ns += timeline.trace().info.dur_ns;
     start.operations += static_cast<int64_t>(timeline.trace().gpu_ops.size());
     start.everywhere = start.everywhere && timeline.window.IsColdStart();

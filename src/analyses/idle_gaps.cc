@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums the parts of each gap by cause, and names what the host had open in the longest part of the main one.
+#include "analyses/idle_gaps.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "analyses/columns.h"
+#include "analyses/open_slice.h"
+#include "analyses/rows/idle.h"
+
+namespace gapless::internal {
+namespace {
+
+using CauseSums = std::array<int64_t, kIdleCauses>;
+
+struct Cause {
+  CauseSums sums{};
+  IdleCause main = IdleCause::kUnknown;
+  uint32_t part = 0;  // the longest of the main cause
+};
+
+Cause CauseOf(const DeviceTimeline& device, const IdleGap& gap) {
+  Cause cause;
+  std::array<int64_t, kIdleCauses> longest{};
+  std::array<uint32_t, kIdleCauses> at{};
+  for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part) {
+    const auto of = static_cast<size_t>(device.parts[part].cause);
+    const int64_t length = device.PartEnd(gap, part) - device.parts[part].start;
+    cause.sums[of] += length;
+    if (length > longest[of]) longest[of] = length, at[of] = part;
+  }
+  const auto main = static_cast<size_t>(std::max_element(cause.sums.begin(), cause.sums.end()) - cause.sums.begin());
+  cause.main = static_cast<IdleCause>(main);
+  cause.part = at[main];
+  return cause;
+}
+
+// Writes the rows of one device, whose gaps must be given in their order.
+class Writer {
+ public:
+  Writer(Table& table, const TraceTimeline& timeline, const DeviceTimeline& device)
+      : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device), open_(trace_) {}
+
+  void Write(const IdleGap& gap, int64_t id) {
+    const Cause cause = CauseOf(device_, gap);
+    WriteRow(gap, id, cause, OpenIn(gap, cause));
+  }
+
+ private:
+  // Returns the slice of the main part; where that is only an outer frame, the innermost one open in the middle of the
+  // part. Gaps come in order, and so do these middles.
+  SliceId OpenIn(const IdleGap& gap, const Cause& cause) {
+    const IdlePart& part = device_.parts[cause.part];
+    if (part.cause != IdleCause::kHost || !part.slice.valid()) return part.slice;
+    const Interval span{part.start, device_.PartEnd(gap, cause.part)};
+    const SliceId found = open_.Innermost({Middle(span), trace_.slices.thread[part.slice.value]});
+    return found.valid() ? found : part.slice;
+  }
+
+  int64_t StepOf(int64_t ts) {
+    const auto& steps = timeline_.window.steps;
+    while (step_ < steps.size() && steps[step_].span.end <= ts) ++step_;
+    return step_ < steps.size() && steps[step_].span.start <= ts ? trace_.steps.number[steps[step_].step.value]
+                                                                 : kAbsent;
+  }
+
+  void WriteRow(const IdleGap& gap, int64_t id, const Cause& cause, SliceId open) {
+    const RunTrace& of = *timeline_.of;
+    const SliceId launch = gap.next.valid() ? trace_.gpu_ops.launch[gap.next.value] : SliceId();
+    const HostContext context = ContextOf(trace_, open);
+    auto row = BeginRow(table_, of);
+    row.Int(id).Int(device_.device).Int(StepOf(gap.span.start));
+    row.Int(gap.span.start + of.ts_shift_ns)
+        .Int(gap.span.length())
+        .Text(kIdleCauseNames[static_cast<size_t>(cause.main)]);
+    for (const int64_t sum : cause.sums) row.Int(sum);
+    row.Int(of.Id(gap.previous)).Int(of.Id(gap.next)).Int(of.Id(launch)).Int(of.Id(open));
+    row.TextOrNull(context.operator_name).TextOrNull(context.annotation).TextOrNull(context.source_line);
+  }
+
+  Table& table_;
+  const TraceTimeline& timeline_;
+  const Trace& trace_;
+  const DeviceTimeline& device_;
+  OpenSlices open_;
+  size_t step_ = 0;
+};
+
+// The gaps that have the most of one cause, the longest first.
+class Longest {
+ public:
+  void Offer(int64_t ns, int64_t id) {
+    if (ns <= 0 || (count_ == kLongestOfCause && ns <= kept_[count_ - 1].ns)) return;
+    if (count_ < kLongestOfCause) ++count_;
+    size_t at = count_ - 1;
+    for (; at > 0 && kept_[at - 1].ns < ns; --at) kept_[at] = kept_[at - 1];
+    kept_[at] = {ns, id};
+  }
+  void AddIds(std::vector<int64_t>& ids) const {
+    for (size_t i = 0; i < count_; ++i) ids.push_back(kept_[i].id);
+  }
+
+ private:
+  struct Kept {
+    int64_t ns = 0, id = 0;
+  };
+  std::array<Kept, kLongestOfCause> kept_{};
+  size_t count_ = 0;
+};
+
+std::vector<int64_t> LongestIds(const std::vector<TraceTimeline>& timelines) {
+  std::array<Longest, kIdleCauses> longest;
+  int64_t id = 0;
+  for (const TraceTimeline& timeline : timelines)
+    for (const DeviceTimeline& device : timeline.devices)
+      for (const IdleGap& gap : device.gaps) {
+        const Cause cause = CauseOf(device, gap);
+        for (size_t of = 0; of < kIdleCauses; ++of) longest[of].Offer(cause.sums[of], id);
+        ++id;
+      }
+  std::vector<int64_t> ids;
+  for (const Longest& of_cause : longest) of_cause.AddIds(ids);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+}  // namespace
+
+void AddIdleRows(const TraceTimeline& timeline, Table& table) {
+  for (const DeviceTimeline& device : timeline.devices) {
+    Writer writer(table, timeline, device);
+    for (const IdleGap& gap : device.gaps) writer.Write(gap, static_cast<int64_t>(table.rows()));
+  }
+}
+
+Table LongestIdleRows(Tables& tables) {
+  Table table = EmptyTable<IdleRows>();
+  const std::vector<int64_t> ids = LongestIds(tables.Timelines());
+  auto next = ids.begin();
+  int64_t first = 0;  // id of the device's first gap
+  for (const TraceTimeline& timeline : tables.Timelines())
+    for (const DeviceTimeline& device : timeline.devices) {
+      const auto end = first + static_cast<int64_t>(device.gaps.size());
+      std::optional<Writer> writer;
+      for (; next != ids.end() && *next < end; ++next) {
+        if (!writer) writer.emplace(table, timeline, device);
+        writer->Write(device.gaps[static_cast<size_t>(*next - first)], *next);
+      }
+      first = end;
+    }
+  return table;
+}
+
+}  // namespace gapless::internal

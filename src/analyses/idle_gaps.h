@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of table idle (rows/idle.h): all of them, or the few that somebody wants to see. A recording has an idle
+// interval for every second operation, and what the host had open at each takes longer to find than to know how long it
+// was.
+#pragma once
+
+#include "analyses/analysis.h"
+#include "analyses/timeline.h"
+#include "trace/table.h"
+
+namespace gapless::internal {
+
+// Appends the rows of all devices of one recording.
+void AddIdleRows(const TraceTimeline& timeline, Table& table);
+
+// Returns the rows that have the most of any cause, kLongestOfCause of each cause; those of one length in their order.
+// They are as they stand in table idle, and in its order.
+inline constexpr size_t kLongestOfCause = 20;
+Table LongestIdleRows(Tables& tables);
+
+}  // namespace gapless::internal
