@@ -54,7 +54,7 @@ std::vector<int64_t> Largest(const testing::TableByName& idle, std::string_view 
   return ids;
 }
 
-std::string Cell(const Table& table, size_t row, int column) {
+std::string TextOfCell(const Table& table, size_t row, int column) {
   if (table.IsNull(row, column)) return "NULL";
   return table.columns()[static_cast<size_t>(column)].type == ColumnType::kText
              ? std::string(table.Text(row, column))
@@ -78,7 +78,7 @@ TEST(LongestIdleRows, AreThoseOfTableIdle) {
     auto id = named.begin();
     for (size_t row = 0; row < some.rows(); ++row, ++id)
       for (int column = 0; column < static_cast<int>(all.columns().size()); ++column)
-        EXPECT_EQ(Cell(some, row, column), Cell(all, static_cast<size_t>(*id), column))
+        EXPECT_EQ(TextOfCell(some, row, column), TextOfCell(all, static_cast<size_t>(*id), column))
             << all.columns()[static_cast<size_t>(column)].name << " of row " << *id;
   }
 }
