@@ -48,7 +48,8 @@ def measure_layout(
         "tables": [tables, str(path)],
         "analyze": [str(build / "gapless"), "analyze", "--no-cache", str(path)],
     }
-    taken = [{key: take(command) for key, command in commands.items()} for _ in range(rounds + 1)][1:]
+    touch = path.stat().st_size // 2  # more than any of the commands takes
+    taken = [{key: take(command, touch) for key, command in commands.items()} for _ in range(rounds + 1)][1:]
     events = count_events(tables, path)
     bytes_an_event = (max(run["analyze"].peak_bytes for run in taken) - 128 * 2**20) / events
     rows = [
@@ -87,7 +88,8 @@ def measure_ranks(options: argparse.Namespace, folder: pathlib.Path) -> list[Row
         in_own_process(make_ranks, ranks, count, options.rank_size * 10**6)
         read = [program, "query", "--no-cache", str(ranks), "SELECT 1"]
         analyze = [program, "analyze", "--no-cache", str(ranks)]
-        taken = [{"read": take(read), "analyze": take(analyze)} for _ in range(options.rounds)]
+        touch = 2**30
+        taken = [{"read": take(read, touch), "analyze": take(analyze, touch)} for _ in range(options.rounds)]
         shutil.rmtree(ranks)
         of_size = f" of {options.rank_size} MB" if options.rank_size else ""
         name, seconds = f"{count} ranks{of_size}", median(taken, "analyze")

@@ -29,7 +29,8 @@ class Lane {
   std::string Chains() {
     const auto trace = trace_.Finish();
     const Run run({trace});
-    const TraceTimeline timeline = MakeTimeline(run.traces()[0], AnalysedWindow(*run.traces()[0].trace));
+    const TraceTimeline timeline = MakeTimeline(
+        run.traces()[0], [&] { return AnalysedWindow(*run.traces()[0].trace); }, false);
     struct Text : ChainSink {
       explicit Text(const Trace& t) : of(t) {}
       std::string NameOf(GpuOpId row) const {

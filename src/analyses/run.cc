@@ -121,13 +121,16 @@ const std::vector<TraceTimeline>& Tables::Timelines() {
   std::call_once(impl_->timelines_once, [&] {
     const TimedPart timed("shared", "device timelines");
     const std::vector<const RunTrace*> primary = run_.primary();
-    const auto make = [&](const RunTrace& of) { return MakeTimeline(of, Once(*of.trace, AnalysedWindow)); };
+    const auto make = [&](const RunTrace& of, bool beside) {
+      return MakeTimeline(
+          of, [&] { return Once(*of.trace, AnalysedWindow); }, beside);
+    };
     impl_->timelines.resize(primary.size());
     if (primary.size() == 1) {
-      impl_->timelines[0] = make(*primary[0]);
+      impl_->timelines[0] = make(*primary[0], threads() > 1);
     } else if (!primary.empty()) {
       ThreadPool pool(impl_->threads);
-      pool.ParallelFor(primary.size(), [&](size_t i) { impl_->timelines[i] = make(*primary[i]); });
+      pool.ParallelFor(primary.size(), [&](size_t i) { impl_->timelines[i] = make(*primary[i], false); });
     }
   });
   return impl_->timelines;

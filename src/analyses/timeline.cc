@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <future>
 #include <limits>
 #include <map>
 #include <utility>
@@ -175,13 +176,16 @@ IdleCause DeviceTimeline::MainCause(const IdleGap& gap) const {
   return static_cast<IdleCause>(std::max_element(sums.begin(), sums.end()) - sums.begin());
 }
 
-TraceTimeline MakeTimeline(const RunTrace& of, Window window) {
+TraceTimeline MakeTimeline(const RunTrace& of, const std::function<Window()>& window, bool beside) {
   TraceTimeline timeline;
   timeline.of = &of;
   const Trace& trace = *of.trace;
-  timeline.window = std::move(window);
+  // Where the system refuses another thread, this one does it when it needs the result.
+  const auto policy = beside ? std::launch::async | std::launch::deferred : std::launch::deferred;
+  std::future<HostTracks> states = std::async(policy, [&trace] { return FlattenHostStates(trace); });
+  timeline.window = window();
   timeline.devices = SweepDevices(trace, timeline.window.span);
-  const HostTracks host = FlattenHostStates(trace);
+  const HostTracks host = states.get();
   const bool attribute = timeline.devices.size() <= kMaxAttributedDevices;
   for (DeviceTimeline& device : timeline.devices) Attribution(trace, host, device).Run(attribute);
   return timeline;

@@ -16,6 +16,7 @@
 // In recordings of more than kMaxAttributedDevices devices all is unknown.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -81,7 +82,7 @@ struct TraceTimeline {
   const Trace& trace() const { return *of->trace; }
 };
 
-// `window`: AnalysedWindow of the trace.
-TraceTimeline MakeTimeline(const RunTrace& of, Window window);
+// `window` returns the AnalysedWindow of the trace. `beside`: what the host did is found by another thread meanwhile.
+TraceTimeline MakeTimeline(const RunTrace& of, const std::function<Window()>& window, bool beside);
 
 }  // namespace gapless::internal

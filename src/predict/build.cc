@@ -34,11 +34,13 @@
 //       one has come as far as it had.
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "predict/device_edges.h"
 #include "predict/host_edges.h"
+#include "trace/order.h"
 
 namespace gapless::internal {
 namespace {
@@ -52,6 +54,7 @@ class Event {
   Event(int64_t ns, uint64_t order, uint32_t row, EventKind kind)
       : ns_(ns), tie_(order << 34 | uint64_t{order == kInnerFirst ? ~row : row} << 2 | static_cast<uint64_t>(kind)) {}
   int64_t ns() const { return ns_; }
+  int64_t tie() const { return static_cast<int64_t>(tie_); }
   EventKind kind() const { return static_cast<EventKind>(tie_ & 3); }
   uint32_t row() const {
     const auto row = static_cast<uint32_t>(tie_ >> 2);
@@ -74,8 +77,14 @@ struct Orders {
 constexpr Orders kNoOrder = {.op_end = 1, .op_begin = 1, .slice_end = 0, .slice_begin = 0};
 
 std::vector<Event> Sorted(std::vector<Event> events) {
-  if (!std::is_sorted(events.begin(), events.end())) std::sort(events.begin(), events.end());
-  return events;
+  if (std::is_sorted(events.begin(), events.end())) return events;
+  std::vector<uint32_t> order(events.size());
+  std::iota(order.begin(), order.end(), 0);
+  StableOrder(order, [&](uint32_t at) { return SortKey{events[at].ns(), events[at].tie()}; });
+  std::vector<Event> sorted;
+  sorted.reserve(events.size());
+  for (const uint32_t at : order) sorted.push_back(events[at]);
+  return sorted;
 }
 
 std::vector<Event> Merged(const std::vector<Event>& a, const std::vector<Event>& b) {

@@ -49,13 +49,18 @@ class ThreadCursor {
 };
 
 std::vector<ThreadInstants> InstantsOfThreads(const Trace& trace, const Graph& graph) {
-  std::vector<ThreadInstants> threads(trace.threads.size());
+  std::vector<uint32_t> thread_of(graph.size(), kNoRowValue);
+  std::vector<size_t> counts(trace.threads.size());
   for (uint32_t row = 0; row < graph.slice_begin.size(); ++row) {
     if (graph.slice_begin[row] == kNoInstant || graph.slice_end[row] == kNoInstant) continue;
-    ThreadInstants& thread = threads[trace.slices.thread[row].value];
-    thread.push_back(graph.slice_begin[row]), thread.push_back(graph.slice_end[row]);
+    const uint32_t thread = trace.slices.thread[row].value;
+    thread_of[graph.slice_begin[row]] = thread_of[graph.slice_end[row]] = thread;
+    counts[thread] += 2;
   }
-  for (ThreadInstants& thread : threads) std::sort(thread.begin(), thread.end());
+  std::vector<ThreadInstants> threads(trace.threads.size());
+  for (size_t thread = 0; thread < threads.size(); ++thread) threads[thread].reserve(counts[thread]);
+  for (Instant instant = 0; instant < graph.size(); ++instant)  // instants stand in the order of time
+    if (thread_of[instant] != kNoRowValue) threads[thread_of[instant]].push_back(instant);
   return threads;
 }
 
