@@ -66,7 +66,7 @@ class Copies:
 
 
 def make_layout(recording: str, path: pathlib.Path, size: int) -> None:
-    """Repeats the events of the recording until the file has `size` bytes or more."""
+    """Repeats the events of the recording until the file has `size` bytes or more, and waits until the disk has them."""
     file = CORPUS / recording
     whole = json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes())
     copies = Copies(whole.pop("traceEvents"))
@@ -78,6 +78,8 @@ def make_layout(recording: str, path: pathlib.Path, size: int) -> None:
             out.write((BETWEEN if copy else "") + copies.text(copy))
             copy += 1
         out.write("\n  }\n]}\n")
+        out.flush()
+        os.fsync(out.fileno())  # else the system writes the file while it is measured
 
 
 def make_ranks(folder: pathlib.Path, count: int, size: int = 0) -> None:
@@ -99,6 +101,7 @@ def make_ranks(folder: pathlib.Path, count: int, size: int = 0) -> None:
             recorded[rank % len(recorded)],
         )
         (folder / f"rank{rank}.json").write_text(text)
+    os.sync()
 
 
 def in_own_process(make: Callable[..., None], *arguments: object) -> None:

@@ -15,10 +15,10 @@ import sys
 import time
 from typing import NamedTuple
 
-
 TOUCH = """
 import mmap, sys
-memory = mmap.mmap(-1, int(sys.argv[1]))
+memory = mmap.mmap(-1, int(sys.argv[1]), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+memory.madvise(mmap.MADV_HUGEPAGE)  # as the columns of a recording are
 for page in range(0, len(memory), mmap.PAGESIZE):
     memory[page] = 1
 """

@@ -183,7 +183,7 @@ class TraceBuilder {
   void Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset, std::string_view text);
 
   // Merges, sorts, nests, links launches to GPU operations, finds synchronisations, assigns steps. Uses `pool` if
-  // given. A trace without rows is a trace all the same. Each shard holds fewer than 2^32 rows of each kind.
+  // given. A trace without rows is a trace all the same. All shards together hold fewer than 2^32 rows of each kind.
   Trace Finish(ThreadPool* pool = nullptr) &&;
 
   struct Impl;  // builder_impl.h

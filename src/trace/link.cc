@@ -104,7 +104,7 @@ void LinkLaunches(Trace& trace, DeriveCounts& counts) {
   LinkByCorrelation(trace, counts);
   LinkOperators(trace);
   const GpuOpTable& ops = trace.gpu_ops;
-  if (trace.slices.api.same() && trace.slices.api.size() > 0 && trace.slices.api[0] != ApiKind::kMemcpy) return;
+  if (std::ranges::find(trace.slices.api.stored(), ApiKind::kMemcpy) == trace.slices.api.stored().end()) return;
   ApiKind* api = trace.slices.api.mutable_data();
   for (size_t row = 0; row < ops.size(); ++row) {
     const SliceId launch = ops.launch[row];
