@@ -5,8 +5,9 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <span>
@@ -22,7 +23,12 @@ std::shared_ptr<std::byte> AllocatePages(size_t bytes, bool used_at_once = false
 // Returns true if both have the same bits: unlike ==, it tells 0 from -0, and NaN is itself.
 template <class T>
 bool SameBits(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == sizeof(uint32_t), uint32_t, uint64_t>;
+    return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
+  } else {
+    return a == b;
+  }
 }
 
 // A Column costs no memory to copy: copies share the values, which are freed with the last copy. Several threads
