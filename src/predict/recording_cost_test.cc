@@ -50,6 +50,23 @@ TEST(RecordingCost, IsNotKnownOfOtherRecorders) {
   const Job job = BuildJob(run.primary());
   EXPECT_TRUE(job.ranks[0].recorded.empty());
 }
+// The program has one host thread, so every instant that host work leads to is one of its own, beginnings and ends.
+TEST(RecordingCost, CountsAllHostWorkOfAThreadInOrder) {
+  const internal::Run run({Recorded("nsys", 5)});
+  const Job job = BuildJob(run.primary());
+  const Graph& graph = job.ranks[0].graph;
+  std::vector<uint32_t> wanted, found;
+  for (Instant to = 0; to < graph.size(); ++to)
+    for (uint32_t edge = graph.first_edge[to]; edge < graph.first_edge[to + 1]; ++edge)
+      if (graph.edges[edge].kind == EdgeKind::kHost || graph.edges[edge].kind == EdgeKind::kCall) {
+        wanted.push_back(edge);
+        break;
+      }
+  for (const RecordedEdge& recorded : job.ranks[0].recorded) found.push_back(recorded.edge);
+  EXPECT_EQ(found, wanted);
+  EXPECT_GE(wanted.size(), 4 * static_cast<size_t>(kOperators) - 1) << "an operator and its launch begin and end";
+}
+
 TEST(RecordingCost, NoEdgeGetsBelowZero) {
   const internal::Run run({Recorded("nsys", 5)});
   const Job job = BuildJob(run.primary());

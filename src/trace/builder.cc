@@ -12,22 +12,21 @@
 
 namespace gapless::internal {
 
-void SliceStore::Add(const SliceRow& row, uint32_t thread_index) {
-  Visit([&](auto column, auto field, auto) { (this->*column).Add(rows, row.*field); });
-  thread.Add(rows, thread_index);
-  ++rows;
+namespace {
+
+template <class Store, class Row>
+void AddRow(Store& store, const Row& row) {
+  Store::Visit([&](auto column, auto field, auto) { (store.*column).Add(store.rows, row.*field); });
+  ++store.rows;
 }
 
-void GpuOpStore::Add(const GpuOpRow& row) {
-  Visit([&](auto column, auto field, auto) { (this->*column).Add(rows, row.*field); });
-  ++rows;
+template <class Store, class Row>
+void AddRow(Store& store, const Row& row, uint32_t thread) {
+  store.thread.Add(store.rows, thread);
+  AddRow(store, row);
 }
 
-void MemoryEventStore::Add(const MemoryEventRow& row, uint32_t thread_index) {
-  Visit([&](auto column, auto field, auto) { (this->*column).Add(rows, row.*field); });
-  thread.Add(rows, thread_index);
-  ++rows;
-}
+}  // namespace
 
 // Returns the shard's own number of a thread. The last thread is remembered, because rows of one thread come in
 // runs.
@@ -64,8 +63,8 @@ void TraceBuilder::Shard::BeginChunk(uint64_t order) { impl->chunks.push_back({o
 
 void TraceBuilder::Shard::DropChunk() { impl->Truncate(impl->chunks.back().rows); }
 
-void TraceBuilder::Shard::Add(const SliceRow& row) { impl->slices.Add(row, impl->ThreadIndex(row.pid, row.tid)); }
-void TraceBuilder::Shard::Add(const GpuOpRow& row) { impl->gpu_ops.Add(row); }
+void TraceBuilder::Shard::Add(const SliceRow& row) { AddRow(impl->slices, row, impl->ThreadIndex(row.pid, row.tid)); }
+void TraceBuilder::Shard::Add(const GpuOpRow& row) { AddRow(impl->gpu_ops, row); }
 void TraceBuilder::Shard::Add(const GpuAnnotationRow& row) { impl->gpu_annotations.Add(row); }
 void TraceBuilder::Shard::Add(const SyncRow& row) { impl->syncs.Add(row); }
 void TraceBuilder::Shard::Add(const CollectiveRow& row) { impl->collectives.Add(row); }
@@ -73,7 +72,7 @@ void TraceBuilder::Shard::Add(const StepRow& row) { impl->steps.Add(row); }
 void TraceBuilder::Shard::Add(const FlowEndRow& row) { impl->flows.Add(row); }
 void TraceBuilder::Shard::Add(const CounterRow& row) { impl->counters.Add(row); }
 void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
-  impl->memory_events.Add(row, impl->ThreadIndex(row.pid, row.tid));
+  AddRow(impl->memory_events, row, impl->ThreadIndex(row.pid, row.tid));
 }
 
 void TraceBuilder::Shard::ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines) {

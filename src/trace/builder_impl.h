@@ -20,7 +20,6 @@ struct SliceStore {
   GrowingColumn<uint32_t> thread;  // the shard's own numbering; not visited
   size_t rows = 0;
 
-  void Add(const SliceRow& row, uint32_t thread_index);
   template <class F>
   static void Visit(F&& f) {
     using Store = SliceStore;
@@ -53,7 +52,6 @@ struct GpuOpStore {
   GrowingColumn<float> occupancy_pct, blocks_per_sm, warps_per_sm;
   size_t rows = 0;
 
-  void Add(const GpuOpRow& row);
   template <class F>
   static void Visit(F&& f) {
     using Store = GpuOpStore;
@@ -93,7 +91,6 @@ struct MemoryEventStore {
   GrowingColumn<uint32_t> thread;  // the shard's own numbering; not visited
   size_t rows = 0;
 
-  void Add(const MemoryEventRow& row, uint32_t thread_index);
   template <class F>
   static void Visit(F&& f) {
     using Store = MemoryEventStore;

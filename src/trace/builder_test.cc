@@ -341,5 +341,31 @@ TEST_F(BuilderTest, ADeviceIsFoundByItsNumber) {
   EXPECT_EQ(FindDevice(trace.devices, 5), trace.devices.size());
 }
 
+// What a column takes is decided over all shards: values that are one in each shard may differ between them, and texts
+// that have other ids in each shard may be the same.
+TEST(TraceBuilder, AColumnOfOneValueInEachShardIsOneOnlyIfTheyAgree) {
+  TraceBuilder builder;
+  TraceBuilder::Shard &first = builder.NewShard(), &second = builder.NewShard();
+  second.Text("only here");  // so that ids of texts differ
+  for (int64_t i = 0; i < 4; ++i) {
+    first.Add(GpuOpRow{.name = first.Text("gemm"), .device = 0, .stream = 7, .ts_ns = 10 * i, .bytes = 5});
+    second.Add(GpuOpRow{
+        .name = second.Text("gemm"), .device = 0, .stream = 9, .ts_ns = 10 * i + 5, .bytes = i, .registers = 32});
+  }
+  const Trace trace = std::move(builder).Finish();
+  const GpuOpTable& ops = trace.gpu_ops;
+  EXPECT_TRUE(ops.name.same());
+  EXPECT_TRUE(ops.device.same());
+  EXPECT_FALSE(ops.stream.same());
+  ASSERT_EQ(ops.size(), 8U);
+  for (size_t row = 0; row < ops.size(); ++row) {
+    const bool is_first = row % 2 == 0;
+    EXPECT_EQ(trace.Text(ops.name[row]), "gemm");
+    EXPECT_EQ(ops.stream[row], is_first ? 7 : 9);
+    EXPECT_EQ(ops.bytes[row], is_first ? 5 : static_cast<int64_t>(row / 2));
+    EXPECT_EQ(ops.registers[row], is_first ? kAbsent32 : 32);
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocates the memory of columns: small ones from the heap, large ones as pages of their own, which go back to
-// the system when the column is freed. On a machine that runs in another one a page fault takes as long as parsing an
+// the system when the column is freed. On a virtual machine a page fault takes longer than parsing an
 // event, so columns are huge pages, and segments come with their pages.
 #include "trace/column.h"
 

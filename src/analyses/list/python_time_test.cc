@@ -33,6 +33,24 @@ TEST(PythonTime, BelongsToTheInnermostFunctionOfTheUsersCode) {
     EXPECT_EQ(table.Text(row, "source_line"), table.IsNull(row, "callee") ? "" : "data.py:7");
 }
 
+// What a function calls, and from where, is told apart from the same call of another function.
+TEST(PythonTime, TheSameCallBelongsToWhoeverMakesIt) {
+  HandMade trace;
+  trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");
+  trace.Step(0, 0, 1000);
+  for (int64_t at = 0; at < 900; at += 300) {
+    trace.Python("data.py(3): parse", at, at + 100, "parse() (data.py)");
+    trace.Python("<built-in function sleep>", at + 10, at + 50, "util.py:5");
+    trace.Python("net.py(8): send", at + 100, at + 250, "send() (net.py)");
+    trace.Python("<built-in function sleep>", at + 110, at + 210, "util.py:5");
+  }
+  Analysed run(trace);
+  const auto table = run["python_time"];
+  EXPECT_EQ(SelfOf(table, "parse() (data.py)", "sleep"), 3 * 40);
+  EXPECT_EQ(SelfOf(table, "send() (net.py)", "sleep"), 3 * 100);
+  EXPECT_EQ(SelfOf(table, "main() (train.py)"), 1000 - 3 * 250);
+}
+
 TEST(PythonTime, LoadingAndTheOptimiserHaveRowsElsewhere) {
   HandMade trace;
   trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");
