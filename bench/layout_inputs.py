@@ -21,6 +21,8 @@ LAYOUTS = {
     "kernels without stacks": f"{KINETO}/resnet50_num_workers_0/worker0.pt.trace.json.gz",
     "NCCL-heavy": f"{HTA}/df_index_resolver/df_index_resolver.json.gz",
     "inference with graphs": "AMD-AGI__TraceLens/tests/traces/inference/vllm_decode_full/graph_execution.json.gz",
+    "a CPU without steps": "Gabriellanaro__dtu_mlops/trace.json",
+    "a replay that is refused": f"{HTA}/negative_queue_length_values_check/rank0.json.gz",
 }
 RANKS = "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto"
 BETWEEN = "\n  },\n  {\n"  # the separator that bench/yardstick.cc cuts files at

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times reading and analysing of four layouts and of many ranks, and checks that the table in bench/README.md holds.
+"""Times reading and analysing of six layouts and of many ranks, and checks that the table in bench/README.md holds.
 
     bench/layouts.py BUILD_DIR [--size 1000] [--tenfold] [--ranks 64 256 1024] [--rank-size 0] [--rounds 3] [--write]
     bench/layouts.py --check

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds a fixed cost per slice that depends on the recorder and on its options, such as recorded shapes and stacks.
+// The cost of a slice depends on its category, the recorder, and its options such as recorded shapes and stacks.
 #include "analyses/recording_overhead.h"
 
 #include <algorithm>
@@ -13,41 +13,32 @@ constexpr int64_t kOperatorNs = 200, kShapesNs = 100, kMemoryNs = 100, kStacksNs
 constexpr int64_t kPythonNs = 800;                                                         // Kineto
 constexpr int64_t kRangeNs = 1000, kOperatorRangeNs = 3000, kOperatorWithShapesNs = 8000;  // Nsight Systems
 
-struct Costs {
-  int64_t operator_ns = 0, python_ns = 0, call_ns = 0, annotation_ns = 0;
-};
+}  // namespace
 
-Costs CostsOf(const Trace& trace) {
+RecordingOverhead::RecordingOverhead(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   const bool shapes = std::any_of(slices.input_shapes.begin(), slices.input_shapes.end(),
                                   [](StringId text) { return text != StringId::kNone; });
-  if (trace.info.format == "nsys")
-    return {.operator_ns = shapes ? kOperatorWithShapesNs : kOperatorRangeNs,
-            .call_ns = kCallNs,
-            .annotation_ns = kRangeNs};
-  if (trace.info.format != "kineto") return {};
-  const bool stacks =
-      std::find(slices.category.begin(), slices.category.end(), SliceCategory::kPython) != slices.category.end();
-  return {.operator_ns = kOperatorNs + (shapes ? kShapesNs : 0) + (stacks ? kStacksNs : 0) +
-                         (trace.memory_events.size() > 0 ? kMemoryNs : 0),
-          .python_ns = kPythonNs,
-          .call_ns = kCallNs,
-          .annotation_ns = kOperatorNs};
+  if (trace.info.format == "nsys") {
+    operator_ns_ = shapes ? kOperatorWithShapesNs : kOperatorRangeNs;
+    call_ns_ = kCallNs, annotation_ns_ = kRangeNs;
+  } else if (trace.info.format == "kineto") {
+    const bool stacks =
+        std::find(slices.category.begin(), slices.category.end(), SliceCategory::kPython) != slices.category.end();
+    operator_ns_ = kOperatorNs + (shapes ? kShapesNs : 0) + (stacks ? kStacksNs : 0) +
+                   (trace.memory_events.size() > 0 ? kMemoryNs : 0);
+    python_ns_ = kPythonNs, call_ns_ = kCallNs, annotation_ns_ = kOperatorNs;
+  }
 }
 
-}  // namespace
-
-std::vector<int64_t> RecordingOverheadNs(const Trace& trace) {
-  const Costs costs = CostsOf(trace);
-  std::vector<int64_t> overhead(trace.slices.size());
-  for (size_t row = 0; row < overhead.size(); ++row) switch (trace.slices.category[row]) {
-      case SliceCategory::kOperator: overhead[row] = costs.operator_ns; break;
-      case SliceCategory::kPython: overhead[row] = costs.python_ns; break;
-      case SliceCategory::kRuntime: overhead[row] = costs.call_ns; break;
-      case SliceCategory::kAnnotation: overhead[row] = costs.annotation_ns; break;
-      default: break;
-    }
-  return overhead;
+int64_t RecordingOverhead::OfNs(SliceCategory category) const {
+  switch (category) {
+    case SliceCategory::kOperator: return operator_ns_;
+    case SliceCategory::kPython: return python_ns_;
+    case SliceCategory::kRuntime: return call_ns_;
+    case SliceCategory::kAnnotation: return annotation_ns_;
+    default: return 0;
+  }
 }
 
 }  // namespace gapless::internal

@@ -6,10 +6,13 @@
 // its host did. The figures are orders of magnitude, not measurements of the run at hand:
 //
 //   Kineto, operator       0.2 µs; 0.1 more with shapes, 0.1 with memory, 2.5 with Python stacks
-//   Kineto, Python call    0.8 µs; at least 0.15 in a loop that fits the caches (PyTorch 2.0 and 2.15, Python 3.11,
-//   EPYC) Kineto, runtime call   2 µs, of CUPTI Nsight Systems         8 µs for an operator with its shapes (emit_nvtx
-//   formats them), 3 without, 1 for another range,
-//                          2 for a runtime call
+//
+//   Kineto, Python call    0.8 µs; at least 0.15 in a loop that fits the caches (PyTorch 2.0 and 2.15, Python 3.11)
+//
+//   Kineto, runtime call   2 µs, of CUPTI
+//
+//   Nsight Systems         8 µs for an operator with its shapes, which emit_nvtx formats; 3 without, 1 for another
+//                          range, 2 for a runtime call
 //
 // They come from bare runs of programs whose recordings are public. Two decoder steps of 1.4 and 0.9 ms took 2.6 and
 // 2.1 ms recorded with stacks. Of three passes of a language model under emit_nvtx the figure of 8 µs is the least that
@@ -18,7 +21,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "trace/trace.h"
 
@@ -28,7 +30,15 @@ namespace gapless::internal {
 inline constexpr double kLittleOverhead = 0.3, kMuchOverhead = 1.4;
 inline constexpr double kMinPythonCallNs = 150;
 
-// Returns, by slice, the time that recording it takes from its thread; 0 where the recorder is not known.
-std::vector<int64_t> RecordingOverheadNs(const Trace& trace);
+// The time that recording a slice takes from its thread; 0 where the recorder is not known.
+class RecordingOverhead {
+ public:
+  explicit RecordingOverhead(const Trace& trace);
+  int64_t OfNs(SliceCategory category) const;
+  bool IsKnown() const { return call_ns_ > 0; }
+
+ private:
+  int64_t operator_ns_ = 0, python_ns_ = 0, call_ns_ = 0, annotation_ns_ = 0;
+};
 
 }  // namespace gapless::internal

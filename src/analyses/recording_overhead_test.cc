@@ -12,10 +12,7 @@ using testing::HandMade;
 
 int64_t OfOperator(HandMade& made) {
   const auto trace = made.Finish();
-  const std::vector<int64_t> overhead = RecordingOverheadNs(*trace);
-  for (size_t row = 0; row < overhead.size(); ++row)
-    if (trace->slices.category[row] == SliceCategory::kOperator) return overhead[row];
-  return kAbsent;
+  return RecordingOverhead(*trace).OfNs(SliceCategory::kOperator);
 }
 
 TEST(RecordingOverhead, GrowsWithWhatIsRecorded) {

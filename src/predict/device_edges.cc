@@ -60,7 +60,7 @@ int64_t DeviceEdges::LinkLaunch(uint32_t op) {
   // the operation can start.
   const uint32_t call = ops_.launch[op].value;
   const bool graph = trace_.slices.api[call] == ApiKind::kGraphLaunch;
-  const int64_t work_ns = graph ? trace_.slices.dur_ns[call] : order_.loading_ns[call];
+  const int64_t work_ns = graph ? trace_.slices.dur_ns[call] : order_.loading.ExtraNs(call);
   const int64_t ns = std::min(order_.launch_ns + work_ns, graph_.Since(launch));
   graph_.Link(work_ns > 0 ? EdgeKind::kCall : EdgeKind::kLaunch, launch, ns, work_ns > 0 ? call : op);
   return graph_.NsOf(launch) + ns;

@@ -43,7 +43,7 @@ void LearnTimes(const Trace& trace, const ProgramRows& program, DeviceOrder& ord
     if (!HasLaunch(trace, program, op)) continue;
     const uint32_t before = order.previous[op];
     if (before == kNoRowValue || End(ops, before) <= ops.ts_ns[op] - since_launch(op))
-      fresh.push_back(std::max<int64_t>(0, since_launch(op) - order.loading_ns[ops.launch[op].value]));
+      fresh.push_back(std::max<int64_t>(0, since_launch(op) - order.loading.ExtraNs(ops.launch[op].value)));
   }
   order.launch_ns = fresh.empty() ? kDefaultLaunchNs : NthOf(fresh, 0.05);
   const int64_t usual = fresh.empty() ? 5 * kUs : NthOf(fresh, 0.5);
@@ -58,13 +58,12 @@ void LearnTimes(const Trace& trace, const ProgramRows& program, DeviceOrder& ord
 void FindWaitedByCalls(const Trace& trace, DeviceOrder& order) {
   const SliceTable& slices = trace.slices;
   const GpuOpTable& ops = trace.gpu_ops;
-  order.waited_by_call.assign(slices.size(), kNoRowValue);
-  order.begun_in_call.assign(slices.size(), kNoRowValue);
+  order.op_of_call.assign(slices.size(), kNoRowValue), order.feeds.assign(slices.size(), 0);
   for (size_t i = 0; i < trace.syncs.size(); ++i) {
     const SliceId slice = trace.syncs.slice[i];
     const GpuOpId op = trace.syncs.waited_gpu_op[i];
     if (slice.valid() && op.valid() && trace.syncs.kind[i] != SyncKind::kStreamWait)
-      order.waited_by_call[slice.value] = op.value;
+      order.op_of_call[slice.value] = op.value;
   }
   for (uint32_t op = 0; op < ops.size(); ++op) {
     const SliceId launch = ops.launch[op];
@@ -76,8 +75,7 @@ void FindWaitedByCalls(const Trace& trace, DeviceOrder& order) {
     const bool feeds = End(ops, op) > end && end - start > kStagingNs && ops.ts_ns[op] < end;
     if (!feeds && End(ops, op) > end) continue;
     // Its own copy is what the call waits for, not an earlier one that happened to end meanwhile.
-    order.waited_by_call[launch.value] = feeds ? kNoRowValue : op;
-    order.begun_in_call[launch.value] = feeds ? op : kNoRowValue;
+    order.op_of_call[launch.value] = op, order.feeds[launch.value] = feeds ? 1 : 0;
   }
 }
 
@@ -120,7 +118,7 @@ bool HasLaunch(const Trace& trace, const ProgramRows& program, uint32_t op) {
 DeviceOrder FindDeviceOrder(const Trace& trace, const ProgramRows& program) {
   DeviceOrder order{.previous = ChainStreams(trace.gpu_ops, program)};
   FindWaitedByCalls(trace, order);
-  order.loading_ns = LoadingNs(trace, program);
+  order.loading = LoadingLaunches(trace, program);
   LearnTimes(trace, program, order);
   const SyncTable& syncs = trace.syncs;
   for (size_t i = 0; i < syncs.size(); ++i) {

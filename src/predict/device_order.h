@@ -19,18 +19,16 @@ inline constexpr int64_t kThreadWaitNs = 500'000;  // R7: a thread that does not
 using StreamKey = std::pair<int32_t, int64_t>;
 
 struct DeviceOrder {
-  std::vector<uint32_t> previous{};        // by operation: the one before it on its stream; kNoRowValue: none
-  std::vector<uint32_t> waited_by_call{};  // by slice: the operation a blocking call waited for; kNoRowValue: none
-  // By slice: the operation whose beginning a call waited for, and that ended after it: the copy of a large pageable
-  // batch, which the call feeds piece by piece; kNoRowValue: none.
-  std::vector<uint32_t> begun_in_call{};
+  std::vector<uint32_t> previous{};    // by operation: the one before it on its stream; kNoRowValue: none
+  std::vector<uint32_t> op_of_call{};  // by slice: the operation a blocking call waited for; kNoRowValue: none
+  // By slice: 1 if it waited for the operation's beginning, which ended after the call: the copy of a large pageable
+  // batch, which the call feeds piece by piece.
+  std::vector<uint8_t> feeds{};
   // Waits for events, as recorded or, where none were, by the order of the calls, by the stream that waits, in the
   // order of the calls: when the call was made, and the operation that the event stands for.
   std::map<StreamKey, std::vector<std::pair<int64_t, uint32_t>>> stream_waits{};
   bool waits_recorded = false;
-  // By slice: what a launch takes beyond the usual when there is room in the queue: it loads the code of its kernel. 0:
-  // it takes what launches take, or waits for room.
-  std::vector<int64_t> loading_ns{};
+  LoadingLaunches loading{};
   int64_t launch_ns = 0;        // from the beginning of a launch to the start on an idle stream: the least usual
   int64_t stream_ns = 0;        // between operations back to back on a stream: the median, 5 µs at most
   int64_t usual_launch_ns = 0;  // UsualLaunchNs

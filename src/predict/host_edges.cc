@@ -65,8 +65,9 @@ void HostEdges::GoOn(uint32_t thread, EdgeKind kind, uint32_t owner) {
 // R3
 bool HostEdges::WaitsForOperation(uint32_t slice, Instant before) {
   if (!rules_.blocking_calls || before == kNoInstant) return false;
-  const uint32_t ended = order_.waited_by_call[slice];
-  if (ended == kNoRowValue) return FeedsOperation(slice, before);
+  const uint32_t ended = order_.op_of_call[slice];
+  if (ended == kNoRowValue) return false;
+  if (order_.feeds[slice] != 0) return FeedsOperation(slice, before);
   const Instant end = graph_.graph().op_end[ended];
   if (end == kNoInstant) return false;
   const int64_t tail = graph_.Since(end);
@@ -79,8 +80,8 @@ bool HostEdges::WaitsForOperation(uint32_t slice, Instant before) {
 // R3, of a copy that is still under way when its call returns: what the call takes after the copy has begun is the
 // copy's time, and the rest is the call's own.
 bool HostEdges::FeedsOperation(uint32_t slice, Instant before) {
-  const uint32_t fed = order_.begun_in_call[slice];
-  const Instant begin = fed == kNoRowValue ? kNoInstant : graph_.graph().op_begin[fed];
+  const uint32_t fed = order_.op_of_call[slice];
+  const Instant begin = graph_.graph().op_begin[fed];
   if (begin == kNoInstant) return false;
   const int64_t feeding = graph_.Since(begin);
   graph_.Link(EdgeKind::kCall, before, std::max<int64_t>(0, graph_.Since(before) - feeding), slice);
@@ -93,7 +94,7 @@ bool HostEdges::FeedsOperation(uint32_t slice, Instant before) {
 bool HostEdges::WaitsForRoom(uint32_t slice, Instant before, Instant last_begun) {
   const SliceTable& slices = trace_.slices;
   const bool full = rules_.full_queues && slices.api[slice] == ApiKind::kKernelLaunch &&
-                    slices.dur_ns[slice] > FullQueueNs(order_.usual_launch_ns) && order_.loading_ns[slice] == 0;
+                    slices.dur_ns[slice] > FullQueueNs(order_.usual_launch_ns) && !order_.loading.Has(slice);
   if (!full || before == kNoInstant || last_begun == kNoInstant || graph_.NsOf(last_begun) <= slices.ts_ns[slice])
     return false;
   graph_.Link(EdgeKind::kCall, before, std::min(order_.usual_launch_ns, graph_.Since(before)), slice);

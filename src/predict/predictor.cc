@@ -75,6 +75,8 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<T
       tables_(&tables),
       pool_(std::move(pool)),
       calibration_(std::make_shared<const Calibration>(ledger, machine())) {
+  bare_step_ns_.fill(check_.replayed_step_ns);
+  if (!check_.accepted()) return;
   pool_->ParallelFor(nothing_.size(), [&](size_t i) {
     Made& made = nothing_[i];
     made.recording = static_cast<Estimate>(i);
@@ -85,11 +87,25 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<T
   });
 }
 
-// Absent: there are no typical steps, or their replay does not pass the check.
+// Absent: there are no typical steps, or nobody can say whether they or the recording are at fault.
 std::optional<Predictor> Predictor::MakeOfTypical(Tables& tables, std::span<const RunTrace* const> candidates,
                                                   const std::shared_ptr<ThreadPool>& pool,
                                                   std::span<const AdviceRow> ledger) {
-  auto typical = TakeTypicalSteps(tables, candidates);
+  auto made = MakeOfRow(TakeTypicalSteps(tables, candidates), candidates, pool, ledger);
+  if (!made || made->check_.accepted()) return made;
+  const TypicalSteps& first = *made->typical_;
+  const auto second = MakeOfRow(TakeTypicalSteps(tables, candidates, first.row), candidates, pool, ledger);
+  if (!second || second->check_.accepted()) return std::nullopt;
+  made->check_.refusal +=
+      StrCat(" (replayed at two places: ", first.Extent(), " and ", second->typical_->Extent(), ")");
+  return made;
+}
+
+// Absent: there is no row, or its ranks do not meet.
+std::optional<Predictor> Predictor::MakeOfRow(std::optional<TypicalSteps> typical,
+                                              std::span<const RunTrace* const> candidates,
+                                              const std::shared_ptr<ThreadPool>& pool,
+                                              std::span<const AdviceRow> ledger) {
   if (!typical) return std::nullopt;
   std::vector<const RunTrace*> stretches;
   for (const RunTrace* of : candidates) stretches.push_back(&typical->run->traces()[static_cast<size_t>(of->index)]);
@@ -97,7 +113,6 @@ std::optional<Predictor> Predictor::MakeOfTypical(Tables& tables, std::span<cons
   // Ranks that do not meet in the stretches may meet in the whole; without collectives they do nowhere.
   if (job.ranks.size() < stretches.size() && candidates[0]->trace->collectives.size() > 0) return std::nullopt;
   SelfCheck check = CheckJob(job, pool.get());
-  if (!check.accepted()) return std::nullopt;
   Predictor predictor(std::move(job), std::move(check), *typical->tables, pool, ledger);
   predictor.typical_ = std::move(typical);
   return predictor;
@@ -129,9 +144,12 @@ Predictor Predictor::MakeOfAll(Tables& tables, std::span<const RunTrace* const> 
   return predictor;
 }
 
-int64_t Predictor::step_ns() const {
-  const double scale = typical_ ? typical_->scale : 1;
-  return std::llround(scale * static_cast<double>(check_.recorded_step_ns));
+int64_t Predictor::step_ns() const { return typical_ ? typical_->mean_step_ns : check_.recorded_step_ns; }
+
+int64_t Predictor::OfMeanStep(int64_t ns) const {
+  if (!typical_) return ns;
+  return std::llround(static_cast<double>(ns) * static_cast<double>(typical_->mean_step_ns) /
+                      static_cast<double>(std::max<int64_t>(1, check_.recorded_step_ns)));
 }
 
 Machine Predictor::machine() const {
@@ -255,7 +273,8 @@ Prediction Predictor::Conclude(const Progress& progress) const {
   prediction.share = SharesOf(progress.tested + prediction.replay_error);
   const int64_t recording_ns = check_.replayed_step_ns - bare_step_ns();
   if (static_cast<double>(recording_ns) >= kMinRecordingCost * static_cast<double>(check_.replayed_step_ns))
-    prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ", FormatDuration(recording_ns),
+    prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ",
+                                            FormatDuration(OfMeanStep(recording_ns)),
                                             " a step, which is taken out of both steps"));
   return prediction;
 }
@@ -288,7 +307,7 @@ Predictor::Removed Predictor::RemovedBy(const Made& before, const Made& after) c
     }
   }
   const auto steps = static_cast<int64_t>(rank.span.steps());
-  return {.host_ns = removed.host_ns / steps, .device_ns = removed.device_ns / steps};
+  return {.host_ns = OfMeanStep(removed.host_ns / steps), .device_ns = OfMeanStep(removed.device_ns / steps)};
 }
 
 }  // namespace gapless::internal

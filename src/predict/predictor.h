@@ -44,15 +44,17 @@ class Predictor {
   const Job& job() const { return *job_; }
   // The rank with the most to see: the one that critical paths and sweeps are of.
   const RankGraph& main_rank() const { return job_->ranks[0]; }
-  // The steps that stand for all; absent: all are replayed. Recordings of the job are then stretches of the run's, with
-  // rows of their own and the run's times.
+  // The steps, or the stretch without steps, that stand for all; absent: all are replayed. Recordings of the job are
+  // then stretches of the run's, with rows of their own and the run's times.
   const std::optional<TypicalSteps>& typical_steps() const { return typical_; }
   // The ranks that were recorded; more than there are in the job where one stands for those that work alike.
   size_t all_ranks() const { return all_ranks_; }
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
-  // Mean of all steps as recorded.
+  // Mean of all steps as recorded; without steps all of the analysed time.
   int64_t step_ns() const;
+  // Converts time of a step as replayed to time of such a step.
+  int64_t OfMeanStep(int64_t ns) const;
   // A step as replayed when nobody records it: what shares are of.
   int64_t bare_step_ns() const { return bare_step_ns_[static_cast<size_t>(Estimate::kExpected)]; }
   Machine machine() const;
@@ -101,6 +103,9 @@ class Predictor {
   static std::optional<Predictor> MakeOfTypical(Tables& tables, std::span<const RunTrace* const> candidates,
                                                 const std::shared_ptr<ThreadPool>& pool,
                                                 std::span<const AdviceRow> ledger);
+  static std::optional<Predictor> MakeOfRow(std::optional<TypicalSteps> typical,
+                                            std::span<const RunTrace* const> candidates,
+                                            const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger);
   static Predictor MakeOfAll(Tables& tables, std::span<const RunTrace* const> candidates,
                              const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger);
   // Applies one more item to the times of all ranks. An error: it cannot be read, or nothing can be said of it.
@@ -113,7 +118,7 @@ class Predictor {
 
   std::shared_ptr<const Job> job_;
   SelfCheck check_;
-  std::array<Made, 3> nothing_{};          // by Estimate: without what recording took
+  std::array<Made, 3> nothing_{};          // by Estimate: without what recording took; of accepted recordings only
   std::array<int64_t, 3> bare_step_ns_{};  // by Estimate: a step of that
   std::optional<TypicalSteps> typical_{};
   size_t all_ranks_ = 1;

@@ -122,11 +122,11 @@ int64_t UsualLaunchNs(const Trace& trace) {
   return std::min(*among_shortest, kMaxUsualLaunchNs);
 }
 
-std::vector<int64_t> LoadingNs(const Trace& trace, const ProgramRows& program) {
+LoadingLaunches::LoadingLaunches(const Trace& trace, const ProgramRows& program)
+    : dur_ns_(trace.slices.dur_ns), loads_(trace.slices.size()), usual_ns_(UsualLaunchNs(trace)) {
   const SliceTable& slices = trace.slices;
   const GpuOpTable& ops = trace.gpu_ops;
-  const int64_t usual = UsualLaunchNs(trace);
-  std::vector<int64_t> loading(slices.size()), launched, begun;
+  std::vector<int64_t> launched, begun;
   for (uint32_t op = 0; op < ops.size(); ++op) {
     const SliceId launch = ops.launch[op];
     if (!launch.valid() || program.slices[launch.value] == 0) continue;
@@ -137,11 +137,10 @@ std::vector<int64_t> LoadingNs(const Trace& trace, const ProgramRows& program) {
     return std::lower_bound(sorted.begin(), sorted.end(), ns) - sorted.begin();
   };
   for (uint32_t row = 0; row < slices.size(); ++row) {
-    if (slices.api[row] != ApiKind::kKernelLaunch || slices.dur_ns[row] <= FullQueueNs(usual)) continue;
+    if (slices.api[row] != ApiKind::kKernelLaunch || slices.dur_ns[row] <= FullQueueNs(usual_ns_)) continue;
     const int64_t start = slices.ts_ns[row];
-    if (before(launched, start) - before(begun, start) < kFewestQueued) loading[row] = slices.dur_ns[row] - usual;
+    if (before(launched, start) - before(begun, start) < kFewestQueued) loads_[row] = 1;
   }
-  return loading;
 }
 
 int64_t FullQueueNs(int64_t usual_launch_ns) { return std::max(kFullQueueNs, kFullQueueTimes * usual_launch_ns); }

@@ -45,8 +45,21 @@ std::vector<uint8_t> LoadingSlices(const Trace& trace);
 int64_t UsualLaunchNs(const Trace& trace);
 // A launch that takes longer than this waited for room in the device's queue, or loaded the code of its kernel.
 int64_t FullQueueNs(int64_t usual_launch_ns);
-// By slice: what a launch that loads takes beyond the usual, 0 for every other slice. A launch waits for room if at
-// least ten operations that were launched before it have not begun; with fewer of them it loads.
-std::vector<int64_t> LoadingNs(const Trace& trace, const ProgramRows& program);
+
+// Launches that load the code of their kernel. A launch that takes long waits for room if at least ten operations that
+// were launched before it have not begun; with fewer of them it loads.
+class LoadingLaunches {
+ public:
+  LoadingLaunches() = default;
+  LoadingLaunches(const Trace& trace, const ProgramRows& program);
+  bool Has(uint32_t slice) const { return loads_[slice] != 0; }
+  // What the launch takes beyond the usual; 0 for every other slice.
+  int64_t ExtraNs(uint32_t slice) const { return Has(slice) ? dur_ns_[slice] - usual_ns_ : 0; }
+
+ private:
+  Column<int64_t> dur_ns_{};
+  std::vector<uint8_t> loads_{};  // by slice, of which there are many, and few load
+  int64_t usual_ns_ = 0;
+};
 
 }  // namespace gapless::internal

@@ -74,8 +74,8 @@ uint32_t HostEdge(const Graph& graph, Instant to) {
 }  // namespace
 
 std::vector<RecordedEdge> RecordingCost(const Trace& trace, const Graph& graph) {
-  const std::vector<int64_t> overhead = RecordingOverheadNs(trace);
-  if (std::all_of(overhead.begin(), overhead.end(), [](int64_t ns) { return ns == 0; })) return {};
+  const RecordingOverhead overhead(trace);
+  if (!overhead.IsKnown()) return {};
   const std::vector<ThreadInstants> threads = InstantsOfThreads(trace, graph);
   std::vector<int64_t> cost(graph.edges.size());
   std::vector<ThreadCursor> cursors;
@@ -84,12 +84,13 @@ std::vector<RecordedEdge> RecordingCost(const Trace& trace, const Graph& graph) 
     const uint32_t edge = instant == kNoInstant ? kNoRowValue : HostEdge(graph, instant);
     if (edge != kNoRowValue) cost[edge] += ns;
   };
-  for (size_t row = 0; row < overhead.size(); ++row) {
-    if (overhead[row] == 0) continue;
+  for (size_t row = 0; row < trace.slices.size(); ++row) {
+    const int64_t overhead_ns = overhead.OfNs(trace.slices.category[row]);
+    if (overhead_ns == 0) continue;
     ThreadCursor& thread = cursors[trace.slices.thread[row].value];
     const int64_t start = trace.slices.ts_ns[row];
-    add(thread.Advance(start), overhead[row] / 2);
-    add(thread.Ahead(start + trace.slices.dur_ns[row]), overhead[row] / 2);
+    add(thread.Advance(start), overhead_ns / 2);
+    add(thread.Ahead(start + trace.slices.dur_ns[row]), overhead_ns / 2);
   }
   std::vector<RecordedEdge> recorded;
   for (uint32_t thread = 0; thread < threads.size(); ++thread)

@@ -33,7 +33,7 @@ bool IsWork(const Trace& trace, uint32_t row) {
 Intervals BlockedTimes(const Trace& trace, const ProgramRows& program) {
   const SliceTable& slices = trace.slices;
   const int64_t usual = UsualLaunchNs(trace);
-  const std::vector<int64_t> loading = LoadingNs(trace, program);
+  const LoadingLaunches loading(trace, program);
   std::vector<uint8_t> waits(slices.size());
   for (size_t i = 0; i < trace.syncs.size(); ++i)
     if (trace.syncs.slice[i].valid() && trace.syncs.waited_gpu_op[i].valid()) waits[trace.syncs.slice[i].value] = 1;
@@ -50,7 +50,7 @@ Intervals BlockedTimes(const Trace& trace, const ProgramRows& program) {
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const int64_t start = slices.ts_ns[row], dur = slices.dur_ns[row];
     if (waits[row] != 0 && dur > kShortCallNs) blocked.push_back({start, start + dur});
-    if (slices.api[row] == ApiKind::kKernelLaunch && dur > FullQueueNs(usual) && loading[row] == 0)
+    if (slices.api[row] == ApiKind::kKernelLaunch && dur > FullQueueNs(usual) && !loading.Has(row))
       blocked.push_back({start + usual, start + dur});
   }
   return Merge(std::move(blocked));

@@ -35,7 +35,8 @@ class Sweeper {
   Sweeper(const Predictor& predictor, SweepBy by)
       : predictor_(predictor), job_(predictor.job()), check_(predictor.check()) {
     for (const RankGraph& rank : job_.ranks) part_of_edge_.push_back(Assign(rank, by));
-    for (SweptPart& part : parts_) part.time_ns /= static_cast<int64_t>(job_.ranks.size() * job_.ranks[0].span.steps());
+    const auto steps = static_cast<int64_t>(job_.ranks.size() * job_.ranks[0].span.steps());
+    for (SweptPart& part : parts_) part.time_ns = predictor.OfMeanStep(part.time_ns / steps);
   }
 
   std::vector<SweptPart> Run(size_t most) {

@@ -13,7 +13,7 @@ namespace gapless::internal {
 
 struct Stretch {
   int64_t start_ns = 0, end_ns = 0;  // slices and GPU operations that begin in here; times stay as they are
-  StepId first, last;                // the steps that count; others in the stretch are marked as cut off
+  StepId first{}, last{};            // the steps that count; others in the stretch are marked as cut off
 };
 
 struct CutTrace {

@@ -90,7 +90,7 @@ class Contexts {
 class Collector {
  public:
   Collector(const Trace& trace, const OptimizerUpdates& updates)
-      : trace_(trace), slices_(trace.slices), updates_(updates), context_of_(slices_.size()) {
+      : trace_(trace), slices_(trace.slices), updates_(updates) {
     for (size_t id = 0; id < trace.strings.size(); ++id)
       parts_.push_back(host_parts::PartOf(trace.strings[static_cast<StringId>(id)]));
     for (size_t step = 0; step < trace.steps.size(); ++step)
@@ -99,8 +99,10 @@ class Collector {
   }
 
   std::map<Key, Group> Run() {
+    if (steps_.empty()) return {};
     const ThreadId thread = host_parts::SteppingThread(trace_);
     std::vector<int64_t> own(slices_.size());
+    context_of_.resize(slices_.size());
     std::span<const Interval> steps = steps_;
     for (size_t row = 0; row < slices_.size(); ++row) {
       if (slices_.thread[row] != thread) continue;

@@ -154,7 +154,7 @@ struct Predict {
   double replay_error_share = 0;
   int64_t step_ns = 0, ranks = 0;
   int64_t all_ranks = 0;
-  std::optional<int64_t> steps{}, steps_replayed{};
+  std::optional<int64_t> steps{}, steps_replayed{}, replayed_ns{};
   std::string ranks_apart_reason{};
   std::vector<Response> self_check{};
   std::vector<Predicted> predictions{};
@@ -168,6 +168,7 @@ struct Predict {
       Field<&Predict::step_ns>("step_ns", "ns", "recorded duration of a step"),
       Field<&Predict::steps>("steps", "count", "recorded steps; missing: all are replayed"),
       Field<&Predict::steps_replayed>("steps_replayed", "count", "steps that stand for all; missing: all are replayed"),
+      Field<&Predict::replayed_ns>("replayed_ns", "ns", "recorded time that stands for all; missing: all is replayed"),
       Field<&Predict::ranks>("ranks", "count", "ranks that are replayed together"),
       Field<&Predict::all_ranks>("all_ranks", "count", "recorded ranks; missing: each is replayed, or one alone",
                                  kUnlessEmpty),
@@ -271,9 +272,12 @@ std::string PredictJson(const PredictView& view) {
                    .self_check = {check.responses.begin(), check.responses.end()}};
   if (predictor.all_ranks() > predictor.job().ranks.size() && predictor.apart().empty())
     document.all_ranks = static_cast<int64_t>(predictor.all_ranks());
-  if (const auto& typical = predictor.typical_steps())
-    document.steps = static_cast<int64_t>(typical->all_steps),
-    document.steps_replayed = static_cast<int64_t>(typical->steps);
+  if (const auto& typical = predictor.typical_steps()) {
+    document.replayed_ns = typical->replayed_ns;
+    if (typical->all_steps > 0)
+      document.steps = static_cast<int64_t>(typical->all_steps),
+      document.steps_replayed = static_cast<int64_t>(typical->row.count);
+  }
   for (const Prediction& prediction : view.predictions)
     document.predictions.push_back(PredictedOf(predictor, prediction));
   if (view.measured) document.measured = MeasuredOf(view);

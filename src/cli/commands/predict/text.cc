@@ -127,9 +127,7 @@ std::string PredictText(const PredictView& view, int columns) {
   if (!check.accepted()) return StrCat("no prediction: ", check.refusal, "\n");
   std::string text = StrCat("a step takes ", MillisecondsText(predictor.step_ns()));
   const auto& typical = predictor.typical_steps();
-  if (typical)
-    text += StrCat("\n", typical->steps, " of ", typical->all_steps,
-                   " steps stand for all: ", MillisecondsText(check.recorded_step_ns));
+  if (typical) text += StrCat("\n", typical->Extent(), " stand for all: ", MillisecondsText(check.recorded_step_ns));
   text += StrCat(typical ? ", replayed " : "; replayed ", MillisecondsText(check.replayed_step_ns), " (",
                  check.error >= 0 ? "+" : "-", FormatPercent(std::abs(check.error)), ")\n");
   size_t width = 0;

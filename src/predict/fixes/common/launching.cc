@@ -23,9 +23,9 @@ HostParts::HostParts(const Trace& trace)
       libraries_(trace.slices.size()),
       loading_(LoadingSlices(trace)),
       is_own_work_(OwnWork(trace)) {
-  const std::vector<int64_t> code_ns = LoadingNs(trace, FindProgram(trace));
-  for (size_t row = 0; row < code_ns.size(); ++row)
-    if (code_ns[row] > 0) loading_[row] = 1;
+  const LoadingLaunches code(trace, FindProgram(trace));
+  for (uint32_t row = 0; row < loading_.size(); ++row)
+    if (code.Has(row)) loading_[row] = 1;
   const GpuOpTable& ops = trace.gpu_ops;
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (!ops.launch[op].valid()) continue;
