@@ -144,12 +144,15 @@ Predictor Predictor::MakeOfAll(Tables& tables, std::span<const RunTrace* const> 
   return predictor;
 }
 
-int64_t Predictor::step_ns() const { return typical_ ? typical_->mean_step_ns : check_.recorded_step_ns; }
+int64_t Predictor::step_ns() const { return OfMeanStep(check_.recorded_step_ns); }
 
+// The ranks' steps are in the ratio of those that were chosen in the first one. Without steps there is one rank, and
+// its step is the stretch as the replay has it.
 int64_t Predictor::OfMeanStep(int64_t ns) const {
   if (!typical_) return ns;
-  return std::llround(static_cast<double>(ns) * static_cast<double>(typical_->mean_step_ns) /
-                      static_cast<double>(std::max<int64_t>(1, check_.recorded_step_ns)));
+  const double chosen = static_cast<double>(typical_->all_steps > 0 ? typical_->replayed_ns : check_.recorded_step_ns) /
+                        static_cast<double>(typical_->all_steps > 0 ? typical_->row.count : 1);
+  return std::llround(static_cast<double>(ns) * static_cast<double>(typical_->mean_step_ns) / std::max(1.0, chosen));
 }
 
 Machine Predictor::machine() const {

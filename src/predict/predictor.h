@@ -51,7 +51,7 @@ class Predictor {
   size_t all_ranks() const { return all_ranks_; }
   const Calibration& calibration() const { return *calibration_; }
   const std::string& apart() const { return apart_; }  // why ranks are not replayed together; empty: they are, or one
-  // Mean of all steps as recorded; without steps all of the analysed time.
+  // Mean of all steps of all ranks as recorded; without steps all of the analysed time.
   int64_t step_ns() const;
   // Converts time of a step as replayed to time of such a step.
   int64_t OfMeanStep(int64_t ns) const;

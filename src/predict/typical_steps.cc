@@ -101,8 +101,7 @@ struct Parts {
   std::vector<std::vector<int64_t>> measures{};
 
   int64_t StartOf(size_t part) const {
-    return span.start + static_cast<int64_t>(static_cast<double>(span.length()) * static_cast<double>(part) /
-                                             static_cast<double>(count));
+    return span.start + span.length() / static_cast<int64_t>(count) * static_cast<int64_t>(part);
   }
 };
 

@@ -61,7 +61,7 @@ struct TypicalSteps {
   StepsInARow row{};                 // the chosen steps, or parts, of the first candidate …
   size_t all_steps = 0;              // … and how many steps it has; 0: none, and the row is one of parts
   int64_t replayed_ns = 0;           // recorded time of the row
-  int64_t mean_step_ns = 0;          // mean of all steps; without steps all of the analysed time
+  int64_t mean_step_ns = 0;          // mean of all its steps; without steps all of the analysed time
   double error = 0;                  // how far the row's mean may be from that of all at 80 %, as a logarithm
 
   // What is replayed of what: "8 of 31 steps", "2.8 s of 28.3 s".

@@ -128,6 +128,7 @@ TEST(TypicalSteps, OfRanksAreTheSameStepsOfEach) {
   ASSERT_TRUE(some->typical_steps());
   EXPECT_EQ(some->job().ranks.size(), 2U);
   EXPECT_EQ(all->job().ranks.size(), 2U);
+  EXPECT_NEAR(static_cast<double>(some->step_ns()) / static_cast<double>(all->step_ns()), 1, 0.005);
   EXPECT_NEAR(some->Predict(*ParseItems("host=0.5"))->share.expected,
               all->Predict(*ParseItems("host=0.5"))->share.expected, 0.01);
 }
