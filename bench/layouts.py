@@ -70,7 +70,7 @@ def measure_layouts(options: argparse.Namespace, folder: pathlib.Path) -> list[R
         rows += added
         if options.tenfold:
             in_own_process(make_layout, recording, path, options.size * 10**7)
-            added, longer = measure_layout(f"{name}, ten times the size", path, options.build, 1)
+            added, longer = measure_layout(f"{name}, ten times the size", path, options.build, min(options.rounds, 3))
             rows += added
             rows += [Row(name, f"growth of {key} at ten times", longer[key] / seconds[key], 11.8) for key in seconds]
         path.unlink()
@@ -82,6 +82,7 @@ def measure_ranks(options: argparse.Namespace, folder: pathlib.Path) -> list[Row
     rows: list[Row] = []
     before: tuple[int, float] | None = None
     program = str(options.build / "gapless")
+    rounds = options.rounds if options.rank_size else max(options.rounds, 7)  # short, so that few rounds say little
     for count in options.ranks:
         print(f"{count} ranks", file=sys.stderr)
         ranks = folder / f"ranks{count}"
@@ -89,7 +90,7 @@ def measure_ranks(options: argparse.Namespace, folder: pathlib.Path) -> list[Row
         read = [program, "query", "--no-cache", str(ranks), "SELECT 1"]
         analyze = [program, "analyze", "--no-cache", str(ranks)]
         touch = 2**30
-        taken = [{"read": take(read, touch), "analyze": take(analyze, touch)} for _ in range(options.rounds)]
+        taken = [{"read": take(read, touch), "analyze": take(analyze, touch)} for _ in range(rounds)]
         shutil.rmtree(ranks)
         of_size = f" of {options.rank_size} MB" if options.rank_size else ""
         name, seconds = f"{count} ranks{of_size}", median(taken, "analyze")
