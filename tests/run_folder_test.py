@@ -139,6 +139,19 @@ class OthersOnTheMachine(Case):
         self.assertFalse(str(agent).startswith(str(open_to_all)), agent)
         self.assertFalse(agent.exists(), "what was unpacked elsewhere goes with the run")
 
+    def test_a_run_is_not_led_elsewhere_by_whom_may_rename_it(self) -> None:
+        """Its processes reach it by our open folder, and the end says where it is."""
+        for mode in (0o777, 0o2775):
+            above = self.folder / f"open{mode:o}"
+            above.mkdir()
+            above.chmod(mode)
+            words = f"mv {above}/run {above}/moved; mkdir -m 777 {above}/run; exec {sys.executable} agent.py"
+            done = self.gapless("profile", "-o", above / "run", "--", "sh", "-c", words)
+            self.assertEqual(done.returncode, OURS, done.stderr)
+            self.assertIn(f"somebody moved {above}/run while the command ran, to {above}/moved", done.stderr)
+            self.assertEqual(list((above / "run").iterdir()), [])
+            self.assertEqual(len(self.rows(above / "moved", "SELECT * FROM step")), 3)
+
     def test_a_folder_above_with_the_sticky_bit_is_one(self) -> None:
         sticky = self.folder / "sticky"
         sticky.mkdir()

@@ -17,6 +17,7 @@
 
 #include "base/json_writer.h"
 #include "base/redact.h"
+#include "base/stop_signal.h"
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "base/version.h"
@@ -40,7 +41,7 @@ int PrintAndExit(const std::string& text) {
 int ReportError(const Error& error, bool as_json, int own_failure = 0) {
   const bool stopped = error.code == ErrorCode::kInterrupted;
   const int by_code = own_failure != 0 ? own_failure : ExitStatus(error.code);
-  const int status = stopped && CaughtSignal() != 0 ? 128 + CaughtSignal() : by_code;
+  const int status = stopped && StopSignal() != 0 ? 128 + StopSignal() : by_code;
   std::fputs(DescribeError(error).c_str(), stderr);
   if (as_json) PrintAndExit(ErrorAsJson(error, status));
   return status;
@@ -92,7 +93,10 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
   KeepCommands(command.takes_command && arguments->Has("keep-command"));
   const auto status = command.run(*arguments, session);
   guard.reset();
-  return status ? *status : ReportError(status.error(), as_json, command.own_failure);
+  if (!status) return ReportError(status.error(), as_json, command.own_failure);
+  // A verb that measures prints what it has so far when it is told to stop.
+  const bool is_measured = command.own_failure == 0 && !command.only_reads;
+  return is_measured && StopSignal() != 0 ? 128 + StopSignal() : *status;
 }
 
 // Without any word the overview goes to standard error with the status of a usage error: nothing was asked for.

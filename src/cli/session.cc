@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects the terminal's properties and catches SIGINT and SIGTERM.
+// Detects the terminal's properties and catches the signals that ask the program to stop.
 //
-// The handler only sets two atomics, which is safe in a handler; loops look at the flag. It is installed with
+// The handler only notes the signal (base/stop_signal.h); loops look at the flag. It is installed with
 // SA_RESETHAND, so the same signal sent again ends a program that does not react. SIGPIPE is ignored, so that writing
 // to a pipe whose reader has gone is an error to handle, not the end of the program.
 #include "cli/session.h"
@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "base/stop_signal.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
@@ -22,14 +23,9 @@ namespace {
 constexpr int kNarrowestTerminal = 40;
 constexpr int kWidestTerminal = 400;
 
-std::atomic<bool> cancel_flag{false};
-std::atomic<int> caught_signal{0};
-
-// The number is stored first: whoever sees the flag may ask for it.
-void OnSignal(int signal) {
-  caught_signal.store(signal);
-  cancel_flag.store(true);
-}
+// SIGINT and SIGTERM are caught even where they are ignored, as a shell has its background jobs ignore SIGINT. The other
+// two are then meant to be ignored, as by `nohup`.
+constexpr bool IsAlwaysCaught(int signal) { return signal == SIGINT || signal == SIGTERM; }
 
 std::string_view EnvironmentValue(const char* name) {
   const char* value = std::getenv(name);
@@ -69,15 +65,13 @@ Terminal DetectTerminal() {
 // May be called again: the flag and the handlers are the same.
 const std::atomic<bool>* CatchSignals() {
   struct sigaction action {};
-  action.sa_handler = OnSignal;
+  action.sa_handler = NoteStopSignal;
   // The same signal sent again has its default action: it ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : kStopSignals)
+    if (IsAlwaysCaught(signal) || !IsIgnored(signal)) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  return &cancel_flag;
+  return StopFlag();
 }
-
-int CaughtSignal() { return caught_signal.load(); }
 
 }  // namespace gapless::internal

@@ -21,13 +21,11 @@ Terminal DetectTerminal();
 struct Session {
   Terminal terminal;
   bool stderr_is_tty = false;
-  const std::atomic<bool>* cancel = nullptr;  // set by SIGINT and SIGTERM
+  const std::atomic<bool>* cancel = nullptr;  // set by a signal that asks the program to stop
 };
 
-// From now on SIGINT and SIGTERM set a flag (a second one kills), and writing to a closed pipe is an error that can be
-// seen instead of a signal.
+// From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM set a flag (the same one again kills), and writing to a closed pipe is an
+// error that can be seen instead of a signal. SIGHUP and SIGQUIT stay ignored where they were.
 const std::atomic<bool>* CatchSignals();
-// Returns the number of the signal that set the flag; 0 until then. Safe from any thread.
-int CaughtSignal();
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the thread that ends a read-only command 100 ms after SIGINT or SIGTERM.
+// Implements the thread that ends a read-only command 100 ms after a signal to stop.
 //
 // The thread sleeps on a condition variable and looks for a signal every 20 ms; a signal handler must not notify it. It
 // leaves by _exit(), which runs no destructors: other threads may still use what those would free. Temporary files are
@@ -11,8 +11,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/stop_signal.h"
 #include "base/temporaries.h"
-#include "cli/session.h"
 
 namespace gapless::internal {
 namespace {
@@ -36,7 +36,7 @@ StopGuard::~StopGuard() {
 // Waits for a signal, then gives the command time to end by itself.
 void StopGuard::Watch() {
   std::unique_lock lock(mutex_);
-  while (CaughtSignal() == 0)
+  while (StopSignal() == 0)
     if (ended_.wait_for(lock, kBetweenLooks, [this] { return has_ended_; })) return;
   if (ended_.wait_for(lock, kTimeToNotice, [this] { return has_ended_; })) return;
   RemoveTemporaries();

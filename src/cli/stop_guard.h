@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a read-only command that has not reacted to SIGINT or SIGTERM within 100 ms.
+// Ends a read-only command that has not reacted to a signal to stop within 100 ms.
 //
 // Reading looks at the flag between blocks, but an analysis is one sweep after another over a whole recording, and
 // would have to look at it in each of its loops. A command that reads, computes and writes whole files at its end has

@@ -167,7 +167,7 @@ std::span<const ExitCode> ExitCodes() {
       {3, "bad input: nothing could be read"},
       {4, "the environment lacks something, or the output cannot be written"},
       {5, "a command run for a measurement failed, or gapless same cannot decide"},
-      {130, "interrupted (128 + the number of the signal)"},
+      {130, "stopped by SIGINT; 129 by SIGHUP, 131 by SIGQUIT, 143 by SIGTERM (128 + the number of the signal)"},
   }};
   return kCodes;
 }

@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <thread>
 
 #include "base/strings.h"
 #include "collect/exec_words.h"
@@ -24,6 +26,9 @@
 
 namespace gapless::internal {
 namespace {
+
+constexpr std::chrono::milliseconds kPoll{20};
+constexpr int64_t kPatienceNs = int64_t{kSecondsUntilSigkill} * 1'000'000'000;
 
 // Binds the calling process to these processors; returns false with errno.
 bool KeepTo(const std::vector<int>& cpus) {
@@ -72,7 +77,8 @@ Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
   ssize_t got = 0;
   do got = ::read(read_end.get(), &error, sizeof error);
   while (got < 0 && errno == EINTR);
-  if (got != static_cast<ssize_t>(sizeof error)) return Child(pid);
+  if (got != static_cast<ssize_t>(sizeof error))
+    return Child(pid, options.ends_with_us ? LauncherWatch(pid) : LauncherWatch());
   ::waitpid(pid, nullptr, 0);
   const bool missing = error == ENOENT || error == ENOTDIR;
   *exec_failure = missing ? kNotFound : kNotExecutable;
@@ -90,6 +96,23 @@ std::optional<int> Child::Ended() {
   if (WIFSIGNALED(status)) signal_ = WTERMSIG(status);
   status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return status_;
+}
+
+bool Child::End(int signal) {
+  const int64_t now_ns = ClockNs(CLOCK_MONOTONIC);
+  if (!ending_) {
+    ending_.emplace("/proc");
+    kill_at_ns_ = now_ns + kPatienceNs;
+  }
+  const size_t running = SignalTree(*ending_, pid_, now_ns >= kill_at_ns_ ? SIGKILL : 0);
+  if (!Ended()) return false;
+  // What outlives its parent has not had the signal if that went to the parent alone. It gets it once.
+  if (!std::exchange(told_all_, true)) return SignalTree(*ending_, pid_, signal) == 0;
+  return running == 0;
+}
+
+void Child::EndAndWait(int signal) {
+  while (!End(signal)) std::this_thread::sleep_for(kPoll);
 }
 
 }  // namespace gapless::internal

@@ -64,17 +64,19 @@ Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& option
                              .output_path = options.output_path,
                              .working_folder = options.working_folder,
                              .cpus = options.cpus,
-                             .mask = relay.previous_mask()},
+                             .mask = relay.previous_mask(),
+                             .ends_with_us = options.ends_with_us},
                             failure_status);
   if (!child) return Unexpected{child.error()};
   for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
   while (!child->Ended()) {
-    const int signal = relay.Wait(SignalRelay::kTickMs, child->pid()).value_or(0);
-    if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
+    relay.Wait(SignalRelay::kTickMs, *child, options.ends_with_us);
     rings.Drain(false, on_record);
     for (Watcher* watcher : options.watchers) watcher->OnTick(rings, around.control, result.manifest.events);
   }
   result.wall_ns = ClockNs(CLOCK_MONOTONIC) - begun_ns;
+  result.told_to_stop = relay.stop_signal();
+  if (options.ends_with_us && result.told_to_stop != 0) child->EndAndWait(result.told_to_stop);
   rings.Drain(true, on_record);
   result.exit_status = *child->Ended();
   result.signal = child->signal();

@@ -39,7 +39,7 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
   const std::string agent = tools.folder + "/agent", injected = tools.folder + "/libgapless_inject.so";
   const std::string path = VariableOf("PYTHONPATH");
   std::vector<std::pair<std::string, std::string>> environment = {
-      {"GAPLESS_RUN", folder.path()},
+      {"GAPLESS_RUN", folder.PathForProcesses()},
       {"GAPLESS_LAUNCHER", StrCat(entry.launcher)},
       {"GAPLESS_OPTIONS", options.agent_options},
       {"GAPLESS_CUPTI", options.cupti_always ? "always" : "auto"},
@@ -71,19 +71,20 @@ Manifest Describe(const LaunchOptions& options) {
 
 // Handles signals, rings and watchers until the command has ended. Returns the time of its end on CLOCK_MONOTONIC.
 int64_t Attend(Child& child, SignalRelay& relay, RingKeeper& rings, ControlBlock& control, LaunchResult& result,
-               const std::vector<Watcher*>& watchers) {
+               const std::vector<Watcher*>& watchers, bool ends_with_us) {
   Manifest& manifest = result.manifest;
   const RingKeeper::OnRecord on_record = [&](AgentProcess& process, const wire::RingRecord& record) {
     for (Watcher* watcher : watchers) watcher->OnRecord(process, record);
   };
   while (!child.Ended()) {
-    const int signal = relay.Wait(SignalRelay::kTickMs, child.pid()).value_or(0);
-    if (signal == SIGINT || signal == SIGTERM) result.told_to_stop = signal;
+    relay.Wait(SignalRelay::kTickMs, child, ends_with_us);
     if (child.Ended()) break;
     rings.Drain(false, on_record);
     for (Watcher* watcher : watchers) watcher->OnTick(rings, control, manifest.events);
   }
   const int64_t ended_ns = ClockNs(CLOCK_MONOTONIC);
+  result.told_to_stop = relay.stop_signal();
+  if (ends_with_us && result.told_to_stop != 0) child.EndAndWait(result.told_to_stop);
   rings.Drain(true, on_record);
   for (Watcher* watcher : watchers) watcher->OnTick(rings, control, manifest.events);
   return ended_ns;
@@ -184,7 +185,8 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
                              .output_path = options.output_path,
                              .working_folder = options.working_folder,
                              .cpus = options.cpus,
-                             .mask = relay.previous_mask()},
+                             .mask = relay.previous_mask(),
+                             .ends_with_us = options.ends_with_us},
                             failure_status);
   if (!child) {
     manifest->GiveUpReserve();
@@ -197,7 +199,8 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   TelemetrySampler telemetry;
   const std::string telemetry_name = entry->NameOf(kTelemetryStem, kTelemetryEnd);
   StartTelemetry(telemetry, *folder, telemetry_name, child->pid(), options);
-  result.wall_ns = Attend(*child, relay, rings, entry->control, result, watchers) - begun_ns;
+  result.wall_ns = Attend(*child, relay, rings, entry->control, result, watchers, options.ends_with_us) -
+                   begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();
@@ -207,6 +210,10 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   result.manifest.signal = result.signal;
   rings.Finish();
   NoteLosses(result.manifest, telemetry_name, telemetry.stats().error, rings, *folder);
+  if (const std::string where = folder->MovedTo(); !where.empty()) {
+    result.manifest.incomplete.push_back(StrCat("somebody moved ", result.folder, " while the command ran, to ", where));
+    result.folder = result.path = where;
+  }
   if (entry->first) entry->control.SetEnded();
   if (auto written = manifest->Replace(ManifestJson(result.manifest, rings.processes())); !written)
     result.manifest.incomplete.push_back(StrCat(manifest->name(), ": ", written.error().message));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one command with everything that watches it, and leaves a run folder.
 //
-// The command keeps its terminal, its signals and its exit status. The launcher never stops it: when the launcher is
-// killed the command goes on, and what was recorded until then is in the folder.
+// The command keeps its terminal, its signals and its exit status. The launcher never stops somebody's training: it passes
+// signals on, and when the launcher is killed the command goes on, and what was recorded until then is in the folder. A
+// command that is run for a measurement (`ends_with_us`) ends with the launcher, and so does everything below it.
 #pragma once
 
 #include <functional>
@@ -40,6 +41,7 @@ struct LaunchOptions {
       environment{};           // environment of the command, added to ours or replacing it
   bool cupti_always = false;   // the native collector in Python processes, too
   int telemetry_hz = 0;        // 0: none
+  bool ends_with_us = false;   // a signal to stop, or our end, ends the command and all below it
   bool shared_folder = false;  // others may write in the run's folder
   bool output_to_stderr = false;
   std::string output_path{};  // a file that takes the command's output and errors; empty: none
@@ -53,7 +55,7 @@ struct LaunchResult {
   std::string path;    // absolute
   int exit_status = 0;
   int signal = 0;
-  int told_to_stop = 0;  // the signal that the launcher got meanwhile, SIGINT or SIGTERM; 0: none
+  int told_to_stop = 0;  // the signal by which the launcher was asked to stop meanwhile; 0: none
   int64_t wall_ns = 0;   // wall time of the command, by a clock that is never set
   Manifest manifest;     // its `incomplete` says what could not be written
   std::vector<std::unique_ptr<AgentProcess>> processes;

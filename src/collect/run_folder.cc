@@ -84,6 +84,23 @@ Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
   return Fail(ErrorCode::kEnvironment, "there are too many run folders here", "", "name one with -o");
 }
 
+// The dot at the end makes it a folder for whoever does not follow links.
+std::string RunFolder::PathForProcesses() const {
+  const std::string open = StrCat("/proc/", ::getpid(), "/fd/", descriptor(), "/.");
+  if (ChangeableByOthers(path_).empty() || ::access(open.c_str(), X_OK) != 0) return path_;
+  return open;
+}
+
+std::string RunFolder::MovedTo() const {
+  struct stat ours {}, found {};
+  if (::fstat(descriptor(), &ours) != 0) return "";
+  const bool is_there = ::lstat(path_.c_str(), &found) == 0;
+  if (is_there && found.st_dev == ours.st_dev && found.st_ino == ours.st_ino) return "";
+  std::error_code error;
+  const auto now = std::filesystem::read_symlink(StrCat("/proc/self/fd/", descriptor()), error);
+  return error ? path_ : now.string();
+}
+
 bool RunFolder::IsGone() const {
   struct stat facts {};
   return ::fstat(descriptor(), &facts) != 0 || facts.st_nlink == 0;

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <ctime>
 
+#include "base/stop_signal.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -29,18 +31,22 @@ SignalRelay::SignalRelay() {
 SignalRelay::~SignalRelay() {
   // A signal that came too late to be passed on must not end the launcher before it has written what it knows.
   const timespec none{};
-  while (sigtimedwait(&waited_, nullptr, &none) > 0) {
-  }
+  for (int signal = 0; (signal = sigtimedwait(&waited_, nullptr, &none)) > 0;)
+    if (IsStopSignal(signal) && !IsIgnored(signal)) NoteStopSignal(signal);
   pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
 }
 
-std::optional<int> SignalRelay::Wait(int most_ms, pid_t pid) {
+void SignalRelay::Wait(int most_ms, Child& child, bool ends_with_us) {
   const timespec limit{.tv_sec = most_ms / 1000, .tv_nsec = (most_ms % 1000) * 1'000'000L};
   siginfo_t info{};
   const int signal = sigtimedwait(&waited_, &info, &limit);
-  if (signal <= 0) return std::nullopt;
-  if (signal != SIGCHLD && !FromTerminal(info) && info.si_pid != pid) ::kill(pid, signal);
-  return signal;
+  if (IsStopSignal(signal) && !IsIgnored(signal)) {
+    NoteStopSignal(signal);
+    stop_signal_ = StopSignal();
+  }
+  // Before the signal is passed on: what is below a child that ends at once could not be found any longer.
+  if (ends_with_us && stop_signal_ != 0) child.End(stop_signal_);
+  if (signal > 0 && signal != SIGCHLD && !FromTerminal(info) && info.si_pid != child.pid()) ::kill(child.pid(), signal);
 }
 
 }  // namespace gapless::internal

@@ -4,10 +4,9 @@
 // only waited out. Stopping (Ctrl-Z) is left to the system: both stop, both go on.
 #pragma once
 
-#include <sys/types.h>
-
 #include <csignal>
-#include <optional>
+
+#include "collect/child.h"
 
 namespace gapless::internal {
 
@@ -21,14 +20,18 @@ class SignalRelay {
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
+  // The signal by which this program was asked to stop since; 0: none.
+  int stop_signal() const { return stop_signal_; }
   // The mask from before, for the command.
   const sigset_t& previous_mask() const { return previous_; }
-  // Waits at most `most_ms` for a signal, SIGCHLD among them, and passes it on to `pid` where that is due. Gives the
-  // signal, absent when none came.
-  std::optional<int> Wait(int most_ms, pid_t pid);
+  // Waits at most `most_ms` for a signal, SIGCHLD among them, and passes it on to `child` where that is due. One that asks
+  // this program to stop is noted (base/stop_signal.h), and from then on each call goes on with ending a child that
+  // `ends_with_us`, with all below it.
+  void Wait(int most_ms, Child& child, bool ends_with_us);
 
  private:
   sigset_t waited_{}, previous_{};
+  int stop_signal_ = 0;
 };
 
 }  // namespace gapless::internal

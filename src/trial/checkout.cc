@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/redact.h"
+#include "base/stop_signal.h"
 #include "base/strings.h"
 #include "collect/child.h"
 #include "collect/files.h"
@@ -38,10 +39,15 @@ Result<Outcome> RunCaptured(const std::vector<std::string>& argv, const std::str
   ChildOptions options{.argv = argv, .environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"GIT_OPTIONAL_LOCKS", "0"}}};
   options.output_path = path;
   options.working_folder = folder;
+  options.ends_with_us = true;
   ::sigprocmask(SIG_SETMASK, nullptr, &options.mask);
   auto child = Child::Start(options, &failure);
   if (!child) return Unexpected{child.error()};
-  while (!child->Ended()) std::this_thread::sleep_for(kPoll);
+  while (!child->Ended()) {
+    std::this_thread::sleep_for(kPoll);
+    if (StopSignal() != 0) child->End(StopSignal());
+  }
+  if (StopSignal() != 0) return Fail(ErrorCode::kInterrupted, "interrupted");
   Outcome outcome{*child->Ended(), ContentOf(path, kMaxText)};
   while (!outcome.text.empty() && outcome.text.back() == '\n') outcome.text.pop_back();
   return outcome;

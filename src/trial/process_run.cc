@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "base/redact.h"
+#include "base/stop_signal.h"
 #include "base/strings.h"
 #include "collect/agent_options.h"
 #include "collect/files.h"
@@ -161,6 +162,7 @@ std::string_view NameOf(SampleSource source) {
 }
 
 Result<RunSample> RunOnce(const RunRequest& request) {
+  if (StopSignal() != 0) return Fail(ErrorCode::kInterrupted, "interrupted");
   const auto searches = SearchesOf(request);
   if (!searches) return Unexpected{searches.error()};
   std::optional<TemporaryFolder> temporary;
@@ -186,6 +188,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
                            .agent_options = ToJson(AgentOptionsFrom(request)),
                            .environment = environment,
                            .telemetry_hz = request.telemetry_hz,
+                           .ends_with_us = true,
                            .output_to_stderr = request.output_to_stderr,
                            .output_path = captured ? output : "",
                            .watchers = std::move(watchers)},

@@ -60,6 +60,17 @@ class Control(AgentTest):
         return len(values) == rings and min(values) >= sequence
 
     @in_ci
+    def test_commands_of_somebody_else_are_not_obeyed(self) -> None:
+        """Whoever can write the control block can shorten it, which ends a process that has mapped it."""
+        control = make_control(self.run_folder)
+        control.chmod(0o666)
+        post(control, layout.COMMAND_STOP)
+        done = self.succeed(LOOP.replace("while True:", "for step in range(40):"))
+        ring = done.ring()
+        self.assertEqual((ring.step, ring.of("ack")), (40, []))
+        self.assertIn("can be written by others", ring.text(ring.of("message")[0].a))
+
+    @in_ci
     def test_commands_of_one_process(self) -> None:
         control = make_control(self.run_folder)
         post(control, layout.COMMAND_FIX_ON, text="gc_freeze", at_step=4)

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
+#include "base/stop_signal.h"
 #include "base/strings.h"
 #include "collect/exec_words.h"
 
@@ -31,7 +33,10 @@ Result<int> RunAndWait(const ProcessRequest& request) {
     return Fail(ErrorCode::kCommand, StrCat("cannot be started: ", std::strerror(error)), request.argv[0]);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return Fail(ErrorCode::kCommand, "was lost while it ran", request.argv[0]);
+    if (errno == EINTR && StopSignal() != 0)
+      ::kill(pid, StopSignal());
+    else if (errno != EINTR)
+      return Fail(ErrorCode::kCommand, "was lost while it ran", request.argv[0]);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -20,6 +20,7 @@ bool ParseProcessStat(std::string_view line, ProcessStat& out) {
   if (fields.size() <= kRss) return false;
   const auto number = [&](size_t field) { return ToInt(fields[field]).value_or(0); };
   out.name = line.substr(open + 1, close - open - 1);
+  out.state = fields[0].empty() ? '\0' : fields[0][0];
   out.parent = number(kParent);
   out.minor_faults = number(kMinor), out.major_faults = number(kMajor);
   out.cpu_ticks = number(kUser) + number(kSystem);
@@ -29,6 +30,7 @@ bool ParseProcessStat(std::string_view line, ProcessStat& out) {
 
 void ProcessTree::Refresh(int64_t root) {
   pids_.clear();
+  running_.clear();
   if (root <= 0) return started_.clear();
   std::map<int64_t, ProcessStat> alive;
   std::multimap<int64_t, int64_t> children;
@@ -56,7 +58,10 @@ void ProcessTree::Refresh(int64_t root) {
     for (auto [at, end] = children.equal_range(parent); at != end; ++at) join(at->second);
   }
   started_ = std::move(members);
-  for (const auto& [pid, start] : started_) pids_.push_back(pid);
+  for (const auto& [pid, start] : started_) {
+    pids_.push_back(pid);
+    if (const char state = alive.at(pid).state; state != 'Z' && state != 'X') running_.push_back(pid);
+  }
 }
 
 }  // namespace gapless::internal

@@ -16,6 +16,7 @@ namespace gapless::internal {
 // The fields of /proc/<pid>/stat, or of a thread's stat file.
 struct ProcessStat {
   std::string name;  // comm, at most 15 bytes
+  char state = 0;    // R, S, D, …; Z has ended
   int64_t parent = 0;
   int64_t minor_faults = 0, major_faults = 0;
   int64_t cpu_ticks = 0;  // user and system, in ticks of the kernel
@@ -35,12 +36,13 @@ class ProcessTree {
 
   // Looks again which processes belong to the tree below `root`; 0: none.
   void Refresh(int64_t root);
-  std::span<const int64_t> pids() const { return pids_; }  // ascending
+  std::span<const int64_t> pids() const { return pids_; }        // ascending
+  std::span<const int64_t> running() const { return running_; }  // those that have not ended; ascending
 
  private:
   std::string proc_;
   std::map<int64_t, int64_t> started_;  // start time of each member, in ticks
-  std::vector<int64_t> pids_;
+  std::vector<int64_t> pids_, running_;
 };
 
 }  // namespace gapless::internal

@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import mmap
 import os
+import stat
 import time
 from typing import Callable, NamedTuple
 
@@ -51,7 +52,7 @@ class Control:
             self.handle = os.open(os.path.join(self.agent.run, "control"), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return
-        if os.fstat(self.handle).st_size < layout.CONTROL_BYTES:
+        if not self._is_ours(os.fstat(self.handle)):
             os.close(self.handle)
             return
         self.map = mmap.mmap(self.handle, layout.CONTROL_BYTES)
@@ -61,6 +62,19 @@ class Control:
             self.agent.message(layout.WARNING, "the control block is of another version: commands are not obeyed")
             return
         self.agent.orders = memoryview(self.map).cast("Q")[layout.SEQUENCE : layout.SEQUENCE + 1]
+
+    def _is_ours(self, found: os.stat_result) -> bool:
+        """Returns true if only the user of this process can have written the file, or can shorten it: a mapped file that
+        becomes shorter ends the process (SIGBUS). The owner is compared with that of the ring, which this process made: over a
+        network files may have another owner than their maker."""
+        ring = self.agent.ring
+        owner = os.geteuid() if ring is None else os.stat(ring.path).st_uid
+        trusted = stat.S_ISREG(found.st_mode) and found.st_uid == owner and not found.st_mode & 0o022
+        if not trusted:
+            self.agent.message(
+                layout.WARNING, "the control block belongs to somebody else or can be written by others: commands are not obeyed"
+            )
+        return trusted and found.st_size >= layout.CONTROL_BYTES
 
     def at_step(self, step: int) -> None:
         """Step `step` begins."""

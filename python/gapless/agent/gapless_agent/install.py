@@ -6,6 +6,7 @@ from __future__ import annotations
 import atexit
 import multiprocessing.util
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -95,6 +96,7 @@ class Running:
             from .parity.watch import Watch  # most processes do without
 
             self.parts.append(Watch(self))
+        self.following = threading.Lock()
         self.resets: list[Any] = [self.steps, self.later, self.control]
 
     def install(self) -> None:
@@ -114,6 +116,13 @@ class Running:
     # what it costs in a loop, and so does every object that is looked at: a part that has something to do sets `agent.attention`.
 
     def _follow(self, step: int) -> None:
+        if self.following.acquire(blocking=False):  # where several threads train, one of them at a time
+            try:
+                self._follow_alone(step)
+            finally:
+                self.following.release()
+
+    def _follow_alone(self, step: int) -> None:
         agent, recorder = self.agent, self.recorder
         agent.attention = False
         on_gpu = self.cuda.is_initialized()
@@ -156,6 +165,7 @@ class Running:
 
     def after_fork(self) -> None:
         """The child is a process of its own: a ring, steps and a schedule of its own; the hooks are there already."""
+        self.following = threading.Lock()
         try:
             self.agent.reset()
         except Exception as error:

@@ -5,6 +5,11 @@ It is used below `torch.profiler.profile`, whose own `step()` counts its steps f
 it. One window: prepared (the profiler runs and forgets), started (it keeps), stopped, written. A program that has a profiler of its own
 is left alone: the agent looks before each window, and gives way when the program makes one while a window is open.
 
+A window belongs to the thread that opened it. PyTorch keeps the profiler's state in that thread, and stopping it from another one ends
+the process with signal 11. So only the owner advances, stops and exports a window: at its steps, or when the thread ends. Python then
+drops the thread's local objects while PyTorch's state is still there, and the one that `Recorder.own` holds closes the window. Another
+thread abandons the window: nothing is stopped or exported, and what the ring and earlier windows have is kept.
+
 The file gets its name when it is complete. It is compressed in a thread: training goes on meanwhile.
 """
 
@@ -13,6 +18,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+import sys
 import threading
 import time
 from typing import Any, Callable
@@ -23,12 +29,24 @@ from .call_lines import BLOCK, calls_of, copy_with_calls, has_calls
 from .own_files import check_json, make_file, remove
 from .patches import hide
 
+_LAST_STEP_S = 1.0  # how long the end of the process waits for a thread that still trains to close its window
 _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this when it is first prepared
+
+
+class _Owner:
+    """Marks the thread that a window belongs to; Python drops the mark when that thread ends, and in that thread."""
+
+    def __init__(self, ends: Callable[[int], None], window: int) -> None:
+        self.ends, self.window = ends, window
+
+    def __del__(self) -> None:
+        self.ends(self.window)
 
 
 class Recorder:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
+        self.opened = 0  # windows so far: the number of the one that is open
         self.guard = agent.guard(
             "the steps that PyTorch's profiler records",
             "What was being recorded is lost, and nothing more is recorded.",
@@ -39,6 +57,9 @@ class Recorder:
     def reset(self) -> None:
         record = self.agent.options.record
         self.profiler: Any = None
+        self.opened += 1  # the marks of a parent's threads are of no window here
+        self.own = threading.local()
+        self.closed = threading.Event()
         self.mark: Any = None
         self.ours = False
         self.users = False
@@ -78,7 +99,32 @@ class Recorder:
             self.users = True
             self._say(layout.RECORDER_IMPOSSIBLE, "the program uses PyTorch's profiler itself")
         self.windows = 0
-        self._close()
+        if self._is_mine():
+            self._close()
+        else:
+            self._forget("the program uses PyTorch's profiler in another thread")
+
+    def _is_mine(self) -> bool:
+        """Returns true if this thread opened the window that is open."""
+        owner = getattr(self.own, "owner", None)
+        return self.profiler is not None and owner is not None and owner.window == self.opened
+
+    def _forget(self, why: str) -> None:
+        """Abandons a window of another thread: stopping it here would end the process."""
+        if self.profiler is None:
+            return
+        self.profiler = self.mark = None
+        self.keeps, self.agent.step_flags = False, 0
+        self._say(layout.RECORDER_IMPOSSIBLE, why)
+
+    def _thread_ends(self, window: int) -> None:
+        """The thread that opened this window ends, or drops the mark of a window that was closed long ago."""
+        if self.profiler is None or window != self.opened or sys.is_finalizing():
+            return
+        try:
+            self._close()
+        except Exception as error:
+            self.guard.failed(error)
 
     def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
         """A window from step `step` on, outside of the schedule."""
@@ -103,6 +149,8 @@ class Recorder:
         self.agent.cost_ns -= time.perf_counter_ns() - entered
 
     def _advance(self, step: int) -> None:
+        if self.profiler is not None and not self._is_mine():
+            return
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None
@@ -146,6 +194,9 @@ class Recorder:
                 experimental_config=self._experimental(),
             )
             self.profiler.prepare_trace()
+            self.opened += 1
+            self.closed.clear()
+            self.own.owner = _Owner(self._thread_ends, self.opened)
             self.agent.step_flags = layout.FLAG_RECORDED
             self._say(layout.RECORDER_ON)
             if record.stacks and self._counts_calls():
@@ -170,7 +221,7 @@ class Recorder:
             return None
 
     def _close(self) -> None:
-        """Stops, and writes what was kept."""
+        """Stops, and writes what was kept. Only for the thread that opened the window."""
         profiler, keeps = self.profiler, self.keeps
         if profiler is None:
             return
@@ -182,8 +233,11 @@ class Recorder:
             profiler.start_trace()
         profiler.stop_trace()
         self._say(layout.RECORDER_OFF)
-        if not keeps:
-            return
+        if keeps:
+            self._export(profiler)
+        self.closed.set()
+
+    def _export(self, profiler: Any) -> None:
         place = self.agent.place
         name = f"{place.worker if place else 'main'}.{time.time_ns()}.pt.trace.json"
         try:
@@ -198,8 +252,12 @@ class Recorder:
             return self._lost(error, plain, plain + ".tmp")  # which torch writes first
         arguments = (plain, name + ".gz", profiler)
         thread = threading.Thread(target=self._compress, args=arguments, name="gapless", daemon=True)
-        self.files.append(thread)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:  # Python 3.12 and later start none when the process ends
+            self._compress(*arguments)
+        else:
+            self.files.append(thread)
 
     def _compress(self, plain: str, name: str, profiler: Any) -> None:
         try:
@@ -241,18 +299,24 @@ class Recorder:
 
     def abandon(self) -> None:
         """The agent is off: a profiler that nobody stops would keep everything for ever."""
-        profiler, keeps, self.profiler = self.profiler, self.keeps, None
+        profiler, keeps, mine = self.profiler, self.keeps, self._is_mine()
         mark, self.mark = self.mark, None
-        self.windows, self.keeps, self.agent.step_flags = 0, False, 0
+        self.profiler, self.windows, self.keeps, self.agent.step_flags = None, 0, False, 0
+        if not mine:
+            return
         if mark is not None:
             mark.__exit__(None, None, None)
-        if profiler is not None:
-            if not keeps:
-                profiler.start_trace()
-            profiler.stop_trace()
+        if not keeps:
+            profiler.start_trace()
+        profiler.stop_trace()
 
     def at_end(self) -> None:
         """A program that ends early has what was kept so far."""
-        self._close()
+        if self._is_mine():
+            self._close()
+        elif self.profiler is not None:
+            self.stop_at, self.agent.attention = 0, True  # a thread that trains on closes it when its step ends
+            if not self.closed.wait(_LAST_STEP_S):
+                self._forget("the thread that was recorded neither ended nor took a step before the process ended")
         for thread in self.files:
             thread.join(60)

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that train in threads: the same result and status as without the agent, and what was recorded is kept.
+
+PyTorch's profiler has to be stopped by the thread that started it: from another one it ends the process with signal 11.
+GAPLESS_TEST_REPEAT=N runs every program N times.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import textwrap
+from typing import Any
+
+from cases import in_ci
+from harness import AgentTest, Done, layout
+
+REPEAT = int(os.environ.get("GAPLESS_TEST_REPEAT", "1"))
+
+COMMON = """
+import os, sys, threading, time, torch
+torch.set_num_threads(1)
+def train(steps, seed=0, pause=0.0):
+    torch.manual_seed(seed)
+    net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(net.parameters())
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(steps):
+        loss = net(torch.rand(4, 8, generator=generator)).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        time.sleep(pause)
+    return round(loss.item(), 6)
+"""
+
+# The first steps of a window and its end lie in different threads, or its thread ends before the process does.
+ENDS_WITHIN_A_WINDOW = """
+results = []
+thread = threading.Thread(target=lambda: results.append(train(10)))
+thread.start()
+thread.join()
+print(results, threading.active_count(), [thread.name for thread in threading.enumerate()])
+"""
+ENDS_BEFORE_THE_WINDOW_KEEPS = ENDS_WITHIN_A_WINDOW.replace("train(10)", "train(7)")
+MAIN_TRAINS_ON = ENDS_WITHIN_A_WINDOW + "print(train(40))\n"
+FOUR_THREADS = """
+threads = [threading.Thread(target=train, args=(40, seed)) for seed in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("done", threading.active_count())
+"""
+ONE_AFTER_THE_OTHER = """
+results = []
+for seed in range(5):
+    thread = threading.Thread(target=lambda: results.append(train(4, seed)))
+    thread.start()
+    thread.join()
+print(results)
+"""
+POOL = """
+from concurrent.futures import ThreadPoolExecutor
+torch.manual_seed(0)
+net = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def step(index):
+    optimizer.zero_grad()
+    net(torch.full((4, 8), index / 60)).square().mean().backward()
+    optimizer.step()
+    return index
+with ThreadPoolExecutor(3) as pool:
+    print([pool.submit(step, index).result() for index in range(60)][-1])
+print(round(net.weight.sum().item(), 6))
+"""
+OUTLIVES_MAIN = """
+def work():
+    print(train(10, pause=0.01), flush=True)
+threading.Thread(target=work).start()
+print("main ends", flush=True)
+"""
+DAEMON = """
+threading.Thread(target=train, args=(100_000, 0, 0.01), daemon=True).start()
+time.sleep(0.15)
+print("main ends", flush=True)
+"""
+DAEMON_HANGS = """
+def work():
+    train(10)
+    time.sleep(1000)
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.5)
+sys.exit(3)
+"""
+NOT_OF_THREADING = """
+import _thread
+lock = _thread.allocate_lock()
+lock.acquire()
+def work():
+    print(train(10), flush=True)
+    lock.release()
+_thread.start_new_thread(work, ())
+lock.acquire()
+time.sleep(0.2)
+print(len(threading.enumerate()))
+"""
+RAISES = """
+def work():
+    train(10)
+    raise ValueError("of the program")
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+sys.exit(7)
+"""
+FORKS = """
+def work():
+    train(10)
+    child = os.fork()
+    if child == 0:
+        print("child", train(20), flush=True)
+        os._exit(5)
+    print("parent", train(3), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+OWN_PROFILER_ELSEWHERE = """
+go, gone = threading.Event(), threading.Event()
+def work():
+    train(10)
+    go.set()
+    gone.wait()
+    train(10)
+thread = threading.Thread(target=work)
+thread.start()
+go.wait()
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as own:
+    train(3)
+print(sum(event.count for event in own.key_averages() if event.key == "aten::linear"))
+gone.set()
+thread.join()
+"""
+
+
+class Threads(AgentTest):
+    def both(self, program: str, **how: Any) -> Done:
+        """Runs the program without and with the agent, compares, and returns what it did with it."""
+        script = self.folder / "train.py"
+        script.write_text(COMMON + textwrap.dedent(program))
+        without = self.execute(script, agent=False)
+        for _ in range(REPEAT):
+            done = self.execute(script, **how)
+            self.assertEqual((done.code, done.out), (without.code, without.out), done.err)
+        return done
+
+    def recorded(self, done: Done) -> list[str]:
+        """Returns the names of the step marks of the only recording."""
+        files = done.files("main/main_*.pt.trace.json.gz")
+        self.assertEqual(len(files), REPEAT, done.err)
+        events = json.loads(gzip.decompress(files[0].read_bytes()))["traceEvents"]
+        return [event["name"] for event in events if event["name"].startswith("ProfilerStep#")]
+
+    @in_ci
+    def test_thread_that_ends_within_a_window(self) -> None:
+        self.assertEqual(self.recorded(self.both(ENDS_WITHIN_A_WINDOW)), ["ProfilerStep#8", "ProfilerStep#9", "ProfilerStep#10"])
+
+    def test_thread_that_ends_before_the_window_keeps(self) -> None:
+        self.assertEqual(self.both(ENDS_BEFORE_THE_WINDOW_KEEPS).files("main/*.gz"), [])
+
+    @in_ci
+    def test_another_thread_trains_on(self) -> None:
+        self.assertEqual(len(self.recorded(self.both(MAIN_TRAINS_ON))), 3)
+
+    @in_ci
+    def test_several_threads_train(self) -> None:
+        self.both(FOUR_THREADS)
+        self.both(ONE_AFTER_THE_OTHER)
+
+    def test_thread_pool(self) -> None:
+        self.both(POOL)
+
+    def test_thread_that_outlives_main(self) -> None:
+        self.assertEqual(len(self.recorded(self.both(OUTLIVES_MAIN))), 3)
+
+    @in_ci
+    def test_daemon_that_still_trains_closes_its_window(self) -> None:
+        self.recorded(self.both(DAEMON))
+
+    def test_daemon_that_does_nothing_is_left(self) -> None:
+        ring = self.both(DAEMON_HANGS).rings()[0]
+        self.assertIn(layout.RECORDER_IMPOSSIBLE, [record.value for record in ring.of("recorder")])
+
+    def test_thread_that_threading_does_not_know(self) -> None:
+        self.recorded(self.both(NOT_OF_THREADING))
+
+    def test_thread_that_raises(self) -> None:
+        self.recorded(self.both(RAISES))
+
+    def test_fork_in_a_thread(self) -> None:
+        self.both(FORKS)
+
+    @in_ci
+    def test_own_profiler_in_another_thread(self) -> None:
+        self.both(OWN_PROFILER_ELSEWHERE)
+
+    def test_agent_that_fails_in_another_thread(self) -> None:
+        """The window is left alone: only the thread that opened it could stop it."""
+        fails = """
+            if "gapless_agent" in sys.modules:
+                running = sys.modules["gapless_agent.install"].running
+                running.recorder.guard.failed(RuntimeError("an error of the agent"))
+        """
+        program = OWN_PROFILER_ELSEWHERE.split("with torch")[0] + textwrap.dedent(fails) + "gone.set()\nthread.join()\nprint(1)\n"
+        self.both(program)
+
+    def test_every_profile_of_python(self) -> None:
+        for kind in ("sample", "cprofile", "lines", "tracemalloc"):
+            with self.subTest(kind):
+                for program in (ENDS_WITHIN_A_WINDOW, FOUR_THREADS, DAEMON):
+                    self.both(program, options={"python": kind, "python_hz": 200})
+
+    def test_more_than_one_window(self) -> None:
+        record = {"wait": 1, "warmup": 1, "active": 2, "repeat": 6}
+        for program in (MAIN_TRAINS_ON, FOUR_THREADS, ONE_AFTER_THE_OTHER, POOL):
+            self.both(program, options={"record": record})
