@@ -143,12 +143,14 @@ class AgentTest(unittest.TestCase):
         env: dict[str, str] | None = None,
         agent: bool = True,
         cwd: Path | None = None,
+        shell: str = "",
     ) -> subprocess.Popen[str]:
+        """Starts Python with the words; `shell` is a line that starts it instead, as "$0" with the words "$@"."""
         if not PYTHON:
             self.skipTest("no Python with torch: GAPLESS_TEST_PYTHON is not set")
         given = environment(self.run_folder if agent else None, options, env)
         process = subprocess.Popen(
-            [PYTHON, *map(str, words)],
+            [*(["sh", "-c", shell] if shell else []), PYTHON, *map(str, words)],
             env=given,
             cwd=cwd or self.folder,
             stdin=subprocess.DEVNULL,
