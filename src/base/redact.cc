@@ -28,7 +28,7 @@ using Stretch = std::pair<size_t, size_t>;
 std::atomic<bool> keep_commands = false;
 
 constexpr std::string_view kNames =
-    R"(((?:--?)?[A-Za-z0-9_.-]*(?i:key|token|secret|pass|pwd|credential|auth|bearer|cookie|dsn|jwt|sig|sas|pat|conn)[A-Za-z0-9_-]*))";
+    R"(((?:--?)?[A-Za-z0-9_.-]*(?i:key|token|secret|pass|pwd?|credential|auth|bearer|cookie|dsn|jwt|sig|sas|pat|conn)[A-Za-z0-9_-]*))";
 
 bool IsSpace(char c) { return c == ' ' || c == '\t'; }
 
@@ -174,13 +174,11 @@ constexpr ShortOption kShort[] = {{"sshpass", "-p"},
                                   {"mosquitto_pub", "-P"},
                                   {"mosquitto_sub", "-P"}};
 // Programs that take the password in the same word as the option.
-constexpr ShortOption kInOneWord[] = {{"mysql", "-p"},          {"mysqldump", "-p"},     {"mysqladmin", "-p"},
-                                      {"mysqlimport", "-p"},    {"mysqlshow", "-p"},     {"mysqlcheck", "-p"},
-                                      {"mysqlpump", "-p"},      {"mariadb", "-p"},       {"mariadb-dump", "-p"},
-                                      {"mariadb-admin", "-p"},  {"sshpass", "-p"},       {"mongo", "-p"},
-                                      {"mongosh", "-p"},        {"mongodump", "-p"},     {"mongorestore", "-p"},
-                                      {"7z", "-p"},             {"7za", "-p"},           {"redis-cli", "-a"},
-                                      {"curl", "-u", true}};
+constexpr ShortOption kInOneWord[] = {
+    {"mysql", "-p"},      {"mysqldump", "-p"}, {"mysqladmin", "-p"}, {"mysqlimport", "-p"},  {"mysqlshow", "-p"},
+    {"mysqlcheck", "-p"}, {"mysqlpump", "-p"}, {"mariadb", "-p"},    {"mariadb-dump", "-p"}, {"mariadb-admin", "-p"},
+    {"sshpass", "-p"},    {"mongo", "-p"},     {"mongosh", "-p"},    {"mongodump", "-p"},    {"mongorestore", "-p"},
+    {"7z", "-p"},         {"7za", "-p"},       {"redis-cli", "-a"},  {"curl", "-u", true}};
 
 class CommandReader {
  public:
@@ -211,6 +209,7 @@ class CommandReader {
       if (command_[i - 1] != option || !IsOf(program, i - 1)) continue;
       const auto before = command_.first(i - 1);
       if (after_login && std::ranges::find(before, "login") == before.end()) continue;
+      if (!IsOwnOption(program, i - 1)) continue;
       const size_t colon = command_[i].find(':');
       if (command_[i].starts_with('$') || (after_colon && colon == std::string::npos)) continue;
       return after_colon ? StrCat(command_[i].substr(0, colon + 1), kRedacted) : std::string(kRedacted);
@@ -223,11 +222,22 @@ class CommandReader {
     return std::ranges::any_of(command_.first(i), [&](const std::string& word) { return BaseName(word) == program; });
   }
 
+  // Returns false for the options of the command that sshpass runs: "sshpass -e ssh -p 2222".
+  bool IsOwnOption(std::string_view program, size_t i) const {
+    if (program != "sshpass") return true;
+    const size_t at = static_cast<size_t>(
+        std::ranges::find_if(command_, [&](const std::string& word) { return BaseName(word) == program; }) -
+        command_.begin());
+    return i > at && std::ranges::all_of(command_.subspan(at + 1, i - at - 1),
+                                         [](const std::string& word) { return word.starts_with('-'); });
+  }
+
   // "-pSECRET" of the programs that take it so.
   std::optional<std::string> AttachedValue(size_t i) const {
     const std::string_view word = command_[i];
     for (const auto& [program, option, after_colon, after_login] : kInOneWord) {
-      if (!word.starts_with(option) || word.size() == option.size() || !IsOf(program, i)) continue;
+      if (!word.starts_with(option) || word.size() == option.size() || !IsOf(program, i) || !IsOwnOption(program, i))
+        continue;
       const std::string_view value = word.substr(option.size());
       const size_t colon = value.find(':');
       // "-p3306:3306" after the name of an image is a port.

@@ -102,7 +102,10 @@ TEST(RedactCommand, LeavesOutSecrets) {
       {"docker exec db mariadb-dump -u root -pS3cr:et runs", "docker exec db mariadb-dump -u root -p# runs"},
       {"sh -c 'mysqldump -u root -phunter2 runs | gzip > runs.gz'",
        "sh -c 'mysqldump -u root -p# runs | gzip > runs.gz'"},
-      {"sshpass -phunter2 ssh node1", "sshpass -p# ssh node1"},
+      {"sshpass -phunter2 ssh -p 2222 node1", "sshpass -p# ssh -p 2222 node1"},
+      {"bash -c 'sshpass -p hunter2 ssh -p2222 node1; redis-cli -a abc get x'",
+       "bash -c 'sshpass -p # ssh -p2222 node1; redis-cli -a # get x'"},
+      {"docker build --build-arg PW=29653847 .", "docker build --build-arg PW=# ."},
       {"mongosh -u admin -p hunter2", "mongosh -u admin -p #"},
       {"7z x -phunter2 data.7z", "7z x -p# data.7z"},
       {"unzip -P hunter2 data.zip", "unzip -P # data.zip"},
@@ -167,11 +170,11 @@ TEST(RedactText, KnowsTheFormsOfManyIssuers) {
       StrCat("pu", "l-", hex40),                              // Pulumi
       StrCat("NR", "AK-", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0"),     // New Relic
       StrCat("AGE-SEC", "RET-KEY-1", std::string(58, 'Q'), "0"),
-      StrCat("ntn", "_", mixed),                      // Notion
-      StrCat("wandb", "_v1_", mixed),                 // Weights & Biases
-      StrCat("tgp", "_v1_", mixed),                   // Together
-      StrCat("lsv2", "_pt_", hex, hex, "_0123456789"),  // LangSmith
-      StrCat("pcsk", "_", mixed),                     // Pinecone
+      StrCat("ntn", "_", mixed),                         // Notion
+      StrCat("wandb", "_v1_", mixed),                    // Weights & Biases
+      StrCat("tgp", "_v1_", mixed),                      // Together
+      StrCat("lsv2", "_pt_", hex, hex, "_0123456789"),   // LangSmith
+      StrCat("pcsk", "_", mixed),                        // Pinecone
       StrCat("0123456789", ":AA", mixed.substr(0, 33)),  // Telegram
   };
   for (const std::string& secret : secrets) {
@@ -206,6 +209,8 @@ TEST(RedactCommand, LeavesAllElse) {
       "mysql -u root -p runs -P 3306 --protocol=tcp -p$PASS",
       "make -p4 -j8 && gcc -pthread -pipe -pg x.c && python -u x.py && mkdir -p a/b",
       "python x.py --authors me,you --author=me --oauth-app x --auth-url https://host/",
+      "sshpass -e ssh -p2222 -p 2222 host",
+      "bash -c 'sshpass -e ssh -p2222 host; mysql -u root -p < x.sql; mysql -p$PASS'",
       "ssh -p2222 host python x.py -p 8080 -p4 --precision 16",
       "python x.py --pass 2 --pass=1 --num-pass 3 --forward_pass 1 --skip-pass inline",
       "deepspeed --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgM119 x.py",

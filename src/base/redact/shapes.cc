@@ -34,10 +34,13 @@ constexpr std::string_view kMoreKeys =
 // Nothing else begins like these, so that they need no digit: keys of Hugging Face are letters alone.
 constexpr std::string_view kCertain =
     R"((?:^|[^A-Za-z0-9_-])(glpat-[A-Za-z0-9_.-]{16,}|gh[pousr]_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,}))";
-// The password that MySQL's programs, sshpass and MongoDB's take in one word with -p, also in the line of a shell.
+// The password that MySQL's programs, sshpass, MongoDB's and redis-cli take with -p or -a, in the line of a shell.
+// What follows sshpass's own options is another program's: "sshpass -e ssh -p2222". -p3306:3306 is a port of a
+// container.
 constexpr std::string_view kAttached =
-    R"((?:^|[\s/'";|&(])(?:mysql[a-z]*|mariadb(?:-[a-z]+)?|sshpass|mongo[a-z]*)\s(?:[^;|&\n]*?\s)?-p['"]?)"
-    R"(([0-9]+|[0-9]*[^0-9:\s'"$;|&)][^\s'"$;|&)]*)(?:[\s'";|&)]|$))";  // -p3306:3306 is a port of a container
+    R"((?:^|[\s/'";|&(])(?:sshpass\s+(?:-[A-Za-z]+\s+)*-p\s*|redis-cli\s(?:[^;|&\n]*?\s)?-a\s*)"
+    R"(|(?:mysql[a-z]*|mariadb(?:-[a-z]+)?|mongo[a-z]*)\s(?:[^;|&\n]*?\s)?-p)['"]?)"
+    R"(([0-9]+|[0-9]*[^0-9:\s'"$;|&)<][^\s'"$;|&)]*)(?:[\s'";|&)]|$))";
 constexpr std::string_view kBearer = R"((?i)\bbearer\s+([A-Za-z0-9._~+/=-]{16,}))";
 constexpr std::string_view kPem =
     R"((?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)))";
