@@ -75,6 +75,7 @@ const std::atomic<bool>* CatchSignals() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its limit (ulimit -f) is an error of the write
   return &cancel_flag;
 }
 
