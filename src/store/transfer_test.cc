@@ -205,12 +205,17 @@ TEST_F(TransferTest, AnImportEndsWhenItIsCancelled) {
   History history = Open("a");
   std::atomic<bool> cancel = false;
   int lines = 0;
+  std::string rest;
   const auto endless = [&](char* out, size_t size) -> Result<size_t> {
-    BenchmarkRecord record = Sample();
-    record.uid = StrCat("u", lines);
-    const std::string line = LineOf(record) + "\n";
-    if (++lines == 5000) cancel = true;
-    return line.copy(out, size);
+    if (rest.empty()) {
+      BenchmarkRecord record = Sample();
+      record.uid = StrCat("u", lines);
+      rest = LineOf(record) + "\n";
+      if (++lines == 5000) cancel = true;
+    }
+    const size_t taken = rest.copy(out, size);
+    rest.erase(0, taken);
+    return taken;
   };
   const auto imported = ImportFrom(history, endless, "f", &cancel);
   ASSERT_FALSE(imported);

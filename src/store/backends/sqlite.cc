@@ -151,10 +151,9 @@ Unexpected SqliteConnection::Failure() const {
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
     return Fail(ErrorCode::kInput, StrCat("this is no history: ", sqlite3_errmsg(db_)), path_,
                 "name another file, or restore this one from a copy");
-  const int cause = code == SQLITE_IOERR ? sqlite3_system_errno(db_) : 0;  // such as a limit on the size of files
-  const std::string why = cause == 0 ? "" : StrCat(": ", std::generic_category().message(cause));
-  return Fail(ErrorCode::kEnvironment, StrCat("SQLite: ", sqlite3_errmsg(db_), why), path_,
+  return Fail(ErrorCode::kEnvironment, StrCat("SQLite: ", sqlite3_errmsg(db_)), path_,
               code == SQLITE_FULL       ? "make room on the disk"
+              : code == SQLITE_IOERR    ? "check the disk, and the limit on the size of files: ulimit -f"
               : code == SQLITE_READONLY ? "you may only read this history; --db names another one"
                                         : "");
 }
