@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make build && pip install .` installs the program beside the package; without a build the program is looked for on the PATH."""
+"""`make build && pip install .` installs the program beside the package; without a build the program is looked for on the PATH.
+
+What setuptools writes while it builds goes below build/, which git ignores.
+"""
 
 from __future__ import annotations
 
@@ -17,4 +20,12 @@ class WithProgram(Distribution):
         return PROGRAM.exists()
 
 
-setup(distclass=WithProgram, data_files=[("bin", ["build/gapless"])] if PROGRAM.exists() else [])
+WRITTEN = "build/python"
+
+# setuptools makes the folder of build_base, but not that of egg_base.
+(Path(__file__).parent / WRITTEN).mkdir(parents=True, exist_ok=True)
+setup(
+    distclass=WithProgram,
+    data_files=[("bin", ["build/gapless"])] if PROGRAM.exists() else [],
+    options={"build": {"build_base": WRITTEN}, "egg_info": {"egg_base": WRITTEN}},
+)

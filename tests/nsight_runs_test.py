@@ -126,7 +126,7 @@ class Nsight(unittest.TestCase):
         report = self.folder / "my report.qdrep"
         report.write_text("report", encoding="utf-8")
         done = self.gapless("analyze", str(report), PATH="/usr/bin:/bin")
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.returncode, 4)
         self.assertIn("nsys is not on PATH", done.stderr)
         self.assertIn("nsys export --type sqlite --output", done.stderr)
         self.assertIn("my report.sqlite", done.stderr)

@@ -226,6 +226,8 @@ class FullDisk(Case):
             self.assertEqual(done.returncode, OURS, done.stderr)
             self.assertIn("No space left on device", done.stderr)
             self.assertIn("telemetry.gts", done.stderr)
+            self.assertIn("the record is not complete", done.stderr.splitlines()[0], "the cause comes first")
+            self.assertNotIn("steps are seen where", done.stderr)
             self.assertNotIn("manifest.json", done.stderr, "its place was kept")
             manifest = json.loads((disk / "run/manifest.json").read_text(encoding="utf-8"))
             self.assertEqual(manifest["state"], "ended")

@@ -20,6 +20,7 @@ _gapless() {
       'predict --sweep') words='kernel operator thread' option=1 ;;
       'profile --python') words='sample cprofile lines memory' option=1 ;;
       'profile --with') words='nsys ncu' option=1 ;;
+      'query --csv') words='spreadsheet' option=1 ;;
       'report --style') words='lab' option=1 ;;
       'same --claim') words='fp32 tf32 fp16 bf16' option=1 ;;
       'validate --allow') words='exact rounding stochastic training' option=1 ;;
@@ -44,7 +45,7 @@ _gapless() {
         profile) if [[ $cur == -* ]]; then words='--output --shared-folder --steps --wait --warmup --repeat --no-shapes --no-stacks --memory --python --light --no-record --explicit-steps --with --trace --duration --cuda-memory-usage --kernel-name --launch-count --set --comprehensive --cupti --step-function --hz --quiet --keep-command --json --help'; else words=''; fi ;;
         query) if [[ $cur == -* ]]; then words='--tables --file --csv --output --rank --no-cache --json --help'; else words=''; fi ;;
         report) if [[ $cur == -* ]]; then words='--style --output --title --rank --no-cache --json --help'; else words=''; fi ;;
-        run) if [[ $cur == -* ]]; then words='--recipe --only --without --fix --print --output --step-function --shared-folder --quiet --keep-command --json --help'; else words=''; fi ;;
+        run) if [[ $cur == -* ]]; then words='--recipe --only --without --fix --with-command --print --output --step-function --shared-folder --quiet --keep-command --json --help'; else words=''; fi ;;
         same) if [[ $cur == -* ]]; then words='--claim --exact --steps --recordings --a --b --timeout --step-function --pin --show-output --keep-command --json --help'; else words=''; fi ;;
         trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;

@@ -172,7 +172,7 @@ Result<RegressionReport> RegressionDetector::DetectRegression(const PerformanceM
                                                               const std::string& baseline_branch,
                                                               double regression_threshold,
                                                               const BenchmarkMetadata& metadata) {
-  auto history = internal::History::Open(metrics_db_);
+  auto history = internal::History::OpenToRead(metrics_db_, internal::History::IfAbsent::kEmpty);
   if (!history) return Unexpected{history.error()};
   const auto judgement = internal::JudgeRecord(RecordFrom(current, metadata), *history,
                                                {.branch = baseline_branch, .effect = regression_threshold});

@@ -28,7 +28,7 @@ using Stretch = std::pair<size_t, size_t>;
 std::atomic<bool> keep_commands = false;
 
 constexpr std::string_view kNames =
-    R"(((?:--?)?[A-Za-z0-9_.-]*(?i:key|token|secret|pass|pwd|credential|auth|bearer|cookie|dsn|jwt|sig|sas|pat|conn)[A-Za-z0-9_-]*))";
+    R"(((?:--?)?[A-Za-z0-9_.-]*(?i:key|token|secret|pass|pwd?|credential|auth|bearer|cookie|dsn|jwt|sig|sas|pat|conn)[A-Za-z0-9_-]*))";
 
 bool IsSpace(char c) { return c == ' ' || c == '\t'; }
 
@@ -150,11 +150,35 @@ std::string_view BaseName(std::string_view path) { return path.substr(path.find_
 // Programs whose short options take a password: "-p" of sshpass. With a colon: what stands behind it.
 struct ShortOption {
   std::string_view program, option;
-  bool after_colon;
+  bool after_colon = false;
+  bool after_login = false;  // elsewhere the option is for something else, as for ports of containers
 };
-constexpr ShortOption kShort[] = {{"sshpass", "-p", false}, {"redis-cli", "-a", false}, {"docker", "-p", false},
-                                  {"podman", "-p", false},  {"curl", "-u", true},       {"curl", "--user", true},
-                                  {"wget", "-u", true},     {"ldapsearch", "-w", false}};
+constexpr ShortOption kShort[] = {{"sshpass", "-p"},
+                                  {"redis-cli", "-a"},
+                                  {"docker", "-p", false, true},
+                                  {"podman", "-p", false, true},
+                                  {"az", "-p", false, true},
+                                  {"curl", "-u", true},
+                                  {"curl", "--user", true},
+                                  {"curl", "-U", true},
+                                  {"wget", "-u", true},
+                                  {"http", "-a", true},
+                                  {"https", "-a", true},
+                                  {"ldapsearch", "-w"},
+                                  {"mongo", "-p"},
+                                  {"mongosh", "-p"},
+                                  {"mongodump", "-p"},
+                                  {"mongorestore", "-p"},
+                                  {"zip", "-P"},
+                                  {"unzip", "-P"},
+                                  {"mosquitto_pub", "-P"},
+                                  {"mosquitto_sub", "-P"}};
+// Programs that take the password in the same word as the option.
+constexpr ShortOption kInOneWord[] = {
+    {"mysql", "-p"},      {"mysqldump", "-p"}, {"mysqladmin", "-p"}, {"mysqlimport", "-p"},  {"mysqlshow", "-p"},
+    {"mysqlcheck", "-p"}, {"mysqlpump", "-p"}, {"mariadb", "-p"},    {"mariadb-dump", "-p"}, {"mariadb-admin", "-p"},
+    {"sshpass", "-p"},    {"mongo", "-p"},     {"mongosh", "-p"},    {"mongodump", "-p"},    {"mongorestore", "-p"},
+    {"7z", "-p"},         {"7za", "-p"},       {"redis-cli", "-a"},  {"curl", "-u", true}};
 
 class CommandReader {
  public:
@@ -164,6 +188,8 @@ class CommandReader {
     const std::string& word = command_[i];
     if (i > 0 && IsValueOf(command_[i - 1], word)) return std::string(kRedacted);
     if (auto out = ShortValue(i)) return *out;
+    if (auto out = AttachedValue(i)) return *out;
+    if (IsSetting(i)) return std::string(kRedacted);
     // In a shell line only the first word is assigned.
     const bool line = i > 0 && command_[i - 1] == "-c" && word.find(' ') != std::string::npos;
     return line ? RedactText(word) : Assigned(word);
@@ -179,19 +205,58 @@ class CommandReader {
 
   std::optional<std::string> ShortValue(size_t i) const {
     if (i < 2) return std::nullopt;
-    for (const auto& [program, option, after_colon] : kShort) {
-      if (command_[i - 1] != option) continue;
+    for (const auto& [program, option, after_colon, after_login] : kShort) {
+      if (command_[i - 1] != option || !IsOf(program, i - 1)) continue;
       const auto before = command_.first(i - 1);
-      if (std::ranges::none_of(before, [&](const std::string& text) { return BaseName(text) == program; })) continue;
-      // Ports of containers, variables of shells.
-      if (program != "sshpass" && program != "redis-cli" && !after_colon &&
-          std::ranges::find(before, "login") == before.end())
-        continue;
+      if (after_login && std::ranges::find(before, "login") == before.end()) continue;
+      if (!IsOwnOption(program, i - 1)) continue;
       const size_t colon = command_[i].find(':');
       if (command_[i].starts_with('$') || (after_colon && colon == std::string::npos)) continue;
       return after_colon ? StrCat(command_[i].substr(0, colon + 1), kRedacted) : std::string(kRedacted);
     }
     return std::nullopt;
+  }
+
+  // Returns true if one of the words before word `i` is the program.
+  bool IsOf(std::string_view program, size_t i) const {
+    return std::ranges::any_of(command_.first(i), [&](const std::string& word) { return BaseName(word) == program; });
+  }
+
+  // Returns false for the options of the command that sshpass runs: "sshpass -e ssh -p 2222".
+  bool IsOwnOption(std::string_view program, size_t i) const {
+    if (program != "sshpass") return true;
+    const size_t at = static_cast<size_t>(
+        std::ranges::find_if(command_, [&](const std::string& word) { return BaseName(word) == program; }) -
+        command_.begin());
+    return i > at && std::ranges::all_of(command_.subspan(at + 1, i - at - 1),
+                                         [](const std::string& word) { return word.starts_with('-'); });
+  }
+
+  // "-pSECRET" of the programs that take it so.
+  std::optional<std::string> AttachedValue(size_t i) const {
+    const std::string_view word = command_[i];
+    for (const auto& [program, option, after_colon, after_login] : kInOneWord) {
+      if (!word.starts_with(option) || word.size() == option.size() || !IsOf(program, i) || !IsOwnOption(program, i))
+        continue;
+      const std::string_view value = word.substr(option.size());
+      const size_t colon = value.find(':');
+      // "-p3306:3306" after the name of an image is a port.
+      const bool is_port = value.find_first_not_of("0123456789:") == value.npos && colon != value.npos;
+      if (value.starts_with('$') || (after_colon && colon == value.npos) || (!after_colon && is_port)) continue;
+      return StrCat(option, after_colon ? value.substr(0, colon + 1) : "", kRedacted);
+    }
+    return std::nullopt;
+  }
+
+  // "aws configure set aws_secret_access_key SECRET": the name is a word of its own, and no option.
+  bool IsSetting(size_t i) const {
+    if (i < 2 || command_[i].starts_with('-')) return false;
+    const std::string& name = command_[i - 1];
+    if (name.starts_with('-') || name.find_first_of("_.-") == name.npos) return false;
+    const auto is_verb = [](const std::string& word) { return word == "set" || word == "config" || word == "modify"; };
+    const auto before = command_.first(i - 1);
+    return std::ranges::any_of(before.last(std::min<size_t>(before.size(), 3)), is_verb) &&
+           IsSecretValue(KindOf(name), name, command_[i], ValueContext::kOption);
   }
 
   // A whole word `name=value` may have spaces and quotes in its value, and names before names: --env=HF_TOKEN=….

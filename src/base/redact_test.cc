@@ -97,6 +97,31 @@ TEST(RedactCommand, LeavesOutSecrets) {
       {"bash -c 'wandb login --relogin " + kHex + "; python t.py'", "bash -c 'wandb login --relogin #; python t.py'"},
       {"sshpass -p hunter2 ssh node1 python t.py", "sshpass -p # ssh node1 python t.py"},
       {"docker login -u me -p abc", "docker login -u me -p #"},
+      {"mysql -h db -u root -phunter2 runs", "mysql -h db -u root -p# runs"},
+      {"/usr/bin/mysqldump -uroot -p12345 runs", "/usr/bin/mysqldump -uroot -p# runs"},
+      {"docker exec db mariadb-dump -u root -pS3cr:et runs", "docker exec db mariadb-dump -u root -p# runs"},
+      {"sh -c 'mysqldump -u root -phunter2 runs | gzip > runs.gz'",
+       "sh -c 'mysqldump -u root -p# runs | gzip > runs.gz'"},
+      {"sshpass -phunter2 ssh -p 2222 node1", "sshpass -p# ssh -p 2222 node1"},
+      {"bash -c 'sshpass -p hunter2 ssh -p2222 node1; redis-cli -a abc get x'",
+       "bash -c 'sshpass -p # ssh -p2222 node1; redis-cli -a # get x'"},
+      {"docker build --build-arg PW=29653847 .", "docker build --build-arg PW=# ."},
+      {"mongosh -u admin -p hunter2", "mongosh -u admin -p #"},
+      {"7z x -phunter2 data.7z", "7z x -p# data.7z"},
+      {"unzip -P hunter2 data.zip", "unzip -P # data.zip"},
+      {"curl -ume:abc https://host/", "curl -ume:# https://host/"},
+      {"http -a me:abc host/", "http -a me:# host/"},
+      {"python x.py --auth hunter2 --lr 1", "python x.py --auth # --lr 1"},
+      {"python x.py --auth=me:abc", "python x.py --auth=#"},
+      {"python x.py --http-auth letmein", "python x.py --http-auth #"},
+      {"bash -c 'python x.py --auth hunter2'", "bash -c 'python x.py --auth #'"},
+      {"docker run -e DB_PASS=hunter2 -eSMTP_PASS=abc --env RABBITMQ_DEFAULT_PASS=def image",
+       "docker run -e DB_PASS=# -eSMTP_PASS=# --env RABBITMQ_DEFAULT_PASS=# image"},
+      {"docker run -e MYSQL_ROOT_PASSWORD=abc -e JUPYTER_TOKEN=letmein image",
+       "docker run -e MYSQL_ROOT_PASSWORD=# -e JUPYTER_TOKEN=# image"},
+      {"python x.py --pass hunter2 --user-pass=abc", "python x.py --pass # --user-pass=#"},
+      {"aws configure set aws_secret_access_key wJalr/XUt+nFE", "aws configure set aws_secret_access_key #"},
+      {"dvc remote modify store secret_access_key abc", "dvc remote modify store secret_access_key #"},
       {"curl -u me:abc https://host/", "curl -u me:# https://host/"},
       {"curl -H 'Authorization: Bearer abc' https://host/", "curl -H 'Authorization: Bearer #' https://host/"},
       {"curl -H 'X-Api-Key: abc' -H 'Cookie: a=b; c=d' u", "curl -H 'X-Api-Key: #' -H 'Cookie: #' u"},
@@ -111,6 +136,9 @@ TEST(RedactCommand, LeavesOutSecrets) {
       {"python x.py --a=" + kAws + " --b=" + kGoogle, "python x.py --a=# --b=#"},
       {"python x.py x," + kLab + "," + kSlack, "python x.py x,#,#"},
       {"python x.py --a " + kJwt, "python x.py --a #"},
+      // A key of Hugging Face has letters alone; a routable token of GitLab has dots.
+      {StrCat("python x.py hf", "_", "AbCdEfGhIjKlMnOpQrStUvWxYzAbCdEfGh"), "python x.py #"},
+      {StrCat("git clone ", "gl", "pat-", "xYzAbCdEfGhIjKlMnOpQrStUvWx.01.0x1y2z3a4"), "git clone #"},
   };
   EXPECT_GE(std::size(cases), 40U);
   for (const auto& [given, expected] : cases) {
@@ -120,6 +148,38 @@ TEST(RedactCommand, LeavesOutSecrets) {
     EXPECT_EQ(Join(words, " "), wanted) << given;
     EXPECT_EQ(RedactCommand(words), words) << "twice is once";
     EXPECT_TRUE(IsRedacted(CommandText(WordsOf(given))));
+  }
+}
+
+// Forms that scanners of secrets know, each with its issuer. Built of parts, as above.
+TEST(RedactText, KnowsTheFormsOfManyIssuers) {
+  const std::string hex = "0123456789abcdef", hex40 = kHex, mixed = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+  const std::string secrets[] = {
+      StrCat("gl", "dt-", mixed.substr(0, 20)),               // GitLab, of a deployment
+      StrCat("gl", "rt-", mixed.substr(0, 20)),               // GitLab, of a runner
+      StrCat("xa", "pp-1-A01234567-0123456789-", hex),        // Slack, of an app
+      StrCat("do", "o_v1_", hex40, hex, "01234567"),          // DigitalOcean
+      StrCat("LT", "AI", mixed.substr(0, 20)),                // Alibaba Cloud
+      StrCat("GOC", "SPX-", mixed.substr(0, 28)),             // Google, of a client
+      StrCat("hv", "s.", mixed),                              // HashiCorp Vault
+      StrCat("da", "pi", hex, hex),                           // Databricks
+      StrCat("dp", ".pt.", mixed, "abcdefg"),                 // Doppler
+      StrCat("gl", "sa_", mixed.substr(0, 32), "_01234567"),  // Grafana
+      StrCat("shp", "at_", hex, hex),                         // Shopify
+      StrCat("key", "-", hex, hex),                           // Mailgun
+      StrCat("pu", "l-", hex40),                              // Pulumi
+      StrCat("NR", "AK-", "ABCDEFGHIJKLMNOPQRSTUVWXYZ0"),     // New Relic
+      StrCat("AGE-SEC", "RET-KEY-1", std::string(58, 'Q'), "0"),
+      StrCat("ntn", "_", mixed),                         // Notion
+      StrCat("wandb", "_v1_", mixed),                    // Weights & Biases
+      StrCat("tgp", "_v1_", mixed),                      // Together
+      StrCat("lsv2", "_pt_", hex, hex, "_0123456789"),   // LangSmith
+      StrCat("pcsk", "_", mixed),                        // Pinecone
+      StrCat("0123456789", ":AA", mixed.substr(0, 33)),  // Telegram
+  };
+  for (const std::string& secret : secrets) {
+    EXPECT_EQ(RedactText(StrCat("a ", secret, " b")), "a <redacted> b") << secret;
+    EXPECT_EQ(RedactText(StrCat("x=", secret)), "x=<redacted>") << secret;
   }
 }
 
@@ -144,6 +204,18 @@ TEST(RedactCommand, LeavesAllElse) {
       "python train.py --credentials ./creds.json --api-key-env OPENAI_API_KEY",
       "python train.py --hub-token $HF_TOKEN --api-key=${KEY} password=$(cat_file)",
       "python train.py --no-auth --auth-method oauth --auth none",
+      "mysqld --auth scram-sha-256 --auth=digest --use-auth true --auth 1 --auth saml",
+      "docker run --name mysql -p3306:3306 -p 8080 mysql:8 --port 3306 -P 3306",
+      "mysql -u root -p runs -P 3306 --protocol=tcp -p$PASS",
+      "make -p4 -j8 && gcc -pthread -pipe -pg x.c && python -u x.py && mkdir -p a/b",
+      "python x.py --authors me,you --author=me --oauth-app x --auth-url https://host/",
+      "sshpass -e ssh -p2222 -p 2222 host",
+      "bash -c 'sshpass -e ssh -p2222 host; mysql -u root -p < x.sql; mysql -p$PASS'",
+      "ssh -p2222 host python x.py -p 8080 -p4 --precision 16",
+      "python x.py --pass 2 --pass=1 --num-pass 3 --forward_pass 1 --skip-pass inline",
+      "deepspeed --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgM119 x.py",
+      "git config user.name me && conda config --set channel_priority strict",
+      "python x.py --name key-value-store-2024 --run hf_bert_base_uncased_2024 --tag glrt-nightly-2",
       "python train.py --passes 3 --bypass --multi-pass 2 --forward_pass 1",
       "python train.py --hub-private-repo --secret-sharing 3 --cookiecutter x",
       "python train.py --seed 1234 --run-id 0123456789abcdef0123456789abcdef01234567",

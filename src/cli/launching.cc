@@ -106,19 +106,31 @@ Seen Count(const LaunchResult& result) {
   return seen;
 }
 
+// Says why there may be no steps. The agent begins with `import torch`, also to look for a function; in a process that
+// it watches, it reports itself what became of the function.
+void SayWhereStepsAre(const LaunchResult& result, const std::string& step_function) {
+  if (step_function.empty())
+    return Say(
+        "steps are seen where PyTorch optimises, or a model is called again and again, in a Python that reads "
+        "PYTHONPATH; elsewhere name the function that is one iteration, --step-function train.py:train_step, or call "
+        "gapless.step() at the end of each iteration, after `import gapless`");
+  if (!result.processes.empty()) return;
+  Say(StrCat("cannot count the calls of --step-function ", Printable(step_function),
+             ": no Python process of the command imported PyTorch, and steps are counted in processes that do; check "
+             "that the command starts the Python that has PyTorch"));
+}
+
 // Says what was seen and the next command. Without a step it says where steps are seen, unless the command itself kept
-// the agent out, which was said before.
-void Summarize(const LaunchResult& result, const WatchPlan& plan) {
+// the agent out or the record is not complete, which was said before.
+void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::string& step_function) {
   const Seen seen = Count(result);
+  const bool is_complete = result.manifest.incomplete.empty();
   for (const auto& process : result.processes)
     for (const std::string& message : process->messages) Say(StrCat(process->folder, ": ", Printable(message)));
   for (const std::string& missing : plan.missing) Say(missing);
   if (seen.steps == 0) {
-    Say(StrCat(result.folder, ": no training step was seen"));
-    if (KeepsAgentOut(result.manifest.command).empty())
-      Say("steps are seen where PyTorch optimises, or a model is called again and again, in a Python that reads "
-          "PYTHONPATH; elsewhere name the function that is one iteration, --step-function train.py:train_step, or call "
-          "gapless.step() at the end of each iteration, after `import gapless`");
+    Say(StrCat(result.folder, is_complete ? ": no training step was seen" : ": no training step was recorded"));
+    if (is_complete && KeepsAgentOut(result.manifest.command).empty()) SayWhereStepsAre(result, step_function);
     return;
   }
   std::string text = StrCat(result.folder, ": ", FormatCount(static_cast<int64_t>(seen.steps)), " steps");
@@ -172,6 +184,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   AgentOptions agent = plan.agent;
   auto step_function = StepFunctionFrom(arguments);
   if (!step_function) return Unexpected{step_function.error()};
+  const std::string step_function_name = *step_function;
   agent.step_function = std::move(*step_function);
   // Run below another gapless: its measurements must not be lost because our agent replaces its own.
   if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
@@ -191,12 +204,14 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   }
   std::vector<std::string> done;
   if (plan.afterwards) done = plan.afterwards(*result);
+  // What is missing comes first: it is the cause of what the summary does not have.
+  const int status = StatusOf(*result);
   if (!quiet) {
     for (const std::string& sentence : done) Say(Printable(sentence));
-    Summarize(*result, plan);
+    Summarize(*result, plan, step_function_name);
   }
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result, plan.verb)));
-  return StatusOf(*result);
+  return status;
 }
 
 // A failure of the command is never replaced by ours.

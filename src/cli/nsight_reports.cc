@@ -44,7 +44,8 @@ Error CannotExport(const std::string& report, const std::string& exported, const
   const std::string line =
       kind.tool == "nsys" ? StrCat("nsys export --type sqlite --output ", ShellWord(exported), " ", ShellWord(report))
                           : StrCat("ncu --import ", ShellWord(report), " --csv --page raw > ", ShellWord(exported));
-  return {ErrorCode::kInput, StrCat("cannot read ", report, ": ", why.message), report,
+  return {why.code == ErrorCode::kEnvironment ? ErrorCode::kEnvironment : ErrorCode::kInput,
+          StrCat("cannot read ", report, ": ", why.message), report,
           StrCat("where ", kind.tool, " is installed: ", line, "; then give ", exported)};
 }
 

@@ -71,6 +71,7 @@ const std::atomic<bool>* CatchSignals() {
   for (const int signal : kStopSignals)
     if (IsAlwaysCaught(signal) || !IsIgnored(signal)) sigaction(signal, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its limit (ulimit -f) is an error of the write
   return StopFlag();
 }
 

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "base/strings.h"
 #include "ingest/reader.h"
@@ -28,7 +29,7 @@ bool HasExtension(std::string_view path) {
 // Splits "3=path" into rank and path, unless a file has that very name. Text before "=" that is not a whole number
 // ≥ 0 belongs to the path.
 InputPath ParseInputPath(const std::string& argument) {
-  InputPath input{argument, kAbsent, true};
+  InputPath input{argument, kAbsent, true, ""};
   const size_t equals = argument.find('=');
   std::error_code ignored;
   if (equals == std::string::npos || equals == 0 || fs::exists(argument, ignored)) return input;
@@ -65,7 +66,57 @@ void FindInRun(const std::string& folder, int depth, std::vector<std::string>& f
   }
 }
 
+// Returns the files of a directory that may be recordings by their names.
+std::vector<std::string> FilesIn(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code ended, error;
+  for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended))
+    if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
+  return found;
+}
+
+// Returns the inputs in name order.
+std::vector<InputPath> Sorted(std::vector<std::string> found, int64_t given_rank, const std::string& folder) {
+  std::sort(found.begin(), found.end());
+  std::vector<InputPath> inputs;
+  for (std::string& path : found) inputs.push_back({std::move(path), given_rank, false, folder});
+  return inputs;
+}
+
+// Returns the recordings that a directory leads to.
+Result<std::vector<InputPath>> InputPathsIn(const InputPath& input) {
+  std::vector<std::string> found;
+  if (IsRunFolder(input.path)) {
+    FindInRun(input.path, 0, found);
+    if (!found.empty()) return Sorted(std::move(found), input.given_rank, "");
+    return Fail(ErrorCode::kInput, "nothing was recorded in this run", input.path,
+                "its manifest.json says what ran; steps are seen where PyTorch trains or a model is called");
+  }
+  found = FilesIn(input.path);
+  if (!found.empty()) return Sorted(std::move(found), input.given_rank, input.path);
+  auto below = InputPathsBelow(input.path, input.given_rank);
+  if (!below.empty()) return below;
+  return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
+              "looked for .json, .json.gz, .json.zst and tar archives, here and in the folders in it");
+}
+
 }  // namespace
+
+// Leaves hidden directories out. A run directory holds its recordings one level deeper.
+std::vector<InputPath> InputPathsBelow(const std::string& folder, int64_t given_rank) {
+  std::vector<std::string> found;
+  std::error_code ended, error;
+  for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
+    const std::string path = at->path().string();
+    if (!at->is_directory(error) || at->path().filename().string().starts_with('.')) continue;
+    if (IsRunFolder(path)) {
+      FindInRun(path, 0, found);
+      continue;
+    }
+    for (std::string& file : FilesIn(path)) found.push_back(std::move(file));
+  }
+  return Sorted(std::move(found), given_rank, "");
+}
 
 Result<std::vector<InputPath>> InputPathsOf(std::span<const std::string> paths) {
   std::vector<InputPath> inputs;
@@ -76,20 +127,9 @@ Result<std::vector<InputPath>> InputPathsOf(std::span<const std::string> paths) 
       inputs.push_back(input);
       continue;
     }
-    std::vector<std::string> found;
-    std::error_code ended;
-    const bool is_run = IsRunFolder(input.path);
-    if (is_run) FindInRun(input.path, 0, found);
-    if (is_run && found.empty())
-      return Fail(ErrorCode::kInput, "nothing was recorded in this run", input.path,
-                  "its manifest.json says what ran; steps are seen where PyTorch trains or a model is called");
-    for (fs::directory_iterator at(input.path, ended), end; !is_run && !ended && at != end; at.increment(ended))
-      if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
-    if (found.empty())
-      return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
-                  "looked for .json, .json.gz, .json.zst and tar archives");
-    std::sort(found.begin(), found.end());
-    for (std::string& path : found) inputs.push_back({std::move(path), input.given_rank, false});
+    auto found = InputPathsIn(input);
+    if (!found) return found;
+    std::move(found->begin(), found->end(), std::back_inserter(inputs));
   }
   return inputs;
 }

@@ -13,6 +13,8 @@
 #include <atomic>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "base/strings.h"
 #include "base/timings.h"
@@ -173,6 +175,36 @@ class Loader {
   uint64_t total_ = 0;
 };
 
+// Returns the recordings one level below each folder whose own files are no recordings, such as a package.json. Those
+// files stay failures, which are reported.
+std::vector<InputPath> DeeperInputs(const std::vector<InputPath>& inputs, const std::vector<Loaded>& loaded) {
+  std::map<std::string, std::pair<int64_t, bool>> folders;  // path -> given rank, and if a recording was found
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].folder.empty()) continue;
+    auto& [rank, has_recording] = folders[inputs[i].folder];
+    rank = inputs[i].given_rank;
+    has_recording = has_recording || !loaded[i].traces.empty() || loaded[i].filtered > 0;
+  }
+  std::vector<InputPath> deeper;
+  for (const auto& [folder, found] : folders)
+    if (!found.second) std::ranges::move(InputPathsBelow(folder, found.first), std::back_inserter(deeper));
+  return deeper;
+}
+
+// Describes files of other tools that hold nothing to read, else says that the format is unknown.
+Unexpected UnknownFormat(std::string_view head, const std::string& path) {
+  if (head.empty())
+    return Fail(ErrorCode::kInput, "the file is empty", path, "`gapless formats` lists what can be read");
+  if (head.starts_with(std::string_view("NVR\0", 4)))
+    return Fail(
+        ErrorCode::kInput, "cannot read a report of Nsight Compute by this name", path,
+        "rename it to end in .ncu-rep, or export it: ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv");
+  if (head.find("Execution Stats") != head.npos && head.find("GPU ID") != head.npos)
+    return Fail(ErrorCode::kInput, "cannot read the totals of dcgmi stats: they have no samples over time", path,
+                "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");
+  return Fail(ErrorCode::kInput, "no reader knows this format", path, "`gapless formats` lists what can be read");
+}
+
 }  // namespace
 
 Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
@@ -186,9 +218,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
     head.resize(*got);
   }
   const Reader* reader = FindReader(head);
-  if (reader == nullptr)
-    return Fail(ErrorCode::kInput, head.empty() ? "the file is empty" : "no reader knows this format", source.path(),
-                "`gapless formats` lists what can be read");
+  if (reader == nullptr) return UnknownFormat(head, source.path());
   TraceBuilder builder;
   builder.info().path = source.path();
   builder.info().format = reader->name;
@@ -202,13 +232,17 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions&
   auto inputs = InputPathsOf(paths);
   if (!inputs) return Unexpected{inputs.error()};
   Loader loader(options, *inputs);
+  std::vector<Loaded> loaded = loader.Run();
+  const std::vector<InputPath> deeper = DeeperInputs(*inputs, loaded);
+  Loader below(options, deeper);
+  if (!loader.interrupted() && !deeper.empty()) std::ranges::move(below.Run(), std::back_inserter(loaded));
   Loaded all;
-  for (Loaded& loaded : loader.Run()) {
-    std::ranges::move(loaded.traces, std::back_inserter(all.traces));
-    std::ranges::move(loaded.failures, std::back_inserter(all.failures));
-    all.filtered += loaded.filtered;
+  for (Loaded& each : loaded) {
+    std::ranges::move(each.traces, std::back_inserter(all.traces));
+    std::ranges::move(each.failures, std::back_inserter(all.failures));
+    all.filtered += each.filtered;
   }
-  if (loader.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (loader.interrupted() || below.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
   if (all.traces.empty()) {
     if (all.filtered > 0)
       return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");

@@ -72,6 +72,23 @@ TEST_F(LoadTest, OneBrokenRankDoesNotSpoilTheOthers) {
   EXPECT_NE(loaded.failures[0].place.find("rank1.json"), std::string::npos);
 }
 
+TEST_F(LoadTest, AStrayFileHidesNoRecordingsInTheFoldersBesideIt) {
+  fs::create_directories(folder_ + "/a");
+  fs::create_directories(folder_ + "/.b");
+  Write("a/x.json", Distributed(1), 10);
+  Write(".b/y.json", Distributed(2), 10);
+  EXPECT_EQ(Load({folder_}).run.traces().size(), 1U) << "no file of its own, and hidden folders are left out";
+  std::ofstream(folder_ + "/package.json") << R"({"name": "x"})";
+  const LoadedRun loaded = Load({folder_});
+  ASSERT_EQ(loaded.run.traces().size(), 1U);
+  EXPECT_EQ(loaded.run.traces()[0].rank(), 1);
+  ASSERT_EQ(loaded.failures.size(), 1U);
+  EXPECT_NE(loaded.failures[0].place.find("package.json"), std::string::npos);
+  Write("z.json", Distributed(0), 10);
+  EXPECT_EQ(Load({folder_}).run.traces().size(), 1U) << "with a recording of its own, a folder is searched no deeper";
+  EXPECT_EQ(Load({folder_}).run.traces()[0].rank(), 0);
+}
+
 TEST_F(LoadTest, TheRankComesFromTheRecordingThenTheUserThenTheName) {
   EXPECT_EQ(Load({"7=" + Write("rank3.json", Distributed(1), 10)}).run.traces()[0].rank(), 1);
   EXPECT_EQ(Load({"7=" + Write("rank3.json", "", 10)}).run.traces()[0].rank(), 7);

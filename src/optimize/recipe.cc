@@ -281,6 +281,9 @@ Result<Recipe> ParseRecipe(std::string_view text, const std::string& path) {
     return Fail(ErrorCode::kInput,
                 StrCat("this recipe cannot be read: ", too_much ? yaml.error().message : "it is no whole JSON"),
                 Place(path, yaml ? "" : yaml.error().place, ""), std::string(kHint));
+  if (const std::string key = RepeatedKey(*tree); !key.empty())
+    return Fail(ErrorCode::kInput, "this recipe cannot be read: a key stands twice", Place(path, "", key),
+                std::string(kHint));
   auto recipe = Reader(is_yaml).Run(*tree);
   if (!recipe) return BadRecipe(recipe.error(), path, text);
   return recipe;

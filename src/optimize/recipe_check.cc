@@ -48,6 +48,20 @@ std::vector<std::string> ValuesToTry(const Fix& fix, const Recipe& recipe, std::
   return values;
 }
 
+// Returns the place of a repeated key in the value at `place`.
+std::string RepeatedBelow(const JsonValue& value, const std::string& place) {
+  std::set<std::string_view> keys;
+  for (size_t i = 0; i < value.items().size(); ++i) {
+    std::string inner = StrCat(place, "[", i, "]");
+    if (value.is_object()) {
+      inner = place.empty() ? value.keys()[i] : StrCat(place, ".", value.keys()[i]);
+      if (!keys.insert(value.keys()[i]).second) return inner;
+    }
+    if (std::string repeated = RepeatedBelow(value.items()[i], inner); !repeated.empty()) return repeated;
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<RecipeFix> CheckedItem(std::string_view item) {
@@ -99,5 +113,7 @@ std::string TorchOf(const Recipe& recipe) {
   const auto found = std::ranges::find(words, "torch");
   return found == words.end() || found + 1 == words.end() ? std::string() : std::string(found[1]);
 }
+
+std::string RepeatedKey(const JsonValue& tree) { return RepeatedBelow(tree, ""); }
 
 }  // namespace gapless::internal

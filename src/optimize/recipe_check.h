@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_value.h"
 #include "base/result.h"
 #include "optimize/recipe.h"
 
@@ -20,6 +21,10 @@ Result<RecipeFix> CheckedItem(std::string_view item);
 
 // Does a fix of the catalogue set NAME to VALUE? An error says what a recipe may set.
 Result<void> CheckVariable(const Recipe& recipe, std::string_view name, std::string_view value);
+
+// Returns the place of a key that stands twice in one object of the tree, such as "fixes[0].item"; empty if there is
+// none. Readers disagree on which of two values counts, so a person might read one and gapless the other.
+std::string RepeatedKey(const JsonValue& tree);
 
 // "2.15.0", of the PyTorch that the recipe was made with; "": unknown.
 std::string TorchOf(const Recipe& recipe);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,7 +36,13 @@ struct TextTableOptions {
 std::unique_ptr<PrintingSink> MakeTextSink(BlockWriter write, const TextTableOptions& options);
 // An array of objects, one per line. 64-bit integers are integers; NULL is null.
 std::unique_ptr<PrintingSink> MakeJsonSink(BlockWriter write);
-// RFC 4180: a header line, CRLF, quotes where needed. NULL is the empty field.
-std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write);
+struct CsvOptions {
+  bool printable = false;       // without control characters, for a terminal
+  bool quote_formulas = false;  // puts ' before texts that a spreadsheet takes for formulas
+  int64_t* formulas = nullptr;  // is increased for each such text; null: not counted
+};
+// RFC 4180: a header line, CRLF, quotes where needed. NULL is the empty field. Texts are as recorded unless an option
+// changes them.
+std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write, const CsvOptions& options = {});
 
 }  // namespace gapless::internal

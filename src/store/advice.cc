@@ -5,8 +5,6 @@
 // migrates tables, and a history without the table is an empty one. Writing goes through InTransaction() like every
 // record.
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/strings.h"
@@ -57,15 +55,6 @@ Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
   return all;
 }
 
-// Returns false for a file that does not exist: opening it would make it. Servers are asked by connecting.
-bool MayBeThere(std::string_view url) {
-  if (url.find("://") != std::string_view::npos) return true;
-  constexpr std::string_view kFile = "sqlite:";
-  if (url.starts_with(kFile)) url.remove_prefix(kFile.size());
-  std::error_code ignored;
-  return std::filesystem::exists(url, ignored);
-}
-
 }  // namespace
 
 Result<bool> History::RecordAdvice(const AdviceRecord& advice) {
@@ -86,15 +75,17 @@ Result<bool> History::RecordAdvice(const AdviceRecord& advice) {
 }
 
 Result<std::vector<AdviceRecord>> History::ListAdvice() {
+  if (is_absent()) return std::vector<AdviceRecord>();
   if (connection_->lost()) GAPLESS_TRY(connection_->Reconnect());
   return AllOf(*connection_);
 }
 
 Result<std::vector<AdviceRecord>> History::ReadAdvice(std::string_view url) {
   const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
-  if (chosen.empty() || !MayBeThere(chosen)) return std::vector<AdviceRecord>();
-  const auto connection = Connect(chosen);
+  if (chosen.empty()) return std::vector<AdviceRecord>();
+  const auto connection = Connect(chosen, Access::kRead);
   if (!connection) return Unexpected{connection.error()};
+  if (*connection == nullptr) return std::vector<AdviceRecord>();
   const SqlCell table[] = {std::string("advice")};
   const auto there = (*connection)->Run(std::string((*connection)->dialect().table_exists), table);
   if (!there) return Unexpected{there.error()};

@@ -76,12 +76,19 @@ class Connection {
   virtual Result<void> Reconnect() { return {}; }
 };
 
-// One kind of database. `open` connects but neither creates nor migrates tables.
+enum class Access : uint8_t {
+  kRead,    // nothing is created; the database may be one that this user cannot write
+  kChange,  // nothing is created
+  kCreate   // a file that does not exist is created, with the folders above it
+};
+
+// One kind of database. `open` connects but neither creates nor migrates tables. It returns null if the database is a
+// file that does not exist, and `access` is not kCreate.
 struct Backend {
   std::string_view name;                       // equals the file name
   std::string_view help;                       // one line of at most 72 characters
   std::span<const std::string_view> prefixes;  // what its URLs begin with
-  Result<std::unique_ptr<Connection>> (*open)(const std::string& url);
+  Result<std::unique_ptr<Connection>> (*open)(const std::string& url, Access access);
 };
 
 #define BACKEND(n)                  \

@@ -38,6 +38,11 @@ const Backend* FindBackend(std::string_view url) {
   return nullptr;
 }
 
+Result<History> NoHistory(const std::string& place) {
+  return Fail(ErrorCode::kInput, StrCat("cannot read ", place, ": there is no history"), place,
+              "check the path; `gapless history record` and `import` begin a history");
+}
+
 }  // namespace
 
 // Aborts if the kernel gives no random numbers: of two records with equal uids the second would be dropped.
@@ -83,13 +88,13 @@ std::string History::DefaultUrl() {
 }
 
 // Connects without migrating. A URL without "://" and without a known prefix is the path of a file.
-Result<std::unique_ptr<Connection>> History::Connect(const std::string& url) {
+Result<std::unique_ptr<Connection>> History::Connect(const std::string& url, Access access) {
   if (url.empty())
     return Fail(ErrorCode::kEnvironment, "there is no folder for the history: HOME is not set", "",
                 "name one: --db sqlite:history.db");
   const Backend* backend = FindBackend(url);
   if (backend == nullptr && url.find("://") == std::string::npos) backend = FindBackend("sqlite:");
-  if (backend != nullptr) return backend->open(url);
+  if (backend != nullptr) return backend->open(url, access);
   std::vector<std::string> known;
   for (const Backend* each : AllBackends())
     for (const std::string_view prefix : each->prefixes) known.emplace_back(prefix);
@@ -97,16 +102,38 @@ Result<std::unique_ptr<Connection>> History::Connect(const std::string& url) {
               "there are: " + Join(known, ", "));
 }
 
-Result<History> History::Open(std::string_view url) {
+// A database without tables of a history is absent, too, unless it is opened to create them: a history is never made in
+// a file that is only looked at. Without a connection the history is absent.
+Result<History> History::OpenFor(std::string_view url, Access access) {
   const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
-  auto connection = Connect(chosen);
+  auto connection = Connect(chosen, access);
   if (!connection) return Unexpected{connection.error()};
   std::string place = WithoutPassword(chosen);
-  if (auto migrated = Migrate(**connection); !migrated) {
-    if (migrated.error().place.empty()) migrated.error().place = place;
-    return Unexpected{migrated.error()};
+  const auto fail_at_place = [&](Error error) {
+    if (error.place.empty()) error.place = place;
+    return Unexpected{std::move(error)};
+  };
+  if (*connection != nullptr && access != Access::kCreate) {
+    const auto version = SchemaVersion(**connection);
+    if (!version) return fail_at_place(version.error());
+    if (*version == 0) connection->reset();
   }
+  if (*connection != nullptr)
+    if (auto migrated = Migrate(**connection); !migrated) return fail_at_place(migrated.error());
   return History(std::move(*connection), std::move(place));
+}
+
+Result<History> History::Open(std::string_view url) { return OpenFor(url, Access::kCreate); }
+
+Result<History> History::OpenToChange(std::string_view url) {
+  auto history = OpenFor(url, Access::kChange);
+  return history && history->is_absent() ? NoHistory(history->place()) : std::move(history);
+}
+
+Result<History> History::OpenToRead(std::string_view url, IfAbsent if_absent) {
+  auto history = OpenFor(url, Access::kRead);
+  const bool may_be_absent = url.empty() || if_absent == IfAbsent::kEmpty;
+  return history && history->is_absent() && !may_be_absent ? NoHistory(history->place()) : std::move(history);
 }
 
 // Checks all records first: one that is refused leaves none of them in the database.
@@ -145,6 +172,7 @@ Result<void> History::AddVerdict(int64_t id, const VerdictRecord& verdict) {
 // A read-only transaction, so that pages which are read one after the other belong to one state.
 Result<void> History::Visit(const HistoryFilter& filter,
                             const std::function<Result<void>(const BenchmarkRecord&)>& visitor) {
+  if (is_absent()) return {};
   if (connection_->lost()) GAPLESS_TRY(connection_->Reconnect());
   GAPLESS_TRY(connection_->Begin(Purpose::kRead));
   auto done = VisitRecords(*connection_, filter, visitor);

@@ -55,6 +55,12 @@ class History {
   // `url`: "sqlite:FILE", "postgresql://USER@HOST/DATABASE", or a file; empty: DefaultUrl(). The file is made when it
   // is not there, and the tables in it; those of an older version are brought up to date.
   static Result<History> Open(std::string_view url = {});
+  // The same to change what is there: a history that does not exist is an error of the input.
+  static Result<History> OpenToChange(std::string_view url = {});
+  // The same to read: nothing is created, and the history may be one that this user cannot write. A default history
+  // that does not exist is empty. Another one is an error of the input, or with `kEmpty` empty too.
+  enum class IfAbsent : uint8_t { kError, kEmpty };
+  static Result<History> OpenToRead(std::string_view url = {}, IfAbsent if_absent = IfAbsent::kError);
   // "sqlite:" and $XDG_DATA_HOME/gapless/history.db, or ~/.local/share/gapless/history.db; empty: there is no home.
   static std::string DefaultUrl();
 
@@ -82,13 +88,16 @@ class History {
 
   // The URL it was opened with, without its password.
   const std::string& place() const { return place_; }
+  // Returns true if it was opened to read and does not exist.
+  bool is_absent() const { return connection_ == nullptr; }
 
  private:
   History(std::unique_ptr<Connection> connection, std::string place)
       : connection_(std::move(connection)), place_(std::move(place)) {}
-  static Result<std::unique_ptr<Connection>> Connect(const std::string& url);
+  static Result<std::unique_ptr<Connection>> Connect(const std::string& url, Access access);
+  static Result<History> OpenFor(std::string_view url, Access access);
 
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<Connection> connection_;  // null: is_absent()
   std::string place_;
 };
 

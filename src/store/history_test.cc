@@ -56,7 +56,7 @@ class HistoryTest : public ::testing::TestWithParam<std::string> {
       for (const std::string_view prefix : backend->prefixes)
         if (url_.starts_with(prefix)) {
           if (!folder_.empty()) std::filesystem::create_directories(folder_ + "/deep");
-          auto connection = backend->open(url_);
+          auto connection = backend->open(url_, Access::kCreate);
           EXPECT_TRUE(connection) << connection.error().ToString();
           return std::move(*connection);
         }
@@ -303,6 +303,40 @@ TEST(History, LookingAtAdviceMakesNoHistory) {
   EXPECT_EQ(History::ReadAdvice(path)->size(), 0U);
   EXPECT_EQ(History::ReadAdvice("sqlite:" + path)->size(), 0U);
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(History, ReadingMakesNoHistory) {
+  const std::string folder = StrCat(::testing::TempDir(), "gapless-absent-", ::getpid()), url = folder + "/h.db";
+  for (const std::string& name : {url, "sqlite:" + url, "sqlite://" + url}) {
+    for (const auto& history : {History::OpenToRead(name), History::OpenToChange(name)}) {
+      ASSERT_FALSE(history);
+      EXPECT_EQ(history.error().code, ErrorCode::kInput);
+      EXPECT_NE(history.error().message.find(url), std::string::npos);
+    }
+    auto empty = History::OpenToRead(name, History::IfAbsent::kEmpty);
+    ASSERT_TRUE(empty);
+    EXPECT_TRUE(empty->is_absent());
+    EXPECT_TRUE(empty->List({})->empty());
+    EXPECT_TRUE(empty->ListAdvice()->empty());
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder));
+}
+
+TEST(History, ReadingLeavesAFileOfAnotherKindAsItIs) {
+  const std::string path = StrCat(::testing::TempDir(), "gapless-empty-", ::getpid(), ".db");
+  { const std::ofstream file(path); }
+  EXPECT_FALSE(History::OpenToRead("sqlite:" + path));
+  EXPECT_EQ(std::filesystem::file_size(path), 0U);
+  std::filesystem::remove(path);
+}
+
+TEST_P(HistoryTest, ReadingFindsWhatWasRecorded) {
+  ASSERT_TRUE(Open().Record(Full()));
+  auto history = History::OpenToRead(url_);
+  ASSERT_TRUE(history) << history.error().ToString();
+  EXPECT_EQ(history->List({})->size(), 1U);
+  EXPECT_TRUE(History::OpenToChange(url_)->AddVerdict(
+      1, {.recorded_unix_ns = 1, .metric = {}, .kind = "accepted", .detail = {}}));
 }
 
 TEST_P(HistoryTest, AnOlderSchemaIsBroughtUpToDateStepByStep) {

@@ -13,19 +13,23 @@
 #include <algorithm>
 #include <map>
 
-#include "base/csv.h"
 #include "base/strings.h"
 #include "store/benchmarks_csv.h"
 #include "store/record_lines.h"
+#include "store/text_rows.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kRecordsAtOnce = 500;
+constexpr size_t kRecordsAtOnce = 500, kBytesAtOnce = size_t{4} << 20;  // of a transaction; the first that is reached
+
+bool IsSet(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(); }
+
+Unexpected Interrupted() { return Fail(ErrorCode::kInterrupted, "interrupted"); }
 
 // Adds the place to an error that has none.
-Unexpected At(Error error, std::string_view path, int64_t line) {
-  if (error.place.empty()) error.place = StrCat(path, ":line ", line);
+Unexpected At(Error error, const TextRows& rows) {
+  if (error.place.empty()) error.place = rows.place();
   return {std::move(error)};
 }
 
@@ -33,14 +37,17 @@ Unexpected At(Error error, std::string_view path, int64_t line) {
 class Batch {
  public:
   explicit Batch(History& history) : history_(history) {}
-  Result<void> Add(BenchmarkRecord record) {
+  // `bytes`: the length of the record in the text.
+  Result<void> Add(BenchmarkRecord record, size_t bytes) {
     records_.push_back(std::move(record));
-    return records_.size() < kRecordsAtOnce ? Result<void>() : Flush();
+    bytes_ += bytes;
+    return records_.size() < kRecordsAtOnce && bytes_ < kBytesAtOnce ? Result<void>() : Flush();
   }
   Result<void> Flush() {
     if (records_.empty()) return {};
     const auto recorded = history_.RecordAll(records_);
     records_.clear();
+    bytes_ = 0;
     if (!recorded) return Unexpected{recorded.error()};
     for (const Recorded& item : *recorded) ++(item.added ? imported_.added : imported_.present);
     return {};
@@ -53,6 +60,7 @@ class Batch {
  private:
   History& history_;
   std::vector<BenchmarkRecord> records_;
+  size_t bytes_ = 0;  // of the text of records_
   Imported imported_;
 };
 
@@ -62,90 +70,100 @@ Result<void> Batch::AddLine(std::string_view line) {
   if (!any) return Unexpected{any.error()};
   if (std::visit([](const auto& record) { return record.uid.empty(); }, *any))
     return Fail(ErrorCode::kInput, "the record has no uid");
-  if (auto* const record = std::get_if<BenchmarkRecord>(&*any)) return Add(std::move(*record));
+  if (auto* const record = std::get_if<BenchmarkRecord>(&*any)) return Add(std::move(*record), line.size());
   const auto added = history_.RecordAdvice(std::get<AdviceRecord>(*any));
   if (!added) return Unexpected{added.error()};
   ++(*added ? imported_.advice : imported_.present);
   return {};
 }
 
-Result<Imported> ImportLines(History& history, std::string_view text, std::string_view path) {
+// Stores what came before, as the contract of the header says, and then returns the error of a row.
+Result<Imported> EndAt(Batch& batch, const TextRows& rows, const Error& error) {
+  GAPLESS_TRY(batch.Flush());
+  return At(error, rows);
+}
+
+Result<Imported> ImportLines(History& history, TextRows& rows, const std::atomic<bool>* cancel) {
   Batch batch(history);
-  int64_t number = 0;
-  while (!text.empty()) {
-    ++number;
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  std::string_view line;
+  for (;;) {
+    const auto found = rows.NextLine(line);
+    if (!found) return EndAt(batch, rows, found.error());
+    if (!*found) break;
+    if (IsSet(cancel)) return Interrupted();
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    // Flushes what came before, as the contract of the header says, before it reports the line.
-    if (auto added = batch.AddLine(line); !added) {
-      GAPLESS_TRY(batch.Flush());
-      return At(added.error(), path, number);
-    }
+    if (const auto added = batch.AddLine(line); !added) return EndAt(batch, rows, added.error());
   }
-  if (auto added = batch.Flush(); !added) return At(added.error(), path, number);
+  if (auto added = batch.Flush(); !added) return At(added.error(), rows);
   return batch.imported();
 }
 
 // Counts the occurrences of each row of the view in the history.
-Result<std::map<std::string, int64_t>> CountRows(History& history) {
+Result<std::map<std::string, int64_t>> CountRows(History& history, const std::atomic<bool>* cancel) {
   std::map<std::string, int64_t> counts;
   GAPLESS_TRY(history.Visit({.with_samples = false}, [&](const BenchmarkRecord& record) -> Result<void> {
+    if (IsSet(cancel)) return Interrupted();
     ++counts[RowDigestOf(record)];
     return {};
   }));
   return counts;
 }
 
-// Imports rows of the view; the columns may stand in any order.
-Result<Imported> ImportCsv(History& history, std::string_view text, std::string_view path) {
-  CsvReader csv(text);
-  std::vector<std::string> names, row;
-  csv.Next(names);
-  auto there = CountRows(history);
+// Imports rows of the view; the columns, which the first row names, may stand in any order.
+Result<Imported> ImportCsv(History& history, TextRows& rows, const std::vector<std::string>& names,
+                           const std::atomic<bool>* cancel) {
+  auto there = CountRows(history, cancel);
   if (!there) return Unexpected{there.error()};
   std::map<std::string, int64_t> seen;
+  std::vector<std::string> row;
   Batch batch(history);
-  int64_t number = 1;
-  while (csv.Next(row)) {
-    ++number;
+  for (;;) {
+    const auto found = rows.NextCsvRow(row);
+    if (!found) return EndAt(batch, rows, found.error());
+    if (!*found) break;
+    if (IsSet(cancel)) return Interrupted();
     if (row.size() == 1 && row[0].empty()) continue;
     auto record = RecordFromRow(names, row);
-    if (!record) {
-      GAPLESS_TRY(batch.Flush());
-      return At(record.error(), path, number);
-    }
+    if (!record) return EndAt(batch, rows, record.error());
     const std::string digest = RowDigestOf(*record);
     const int64_t time = ++seen[digest];
     record->uid = StrCat("csv-", digest, "-", time);
     if (time <= (*there)[digest])
       batch.SkipOne();
-    else if (auto added = batch.Add(std::move(*record)); !added)
-      return At(added.error(), path, number);
+    else if (auto added = batch.Add(std::move(*record), 0); !added)
+      return At(added.error(), rows);
   }
-  if (auto added = batch.Flush(); !added) return At(added.error(), path, number);
+  if (auto added = batch.Flush(); !added) return At(added.error(), rows);
   // The rows before the one that breaks off are stored.
-  if (csv.cut()) return Fail(ErrorCode::kInput, "the last row is cut off", StrCat(path, ":line ", number + 1));
+  if (rows.cut()) return At(Error{ErrorCode::kInput, "the last row is cut off", "", ""}, rows);
   return batch.imported();
 }
 
 }  // namespace
 
-Result<Imported> ImportInto(History& history, std::string_view text, std::string_view path) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return Imported();
-  if (text[first] == '{') return ImportLines(history, text, path);
+Result<Imported> ImportFrom(History& history, TextSource source, std::string_view path,
+                            const std::atomic<bool>* cancel) {
+  TextRows rows(std::move(source), path);
+  const auto first = rows.Begin();
+  if (!first) return Unexpected{first.error()};
+  if (!first->has_value()) return Imported();
+  if (**first == '{') return ImportLines(history, rows, cancel);
   std::vector<std::string> names;
-  CsvReader csv(text);
-  csv.Next(names);
+  const auto named = rows.NextCsvRow(names);
+  if (!named) return Unexpected{named.error()};
   if (std::ranges::find(names, "timestamp") == names.end())
     return Fail(ErrorCode::kInput, "this is no exported history", std::string(path),
                 "JSON lines of `gapless history export`, or CSV with the columns of the view benchmarks");
-  return ImportCsv(history, text, path);
+  return ImportCsv(history, rows, names, cancel);
+}
+
+Result<Imported> ImportInto(History& history, std::string_view text, std::string_view path) {
+  const auto source = [text](char* out, size_t size) mutable -> Result<size_t> {
+    const size_t taken = text.copy(out, size);
+    text.remove_prefix(taken);
+    return taken;
+  };
+  return ImportFrom(history, source, path, nullptr);
 }
 
 }  // namespace gapless::internal

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 
 #include "base/strings.h"
@@ -154,6 +156,71 @@ TEST_F(TransferTest, CsvThatMakesNoSenseIsRefused) {
     EXPECT_EQ(imported.error().code, ErrorCode::kInput) << row;
   }
   EXPECT_TRUE(history.List({})->empty());
+}
+
+// Gives the text byte by byte from `text`, and nothing but spaces before it.
+TextSource AfterSpaces(size_t spaces, std::string text) {
+  return [spaces, text = std::move(text), at = size_t{0}](char* out, size_t size) mutable -> Result<size_t> {
+    if (spaces > 0) {
+      const size_t taken = std::min(size, spaces);
+      std::fill_n(out, taken, ' ');
+      spaces -= taken;
+      return taken;
+    }
+    if (at == text.size()) return size_t{0};
+    *out = text[at++];
+    return size_t{1};
+  };
+}
+
+TEST_F(TransferTest, ATextComesInPieces) {
+  History history = Open("a");
+  const std::string line = LineOf(Sample()) + "\r\n";
+  const auto lines = ImportFrom(history, AfterSpaces(3'000'000, line), "f", nullptr);
+  ASSERT_TRUE(lines) << lines.error().ToString();
+  EXPECT_EQ(lines->added, 1);
+  const std::string csv = "commit_sha,timestamp\r\n\"a\r\nb\",2023-11-14\r\nc,2023-11-15";
+  const auto rows = ImportFrom(history, AfterSpaces(0, csv), "f", nullptr);
+  ASSERT_TRUE(rows) << rows.error().ToString();
+  EXPECT_EQ(rows->added, 2);
+  EXPECT_EQ(history.List({.commit_sha = "a\r\nb"})->size(), 1U);
+}
+
+TEST_F(TransferTest, ARowWithoutEndIsRefused) {
+  History history = Open("a");
+  size_t given = 0;
+  const auto endless = [&](char* out, size_t size) -> Result<size_t> {
+    std::fill_n(out, size, given == 0 ? '{' : 'x');
+    given += size;
+    return size;
+  };
+  const auto imported = ImportFrom(history, endless, "f", nullptr);
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().code, ErrorCode::kInput);
+  EXPECT_EQ(imported.error().place, "f:line 1");
+  EXPECT_LE(given, 3 * kLongestRow);
+}
+
+TEST_F(TransferTest, AnImportEndsWhenItIsCancelled) {
+  History history = Open("a");
+  std::atomic<bool> cancel = false;
+  int lines = 0;
+  std::string rest;
+  const auto endless = [&](char* out, size_t size) -> Result<size_t> {
+    if (rest.empty()) {
+      BenchmarkRecord record = Sample();
+      record.uid = StrCat("u", lines);
+      rest = LineOf(record) + "\n";
+      if (++lines == 5000) cancel = true;
+    }
+    const size_t taken = rest.copy(out, size);
+    rest.erase(0, taken);
+    return taken;
+  };
+  const auto imported = ImportFrom(history, endless, "f", &cancel);
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().code, ErrorCode::kInterrupted);
+  EXPECT_GT(history.List({})->size(), 0U) << "what was stored stays";
 }
 
 }  // namespace

@@ -59,6 +59,13 @@ void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
 TraceBuilder::Shard::Shard(std::unique_ptr<Impl> given) : impl(std::move(given)) {}
 TraceBuilder::Shard::~Shard() = default;
 
+// Cuts between two characters: a byte 10xxxxxx continues one.
+StringId TraceBuilder::Shard::ShortName(std::string_view name) {
+  size_t end = kMaxNameBytes;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
+  return Text(std::string(name.substr(0, end)) + "…");
+}
+
 void TraceBuilder::Shard::BeginChunk(uint64_t order) { impl->chunks.push_back({order, impl->Sizes()}); }
 
 void TraceBuilder::Shard::DropChunk() { impl->Truncate(impl->chunks.back().rows); }

@@ -197,6 +197,11 @@ class TraceBuilder {
 class TraceBuilder::Shard {
  public:
   StringId Text(std::string_view text) { return strings.Intern(text); }
+  // The same of a name. Of one longer than kMaxNameBytes the beginning is kept, with "…": analyses search names for
+  // many words, and those of generated kernels have some kilobytes.
+  static constexpr size_t kMaxNameBytes = size_t{16} << 10;
+  StringId Name(std::string_view name) { return name.size() <= kMaxNameBytes ? Text(name) : ShortName(name); }
+  StringId ShortName(std::string_view name);
 
   // The rows that follow belong to place `order` of the file (default 0); orders come in any sequence, each once per
   // shard.

@@ -294,6 +294,13 @@ TEST_F(BuilderTest, ATraceWithoutRowsIsATrace) {
   EXPECT_EQ(trace.info.dur_ns, 0);
 }
 
+TEST_F(BuilderTest, OfAVeryLongNameTheBeginningIsKept) {
+  constexpr size_t kMost = TraceBuilder::Shard::kMaxNameBytes;
+  const std::string longest(kMost, 'k'), longer = std::string(kMost - 1, 'k') + "é" + std::string(100, 'x');
+  EXPECT_EQ(shard.strings[shard.Name(longest)], longest);
+  EXPECT_EQ(shard.strings[shard.Name(longer)], std::string(kMost - 1, 'k') + "…") << "no character is cut in two";
+}
+
 TEST_F(BuilderTest, ADroppedChunkLeavesNothing) {
   shard.BeginChunk(1);
   shard.Add(Slice("kept", 0, 10));

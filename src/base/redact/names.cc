@@ -39,7 +39,7 @@ constexpr std::string_view kSecretWords[] = {"password",    "passwords",     "pa
                                              "passcode",    "secret",        "secrets", "credential",
                                              "credentials", "authorization", "apikey",  "apikeys"};
 // Only as the last word: a cookie jar is a file.
-constexpr std::string_view kSecretLast[] = {"pwd", "cookie", "cookies", "bearer", "jwt", "dsn", "connstr"};
+constexpr std::string_view kSecretLast[] = {"pwd", "pw", "cookie", "cookies", "bearer", "jwt", "dsn", "connstr"};
 constexpr std::string_view kSecretEnds[] = {"password",  "passwd",      "passphrase",   "apikey",
                                             "secretkey", "accesskey",   "privatekey",   "authtoken",
                                             "apitoken",  "accesstoken", "clientsecret", "sshpass"};
@@ -56,11 +56,13 @@ constexpr std::string_view kAbout[] = {
     "error",    "loss",    "jar"};
 // Before "key".
 constexpr std::string_view kKeyOwners[] = {
-    "api",      "secret",    "private",     "access",  "auth",      "encryption", "signing", "account", "subscription",
-    "license",  "licence",   "master",      "storage", "consumer",  "hmac",       "wandb",   "hf",      "huggingface",
-    "openai",   "anthropic", "comet",       "neptune", "clearml",   "aws",        "azure",   "gcp",     "google",
-    "mistral",  "cohere",    "replicate",   "groq",    "langsmith", "pinecone",   "minio",   "sentry",  "datadog",
-    "roboflow", "kaggle",    "ultralytics", "deploy",  "admin"};
+    "api",          "secret",      "private",  "access",    "auth",     "encryption", "signing",     "account",
+    "subscription", "license",     "licence",  "master",    "storage",  "consumer",   "hmac",        "wandb",
+    "hf",           "huggingface", "openai",   "anthropic", "comet",    "neptune",    "clearml",     "aws",
+    "azure",        "gcp",         "google",   "mistral",   "cohere",   "replicate",  "groq",        "langsmith",
+    "pinecone",     "minio",       "sentry",   "datadog",   "roboflow", "kaggle",     "ultralytics", "deploy",
+    "admin",        "gemini",      "deepseek", "xai",       "together", "fireworks",  "perplexity",  "tavily",
+    "stripe",       "sendgrid",    "twilio",   "runpod",    "ngc",      "fernet"};
 // Before "token": what it does in a sequence.
 constexpr std::string_view kTokenRoles[] = {
     "pad",       "padding",   "eos",      "bos",     "unk",         "unknown",     "mask",         "sep",
@@ -74,6 +76,66 @@ constexpr std::string_view kTokenRoles[] = {
     "object",    "concept",   "style",    "subject", "timestamp",   "return",      "sub",          "ignore",
     "split",     "each",      "one",      "byte",    "fill",        "extra",       "additional",   "forced",
     "suppress",  "distill",   "draft",    "sink",    "control",     "content"};
+// Before "pass".
+constexpr std::string_view kPassOwners[] = {
+    "db",    "database", "user",   "admin",  "root",   "default",  "mysql", "pg",       "psql", "postgres",
+    "mongo", "redis",    "sql",    "smtp",   "mail",   "email",    "imap",  "ftp",      "sftp", "ssh",
+    "sudo",  "proxy",    "http",   "https",  "login",  "auth",     "vpn",   "rabbitmq", "mqtt", "ldap",
+    "bind",  "registry", "docker", "github", "gitlab", "keystore", "key"};
+// Values of "--auth": ways to authenticate, no secrets.
+constexpr std::string_view kAuthKinds[] = {"password",
+                                           "token",
+                                           "key",
+                                           "cert",
+                                           "certificate",
+                                           "x509",
+                                           "mtls",
+                                           "sasl",
+                                           "scram",
+                                           "md5",
+                                           "sha256",
+                                           "gss",
+                                           "gssapi",
+                                           "negotiate",
+                                           "ntlm",
+                                           "peer",
+                                           "ident",
+                                           "trust",
+                                           "simple",
+                                           "local",
+                                           "anonymous",
+                                           "session",
+                                           "cookie",
+                                           "saml",
+                                           "sso",
+                                           "openid",
+                                           "oidc",
+                                           "pam",
+                                           "pki",
+                                           "browser",
+                                           "device",
+                                           "interactive",
+                                           "web",
+                                           "aws",
+                                           "azure",
+                                           "gcp",
+                                           "google",
+                                           "github",
+                                           "gitlab",
+                                           "kubernetes",
+                                           "service",
+                                           "user",
+                                           "plain",
+                                           "enabled",
+                                           "disabled",
+                                           "scram-sha-1",
+                                           "scram-sha-256",
+                                           "scram-sha-512",
+                                           "service-account",
+                                           "service_account",
+                                           "api-key",
+                                           "api_key",
+                                           "apikey"};
 constexpr std::string_view kManyOwners[] = {"api", "access", "auth", "refresh", "bearer", "hf"};  // before "tokens"
 constexpr std::string_view kNotValues[] = {
     "none",     "null",  "nil",     "true", "false",       "yes",    "no",      "on",        "off",    "required",
@@ -182,8 +244,10 @@ NameKind KindOf(std::string_view name) {
   if (last == "token") return IsIn(kTokenRoles, before) ? NameKind::kPlain : NameKind::kToken;
   if (last == "tokens" && IsIn(kManyOwners, before)) return NameKind::kToken;
   if (last == "pat" && words.size() > 1) return NameKind::kToken;
-  if (last == "auth" || last == "pass" || last == "sig" || last == "signature" || last == "sas")
-    return NameKind::kOpaque;
+  if (last == "auth") return NameKind::kToken;
+  if (last == "pass" && words.size() == 1) return NameKind::kToken;
+  if (last == "pass" && IsIn(kPassOwners, before)) return NameKind::kSecret;
+  if (last == "pass" || last == "sig" || last == "signature" || last == "sas") return NameKind::kOpaque;
   return NameKind::kPlain;
 }
 
@@ -191,7 +255,8 @@ bool IsSecretValue(NameKind kind, std::string_view name, std::string_view value,
   if (kind == NameKind::kPlain || IsNoValue(name, value)) return false;
   switch (kind) {
     case NameKind::kOpaque: return IsOpaque(value, 16) && !IsPath(value);
-    case NameKind::kToken: return IsTokenValue(value, context);
+    case NameKind::kToken:
+      return IsTokenValue(value, context) && !(WordsOf(name).back() == "auth" && IsIn(kAuthKinds, InLowerCase(value)));
     case NameKind::kSecret:
       // The folder that a shell is in, and the file that holds the secret.
       return !IsPath(value) && !(value.starts_with('/') && InLowerCase(name).ends_with("pwd"));

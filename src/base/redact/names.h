@@ -10,7 +10,7 @@ namespace gapless::internal {
 enum class NameKind : uint8_t {
   kPlain,
   kOpaque,  // "--key", "text_key": a secret where the value looks like one
-  kToken,   // "--token", "hf_token": a secret unless the value says otherwise
+  kToken,   // "--token", "hf_token", "--auth": a secret unless the value says otherwise
   kSecret,  // "password", "api_key"
 };
 // Returns how much a name says about its value. A name of several words is judged by the last ones.

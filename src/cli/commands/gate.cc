@@ -60,9 +60,13 @@ Result<Judgement> AgainstHistory(const Arguments& arguments) {
                 "name a file of results, give --metric NAME=NUMBER, or a command after --");
   auto current = given ? RecordFromArguments(arguments, files.empty() ? "" : files[0]) : question.measure_again();
   if (!current) return Unexpected{current.error()};
-  auto history = History::Open(arguments.Value("db"));
+  // A branch that is judged before the first run was recorded has a baseline without runs.
+  auto history = arguments.Has("record") ? History::Open(arguments.Value("db"))
+                                         : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
   if (!history) return Unexpected{history.error()};
   auto judgement = JudgeRecord(*current, *history, question);
+  if (judgement && history->is_absent())
+    judgement->notes.push_back(StrCat("there is no history yet in ", history->place()));
   if (!judgement || !arguments.Has("record")) return judgement;
   // The run is stored together with its verdicts, in one transaction.
   current->verdicts = judgement->verdicts;

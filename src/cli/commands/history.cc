@@ -17,7 +17,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (action == "record") return HistoryRecord(arguments, file);
   if (action == "accept") return HistoryAccept(arguments, file);
   if (action == "export") return HistoryExport(arguments, session, file);
-  if (action == "import") return HistoryImport(arguments, file);
+  if (action == "import") return HistoryImport(arguments, session, file);
   if (!file.empty()) return Fail(ErrorCode::kUsage, "history list takes no file", "", "gapless history --help");
   return HistoryList(arguments, session);
 }

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "base/described_json.h"
+#include "base/log.h"
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "cli/command.h"
@@ -81,10 +82,15 @@ BlockWriter WriterOf(Output& output) {
 }
 
 // Chooses the format. Only a terminal has a width that rows are cut to; a file and a pipe get whole rows.
-std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session& session, Output& output) {
+// `formulas` counts the texts of CSV that a spreadsheet would run.
+std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session& session, Output& output,
+                                      int64_t& formulas) {
   if (arguments.JsonToStdout()) return MakeJsonSink(WriterOf(output));
-  if (arguments.Has("csv")) return MakeCsvSink(WriterOf(output));
   const bool to_terminal = session.terminal.is_tty && !arguments.Has("output");
+  if (arguments.Has("csv"))
+    return MakeCsvSink(
+        WriterOf(output),
+        {.printable = to_terminal, .quote_formulas = arguments.Value("csv") == "spreadsheet", .formulas = &formulas});
   return MakeTextSink(WriterOf(output), {.width = to_terminal ? session.terminal.width : 0,
                                          .utf8 = session.terminal.utf8 || arguments.Has("output")});
 }
@@ -184,7 +190,8 @@ Result<void> RunStatement(const Arguments& arguments, const Session& session, co
   auto beside = Output::Open(arguments.Value("json"));
   if (!beside) return Unexpected{beside.error()};
   std::vector<std::unique_ptr<PrintingSink>> sinks;
-  sinks.push_back(SinkFor(arguments, session, *output));
+  int64_t formulas = 0;
+  sinks.push_back(SinkFor(arguments, session, *output, formulas));
   const bool also_json = arguments.Has("json") && !arguments.JsonToStdout();
   if (also_json) sinks.push_back(MakeJsonSink(WriterOf(*beside)));
   TeeSink tee(sinks);
@@ -192,6 +199,9 @@ Result<void> RunStatement(const Arguments& arguments, const Session& session, co
   // A failed write is reported by Commit().
   for (auto& sink : sinks) sink->Finish();
   GAPLESS_TRY(output->Commit());
+  if (formulas > 0 && arguments.Value("csv") != "spreadsheet")
+    log::Warning(StrCat("texts in this CSV that a spreadsheet would run as formulas: ", FormatCount(formulas),
+                        "; --csv=spreadsheet puts ' before them"));
   return also_json ? beside->Commit() : Result<void>();
 }
 
@@ -209,6 +219,8 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(RunStatement(arguments, session, loaded->run, *sql));
   return 0;
 }
+
+std::vector<std::string_view> CsvReaders() { return {"spreadsheet"}; }
 
 constexpr std::string_view kNoPath[] = {"tables"};
 constexpr std::string_view kNoSql[] = {"tables", "file"};
@@ -230,7 +242,11 @@ constexpr OptionSpec kOptions[] = {
      .takes = OptionSpec::Takes::kValue,
      .value = "FILE",
      .help = "Read the statement from FILE"},
-    {.name = "csv", .help = "Print CSV"},
+    {.name = "csv",
+     .takes = OptionSpec::Takes::kOptionalValue,
+     .value = "FOR",
+     .help = "Print CSV; --csv=spreadsheet puts ' before texts that begin like a formula",
+     .choices = CsvReaders},
     {.name = "output", .letter = 'o', .takes = OptionSpec::Takes::kValue, .value = "FILE", .help = "Write to FILE"},
     kRankOption,
     kNoCacheOption,

@@ -2,7 +2,8 @@
 // The command `gapless run`: applies the fixes of a recipe to a command, reports the effect of each, and warns about
 // differences of command, PyTorch or machine. --print writes the equivalent command without gapless.
 //
-// A recipe may come from somebody else: it names fixes of the catalogue and variables that these set, and no code.
+// A recipe may come from somebody else: it names fixes of the catalogue and variables that these set, and no code. The
+// command in it is shown, and runs only with --with-command.
 // Fixes are switched on by variables of the environment where that is enough, and by the agent in the training
 // processes otherwise. Below another gapless no folder is made: the recipe's request is merged with that of the outer
 // command (asked_together.h), whose agent then does the work. The exit status is the command's own; failures of gapless
@@ -38,7 +39,7 @@ void Say(const std::string& text) {
 std::string WithoutGapless(const RunPlan& plan) {
   std::string line;
   for (const auto& [name, value] : plan.use.environment) line += StrCat(name, "=", ShellWord(value), " ");
-  return StrCat(line, ShellCommand(RedactCommand(plan.command)), "\n");
+  return StrCat(line, VisibleCommand(RedactCommand(plan.command)), "\n");
 }
 
 // Prints the line of --print; the exit status is 1 if it lacks fixes of the recipe.
@@ -60,7 +61,7 @@ Result<int> Print(const Arguments& arguments, const RunPlan& plan) {
 
 // Says what will be done, and each difference from what the recipe was made on: a difference never stops the run.
 void SayBefore(const RunPlan& plan) {
-  if (plan.of_recipe) Say(StrCat("the command of the recipe: ", ShellCommand(RedactCommand(plan.command))));
+  if (plan.of_recipe) Say(StrCat("the command of the recipe: ", VisibleCommand(RedactCommand(plan.command))));
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);
@@ -185,6 +186,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kValue,
      .value = "FILE",
      .help = "Load your own fix, named by the recipe, from this Python file (may repeat)"},
+    {.name = "with-command", .help = "Run the command that the recipe holds, if you give none after --"},
     {.name = "print", .help = "Print the equivalent command without gapless, and run nothing"},
     {.name = "output",
      .letter = 'o',
@@ -198,7 +200,7 @@ constexpr OptionSpec kOptions[] = {
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Run>::kInfo, &TypeOf<documents::PrintedRun>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless run --recipe optimized.json -- python train.py", "Trains with the fixes on"},
-    {"gapless run --recipe optimized.yaml", "Runs the command that the recipe was made for"},
+    {"gapless run --recipe optimized.yaml --with-command", "Runs the command that the recipe was made for"},
     {"gapless run --recipe optimized.json --without compile -- python train.py", "All fixes but one"},
     {"gapless run --recipe optimized.json --print", "What the environment alone can do, as a line for a shell"},
 };
@@ -213,7 +215,8 @@ COMMAND(run) = {
         "output, signals and exit status stay its own. Standard error lists what each fix changed, or why it "
         "did not, and any difference of the command, PyTorch or the machine from those of the recipe. A "
         "recipe applies built-in fixes only and loads no code: --fix gives the file of your own "
-        "fix.\n\nWithout a command, the command of the recipe is run. With --print nothing is run: the exit "
+        "fix. Its command is text of whoever wrote the recipe: without a command of your own it is shown, and run "
+        "with --with-command only.\n\nWith --print nothing is run: the exit "
         "status is then 0 if the printed line has all fixes of the recipe, and 1 if some are "
         "missing.\n\nBelow another gapless (`gapless validate -- CMD -- gapless run --recipe optimized.json "
         "-- CMD`, and also `bench`, `compare`, `gate`, `profile`) the outer one measures the steps of the "

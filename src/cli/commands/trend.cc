@@ -108,7 +108,7 @@ Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session
   filter->limit.reset();
   filter->with_samples = false;
   if (!filter->branch) filter->branch = "main";
-  auto history = History::Open(arguments.Value("db"));
+  auto history = History::OpenToRead(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   auto records = Read(*history, *filter, session);
   if (!records) return Unexpected{records.error()};

@@ -69,7 +69,8 @@ Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto question = QuestionFrom(arguments);
   if (!question) return Unexpected{question.error()};
-  auto history = History::Open(arguments.Value("db"));
+  auto history = question->record ? History::Open(arguments.Value("db"))
+                                  : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
   if (!history) return Unexpected{history.error()};
   Result<Validation> validation = [&] {
     ProgressLine progress;

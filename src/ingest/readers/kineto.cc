@@ -121,6 +121,17 @@ void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& bu
                   "the file ends in the middle; the events before are all there");
 }
 
+// Returns the error for an input without any event. A small compressed file can hold spaces without end, which is no
+// damage: a copy of it would be the same.
+Unexpected NoEvents(const ChunkReader& chunks, const std::string& path) {
+  if (chunks.overlong())
+    return Fail(ErrorCode::kInput,
+                StrCat("this is no profiler trace: no event in ", FormatBytes(kineto::kMaxChunkBytes),
+                       " of text, after decompression"),
+                path, "give a trace written by torch.profiler (export_chrome_trace)");
+  return Fail(ErrorCode::kInput, "no event could be read", path, "the file was cut off or damaged: copy it again");
+}
+
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
@@ -129,6 +140,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     ChunkReader chunks(std::move(*stream), exact);
     auto found = chunks.FindEvents();
     if (!found) return Unexpected{found.error()};
+    if (!*found && chunks.overlong()) return NoEvents(chunks, source.path());
     if (!*found)
       return Fail(ErrorCode::kInput,
                   chunks.bytes() == 0 ? "the file is empty" : "no \"traceEvents\" in it: this is no profiler trace",
@@ -139,9 +151,8 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     if (!well_cut && !exact) continue;
     DescribeInput(chunks, pass, builder);
-    if (builder.info().event_count == 0 && (chunks.stream_error() != nullptr || pass.truncated()))
-      return Fail(ErrorCode::kInput, "no event could be read", source.path(),
-                  "the file was cut off or damaged: copy it again");
+    if (builder.info().event_count == 0 && (chunks.stream_error() != nullptr || chunks.overlong() || pass.truncated()))
+      return NoEvents(chunks, source.path());
     return {};
   }
   return {};

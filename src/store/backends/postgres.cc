@@ -197,7 +197,7 @@ Result<std::vector<DbRow>> PostgresConnection::Run(const std::string& sql, std::
   return rows;
 }
 
-Result<std::unique_ptr<Connection>> Open(const std::string& url) {
+Result<std::unique_ptr<Connection>> Open(const std::string& url, Access /*access*/) {
   const auto library = postgres::OpenLibPq();
   if (!library) return Unexpected{library.error()};
   auto connection = std::make_unique<PostgresConnection>(*library, url);

@@ -6,6 +6,8 @@
 // minute, asking again after pauses that grow and differ from process to process, so that a crowd does not ask in step.
 // Where the file system cannot share memory (some network ones) WAL is refused, and the rollback journal does the same
 // slower.
+//
+// To read needs no right to write: a history of another user, or on a read-only file system, is opened as it is.
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -13,7 +15,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/strings.h"
 #include "store/backend.h"
@@ -79,6 +84,31 @@ SqlCell CellOf(sqlite3_stmt* statement, int column) {
   return content;
 }
 
+// Returns true if this user can write the file, and the files that SQLite puts beside it.
+bool IsWritable(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const auto is_writable = [](const std::string& each) {
+    return ::faccessat(AT_FDCWD, each.c_str(), W_OK, AT_EACCESS) == 0;
+  };
+  return is_writable(path) && is_writable(folder.empty() ? "." : folder);
+}
+
+// Returns true if the file's header says that it is in WAL mode.
+bool HasWriteAheadLog(const std::string& path) {
+  constexpr std::streamoff kReadVersion = 19;
+  std::ifstream file(path, std::ios::binary);
+  return file.seekg(kReadVersion) && file.get() == 2;
+}
+
+// Returns the name by which SQLite reads the file without locks, and without a look at other files.
+std::string UriOfUnchanging(const std::string& path) {
+  std::error_code error;
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(path, error).lexically_normal().string())
+    uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+  return uri + "?immutable=1";
+}
+
 class SqliteConnection : public Connection {
  public:
   explicit SqliteConnection(std::string path) : path_(std::move(path)) {}
@@ -86,7 +116,7 @@ class SqliteConnection : public Connection {
   SqliteConnection(const SqliteConnection&) = delete;
   SqliteConnection& operator=(const SqliteConnection&) = delete;
 
-  Result<void> Connect();
+  Result<void> Connect(Access access);
   const Dialect& dialect() const override { return kDialect; }
   Result<std::vector<DbRow>> Run(const std::string& sql, std::span<const SqlCell> parameters) override;
   Result<void> Begin(Purpose purpose) override {
@@ -103,6 +133,8 @@ class SqliteConnection : public Connection {
     return done ? Result<void>() : Unexpected{done.error()};
   }
   Unexpected Failure() const;
+  Result<void> OpenAs(const std::string& name, int flags);
+  Result<void> ConnectToForeign();
   Result<void> UseWriteAheadLog();
 
   std::string path_;
@@ -120,7 +152,10 @@ Unexpected SqliteConnection::Failure() const {
     return Fail(ErrorCode::kInput, StrCat("this is no history: ", sqlite3_errmsg(db_)), path_,
                 "name another file, or restore this one from a copy");
   return Fail(ErrorCode::kEnvironment, StrCat("SQLite: ", sqlite3_errmsg(db_)), path_,
-              code == SQLITE_FULL ? "make room on the disk" : "");
+              code == SQLITE_FULL       ? "make room on the disk"
+              : code == SQLITE_IOERR    ? "check the disk, and the limit on the size of files: ulimit -f"
+              : code == SQLITE_READONLY ? "you may only read this history; --db names another one"
+                                        : "");
 }
 
 // Runs one statement. Every $ of it is a parameter: the statements of the history have no other.
@@ -157,37 +192,62 @@ Result<void> SqliteConnection::UseWriteAheadLog() {
   }
 }
 
-Result<void> SqliteConnection::Connect() {
-  std::error_code ignored;  // opening the file says what is wrong
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  // A new file is its owner's; what SQLite puts beside it gets the same mode. Whoever shares one has made it so.
-  if (const int made = ::open(path_.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); made >= 0) ::close(made);
-  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  if (sqlite3_open_v2(path_.c_str(), &db_, kFlags, nullptr) != SQLITE_OK)
-    return Fail(ErrorCode::kEnvironment, "the history cannot be opened", path_,
-                "is the folder there and writable? --db names another place");
+// Opens the file for one access. Code of its schema must not run, and nothing may write to SQLite's own tables: the
+// file may come from somebody else.
+Result<void> SqliteConnection::OpenAs(const std::string& name, int flags) {
+  sqlite3_close_v2(std::exchange(db_, nullptr));
+  if (sqlite3_open_v2(name.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr) != SQLITE_OK)
+    return Fail(ErrorCode::kEnvironment,
+                StrCat("cannot open the history: ", std::generic_category().message(sqlite3_system_errno(db_))), path_,
+                "check that the folder exists and that you may read it; --db names another history");
   sqlite3_busy_handler(db_, Wait, &waiting_);
   sqlite3_limit(db_, SQLITE_LIMIT_LENGTH, kLongestCell);
-  // The file may come from somebody else: its schema must not run code, and nothing may write to SQLite's own tables.
   sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  GAPLESS_TRY(UseWriteAheadLog());
-  for (const char* pragma : {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA cell_size_check = ON"})
-    GAPLESS_TRY(Execute(pragma));
+  return Execute("PRAGMA cell_size_check = ON");
+}
+
+// Opens a file of somebody else and creates nothing beside it: a file there that belongs to this user would keep the
+// owner out. SQLite reads a log with its index as they are, and would create both if they are missing. Without a log
+// the file is whole, and is read as one that does not change.
+Result<void> SqliteConnection::ConnectToForeign() {
+  if (!HasWriteAheadLog(path_)) return OpenAs(path_, SQLITE_OPEN_READONLY);
+  std::error_code error;
+  const auto logged_bytes = std::filesystem::file_size(path_ + "-wal", error);
+  if (error || logged_bytes == 0) return OpenAs(UriOfUnchanging(path_), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+  if (std::filesystem::exists(path_ + "-shm", error)) return OpenAs(path_, SQLITE_OPEN_READONLY);
+  return Fail(ErrorCode::kEnvironment, "cannot read the history without writing: its last writer was killed", path_,
+              StrCat("copy the file together with ", path_, "-wal to a folder of your own, and read the copy"));
+}
+
+// A new file is its owner's; what SQLite puts beside it gets the same mode. Whoever shares one has made it so.
+Result<void> SqliteConnection::Connect(Access access) {
+  if (access == Access::kRead && !IsWritable(path_)) return ConnectToForeign();
+  if (access == Access::kCreate) {
+    std::error_code ignored;  // opening the file says what is wrong
+    const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+    if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
+    if (const int made = ::open(path_.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); made >= 0) ::close(made);
+  }
+  GAPLESS_TRY(OpenAs(path_, SQLITE_OPEN_READWRITE));
+  if (access != Access::kRead) GAPLESS_TRY(UseWriteAheadLog());
+  for (const char* pragma : {"PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"}) GAPLESS_TRY(Execute(pragma));
   return {};
 }
 
 // Takes "sqlite:FILE", "sqlite:///FILE" or a bare path.
-Result<std::unique_ptr<Connection>> Open(const std::string& url) {
+Result<std::unique_ptr<Connection>> Open(const std::string& url, Access access) {
   constexpr std::string_view kPrefix = "sqlite:";
   std::string path = url.substr(url.starts_with(kPrefix) ? kPrefix.size() : 0);
   if (path.starts_with("///")) path.erase(0, 2);  // sqlite:///tmp/h.db
   if (path.empty())
     return Fail(ErrorCode::kUsage, "the URL of a history in SQLite names its file", url, "--db sqlite:history.db");
+  std::error_code error;  // a folder that may not be searched is no absent file: opening the file says so
+  if (access != Access::kCreate && std::filesystem::status(path, error).type() == std::filesystem::file_type::not_found)
+    return std::unique_ptr<Connection>();
   auto connection = std::make_unique<SqliteConnection>(path);
-  GAPLESS_TRY(connection->Connect());
+  GAPLESS_TRY(connection->Connect(access));
   return std::unique_ptr<Connection>(std::move(connection));
 }
 

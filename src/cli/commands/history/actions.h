@@ -20,7 +20,7 @@ inline constexpr size_t kShownCommit = 12;  // characters of a commit that a tex
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& file);
 Result<int> HistoryList(const Arguments& arguments, const Session& session);
 Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file);
-Result<int> HistoryImport(const Arguments& arguments, const std::string& file);
+Result<int> HistoryImport(const Arguments& arguments, const Session& session, const std::string& file);
 
 // Accepts the level of run number `run` as the gate's baseline. An error: `run` is not a number, or no run has it.
 Result<int> HistoryAccept(const Arguments& arguments, const std::string& run);

@@ -93,6 +93,7 @@ std::vector<std::string> CellsOf(const BenchmarkRecord& record) {
 
 // Writes a table; columns that no run fills are left out.
 std::string AsText(const std::vector<BenchmarkRecord>& records, const History& history) {
+  if (history.is_absent()) return StrCat("there is no history yet in ", Printable(history.place()), "\n");
   if (records.empty()) return StrCat("no runs in ", Printable(history.place()), "\n");
   std::vector<std::vector<std::string>> rows = {{std::begin(kHeads), std::end(kHeads)}};
   for (const BenchmarkRecord& record : records) rows.push_back(CellsOf(record));
@@ -140,9 +141,14 @@ std::string AsJson(const std::vector<BenchmarkRecord>& records, const History& h
   return DocumentOf("history", document);
 }
 
-std::string AsCsv(const std::vector<BenchmarkRecord>& records) {
+// A terminal gets no control characters; a file and a pipe get the texts as recorded, for `import`.
+std::string AsCsv(const std::vector<BenchmarkRecord>& records, bool to_terminal) {
+  constexpr std::string_view kLineEnd = "\r\n";
   std::string out = BenchmarksCsvHeader();
-  for (const BenchmarkRecord& record : records) out += BenchmarksCsvRow(record);
+  for (const BenchmarkRecord& record : records) {
+    const std::string row = BenchmarksCsvRow(record);
+    out += to_terminal ? Printable(row.substr(0, row.size() - kLineEnd.size())) + std::string(kLineEnd) : row;
+  }
   return out;
 }
 
@@ -185,7 +191,7 @@ Result<int> HistoryList(const Arguments& arguments, const Session& session) {
   auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
   filter->with_samples = false;
-  auto history = History::Open(arguments.Value("db"));
+  auto history = History::OpenToRead(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   std::vector<BenchmarkRecord> records;
   GAPLESS_TRY(history->Visit(*filter, [&](const BenchmarkRecord& record) -> Result<void> {
@@ -194,7 +200,9 @@ Result<int> HistoryList(const Arguments& arguments, const Session& session) {
     records.push_back(record);
     return {};
   }));
-  const auto text = [&] { return arguments.Has("csv") ? AsCsv(records) : AsText(records, *history); };
+  const auto text = [&] {
+    return arguments.Has("csv") ? AsCsv(records, session.terminal.is_tty) : AsText(records, *history);
+  };
   return PrintTextOrJson(arguments, text, [&] { return AsJson(records, *history); });
 }
 

@@ -196,7 +196,7 @@ Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   if (run.empty() || code != std::errc() || end != run.data() + run.size())
     return Fail(ErrorCode::kUsage, "cannot accept a run: this is not a number of a run", Printable(run),
                 "gapless history list");
-  auto history = History::Open(arguments.Value("db"));
+  auto history = History::OpenToChange(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   GAPLESS_TRY(history->AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));
   return PrintTextOrJson(

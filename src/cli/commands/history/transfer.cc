@@ -2,9 +2,13 @@
 // Exports a history as JSON lines, and imports JSON lines or CSV. The output is replaced only when it is complete.
 #include "store/transfer.h"
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
 
 #include "base/described_json.h"
 #include "base/strings.h"
@@ -60,6 +64,38 @@ Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Outpu
   return static_cast<int64_t>(advice->size());
 }
 
+// An InputFile is a file, or standard input for "-". Reading ends soon after a signal, also from a pipe that is silent.
+class InputFile {
+ public:
+  explicit InputFile(const std::string& path)
+      : path_(path), descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~InputFile() {
+    if (descriptor_ > STDERR_FILENO) ::close(descriptor_);
+  }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  bool is_open() const { return descriptor_ >= 0; }
+  Result<size_t> Read(char* out, size_t size, const std::atomic<bool>* cancel) const {
+    constexpr int kBetweenLooksMs = 50;
+    pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+    while (!cancel->load()) {
+      // EINTR is a signal, after which the flag is looked at.
+      if (::poll(&wanted, 1, kBetweenLooksMs) <= 0) continue;
+      const ssize_t got = ::read(descriptor_, out, std::min(size, kReadAtOnce));
+      if (got >= 0) return static_cast<size_t>(got);
+      if (errno != EINTR && errno != EAGAIN)
+        return Fail(ErrorCode::kInput, StrCat("cannot read the file: ", std::generic_category().message(errno)), path_);
+    }
+    return Fail(ErrorCode::kInterrupted, "interrupted");
+  }
+
+ private:
+  static constexpr size_t kReadAtOnce = size_t{1} << 20;  // bytes between two looks at the flag
+  std::string path_;
+  int descriptor_;
+};
+
 }  // namespace
 
 constinit const TypeInfo kHistoryExportDocument = describe::MakeType<documents::HistoryExported>();
@@ -74,7 +110,7 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
                 "name a file: gapless history export history.jsonl");
   const auto filter = FilterFrom(arguments);
   if (!filter) return Unexpected{filter.error()};
-  auto history = History::Open(arguments.Value("db"));
+  auto history = History::OpenToRead(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   auto output = Output::Open(file);
   if (!output) return Unexpected{output.error()};
@@ -97,18 +133,16 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
   return 0;
 }
 
-// Reads the whole text first: its beginning decides the format.
-Result<int> HistoryImport(const Arguments& arguments, const std::string& file) {
+// Reads the file in pieces: a record after the other is stored.
+Result<int> HistoryImport(const Arguments& arguments, const Session& session, const std::string& file) {
   if (file.empty()) return Fail(ErrorCode::kUsage, "history import needs a FILE", "", "- reads standard input");
-  std::ifstream stored;
-  if (file != "-") stored.open(file, std::ios::binary);
-  std::istream& in = file == "-" ? std::cin : stored;
-  if (!in) return Fail(ErrorCode::kInput, "cannot read the file", file);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) return Fail(ErrorCode::kInput, "cannot read the file", file);
+  const InputFile input(file);
+  if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");  // a pipe that nobody wrote to
+  if (!input.is_open()) return Fail(ErrorCode::kInput, "cannot read the file", file);
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
-  const auto imported = ImportInto(*history, text, file);
+  const auto source = [&](char* out, size_t size) { return input.Read(out, size, session.cancel); };
+  const auto imported = ImportFrom(*history, source, file, session.cancel);
   if (!imported) return Unexpected{imported.error()};
   const auto say = [&] {
     const std::string rest = imported->present > 0 ? StrCat("; ", FormatCount(imported->present), " were there") : "";

@@ -206,12 +206,9 @@ Result<void> AddResult(const std::string& path, const std::string& name, LabView
   return {};
 }
 
-// Adds the trends of the newest benchmark. A file that does not exist is an error, because opening it would make it.
+// Adds the trends of the newest benchmark.
 Result<void> AddHistory(const std::string& url, const Session& session, LabView& view) {
-  std::error_code error;
-  if (url.ends_with(".db") && !url.starts_with("sqlite:") && !std::filesystem::exists(url, error))
-    return Fail(ErrorCode::kInput, StrCat("cannot open ", url, ": there is no such file"), url);
-  auto history = History::Open(url);
+  auto history = History::OpenToRead(url);
   if (!history) return Unexpected{history.error()};
   HistoryFilter filter;
   filter.with_samples = false;

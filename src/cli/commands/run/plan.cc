@@ -10,6 +10,45 @@
 #include "optimize/own_fixes.h"
 
 namespace gapless::internal {
+namespace {
+
+// Returns a word as a shell takes it. Characters that a terminal does not show are escapes of $'…', so that a line end
+// or a control character cannot hide a part of the command.
+std::string VisibleWord(const std::string& word) {
+  if (Printable(word) == word) return ShellWord(word);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f)
+      out += StrCat("\\x", std::string(1, kDigits[byte >> 4]), std::string(1, kDigits[byte & 15]));
+    else
+      out += c == '\'' || c == '\\' ? StrCat("\\", std::string(1, c)) : std::string(1, c);
+  }
+  return out + "'";
+}
+
+// Refuses to run the command of a recipe that was not asked for, or of which a part would not be shown.
+Result<void> CheckCommandOfRecipe(const Arguments& arguments, const RunPlan& plan) {
+  if (!plan.of_recipe || arguments.Has("print")) return {};
+  const std::string shown = VisibleCommand(RedactCommand(plan.command));
+  if (!arguments.Has("with-command"))
+    return Fail(ErrorCode::kUsage, StrCat("cannot run the command of the recipe without --with-command: ", shown),
+                plan.path, "--with-command runs this command; -- COMMAND runs your own with the fixes of the recipe");
+  if (RedactCommand(plan.command) != plan.command)
+    return Fail(ErrorCode::kUsage,
+                StrCat("cannot run the command of the recipe: a part that looks like a secret is not shown: ", shown),
+                plan.path, "--print --keep-command shows all of it; --keep-command also runs it");
+  return {};
+}
+
+}  // namespace
+
+std::string VisibleCommand(std::span<const std::string> command) {
+  std::vector<std::string> words;
+  for (const std::string& word : command) words.push_back(VisibleWord(word));
+  return Join(words, " ");
+}
 
 Result<RunPlan> RunPlanFrom(const Arguments& arguments) {
   RunPlan plan{.path = std::string(arguments.Value("recipe"))};
@@ -36,6 +75,7 @@ Result<RunPlan> RunPlanFrom(const Arguments& arguments) {
       [](const char* name) -> const char* { return std::getenv(name); }, files);
   if (!use) return Unexpected{use.error()};
   plan.use = std::move(*use);
+  GAPLESS_TRY(CheckCommandOfRecipe(arguments, plan));
   return plan;
 }
 

@@ -2,6 +2,7 @@
 // The plan of `gapless run`: a command, and the part of a recipe that is applied to it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,11 @@ struct RunPlan {
   RecipeUse use{};
 };
 
-// Reads the recipe and chooses its fixes. A command of the recipe whose secrets were redacted cannot be run.
+// Returns the command as a line for a shell. Characters that a terminal does not show are escapes of $'…'.
+std::string VisibleCommand(std::span<const std::string> command);
+
+// Reads the recipe and chooses its fixes. The command of the recipe is an error without --with-command, and if its
+// secrets were redacted; the error shows it.
 Result<RunPlan> RunPlanFrom(const Arguments& arguments);
 
 // Returns the fixes that no variable of the environment can switch on.

@@ -15,8 +15,7 @@ namespace gapless::internal::kineto {
 namespace {
 
 constexpr size_t kChunkBytes = size_t{1} << 20;
-constexpr size_t kMaxEventBytes = size_t{1} << 28;     // a longer "event" is cut wherever it looks like one ends
-constexpr size_t kMaxChunkBytes = 2 * kMaxEventBytes;  // text without an end of an event: the rest is not read
+constexpr size_t kMaxEventBytes = kMaxChunkBytes / 2;  // a longer "event" is cut wherever it looks like one ends
 constexpr size_t kMaxHeadBytes = size_t{64} << 20;
 
 // A HeadScanner finds the value of the key "traceEvents" at the top level of a JSON object, or the bracket of a
@@ -111,6 +110,11 @@ Result<bool> ChunkReader::FindEvents() {
         return true;
       }
       if (head_.size() < kMaxHeadBytes) head_ += c;
+    }
+    // A bomb of spaces would keep the scanner busy for minutes.
+    if (bytes_ > kMaxChunkBytes) {
+      overlong_ = true;
+      return false;
     }
   }
   if (failed_) return Unexpected{error_};

@@ -31,6 +31,7 @@ struct Chunk {
 };
 
 inline constexpr size_t kPadding = 64;
+inline constexpr size_t kMaxChunkBytes = size_t{1} << 29;  // text without an end of an event: the rest is not read
 
 // A ChunkReader hands out the chunks of one stream, to several threads. Only Next() may be called by several
 // threads at once; the accessors are for before and after.
@@ -38,7 +39,8 @@ class ChunkReader {
  public:
   ChunkReader(std::unique_ptr<ByteStream> stream, bool exact) : stream_(std::move(stream)), exact_(exact) {}
 
-  // Reads up to the first event. False: there is no array of events (the input is JSON of another kind).
+  // Reads up to the first event. False: there is no array of events (the input is JSON of another kind), or none begins
+  // within kMaxChunkBytes; overlong() tells the two apart.
   Result<bool> FindEvents();
   // Fills `chunk` with the next events; false at the end. Thread-safe. After an error of the stream, what came before
   // is delivered as the last chunk, and stream_error() has the reason.
@@ -49,7 +51,7 @@ class ChunkReader {
   bool bare_array() const { return bare_array_; }
   const Error* stream_error() const { return failed_ ? &error_ : nullptr; }
   uint64_t bytes() const { return bytes_; }
-  // Reading stopped because no event ended in hundreds of megabytes.
+  // Returns true if reading stopped because no event began or ended within kMaxChunkBytes.
   bool overlong() const { return overlong_; }
 
  private:

@@ -83,7 +83,7 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
 // Adds a slice of the host. Collectives that run on the host (gloo, MPI, UCC) also become rows of their own.
 void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts, int64_t dur) {
   SliceRow row;
-  row.name = texts_.Text(event.name);
+  row.name = texts_.Name(event.name);
   const NameTraits& traits = names_.TraitsOf(row.name, category);
   row.category = SliceCategoryOf(category, traits.annotation);
   row.api =
@@ -124,7 +124,7 @@ int32_t EventRows::DeviceOf(const EventFields& event) {
 
 void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur) {
   GpuOpRow row;
-  row.name = texts_.Text(event.name);
+  row.name = texts_.Name(event.name);
   const NameTraits& traits = names_.TraitsOf(row.name, category);
   row.kind = category == Category::kKernel   ? GpuOpKind::kKernel
              : category == Category::kMemcpy ? GpuOpKind::kMemcpy
@@ -153,7 +153,7 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
 }
 
 void EventRows::AddGpuAnnotation(const EventFields& event, int64_t ts, int64_t dur) {
-  GpuAnnotationRow row{.name = texts_.Text(event.name), .ts_ns = ts, .dur_ns = dur};
+  GpuAnnotationRow row{.name = texts_.Name(event.name), .ts_ns = ts, .dur_ns = dur};
   row.device = DeviceOf(event);
   row.stream = event.stream != kAbsent ? event.stream : texts_.ThreadOf(event.tid);
   shard_.Add(row);

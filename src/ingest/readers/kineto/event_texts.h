@@ -26,6 +26,14 @@ class EventTexts {
     return shard_.Text(Unescape(text));
   }
 
+  // The same of the name of an event, which is shortened if it is very long.
+  StringId Name(std::string_view token) {
+    const std::string_view text = TokenText(token);
+    if (text.size() <= TraceBuilder::Shard::kMaxNameBytes) return Text(token);
+    ++long_names_;
+    return shard_.Name(text.find('\\') == std::string_view::npos ? std::string(text) : Unescape(text));
+  }
+
   StringId Shapes(std::string_view json) {
     if (json.empty() || json == "[]" || json == "\"\"") return StringId::kNone;
     if (json.find('\n') == std::string_view::npos) return shard_.Text(json);
@@ -72,10 +80,13 @@ class EventTexts {
   void Finish(TraceBuilder& builder) const {
     for (const auto& [key, name] : thread_names_) builder.NameThread(key.first, key.second, name);
     for (const auto& [pid, name] : process_names_) builder.NameProcess(pid, name);
+    if (long_names_ > 0)
+      builder.Count("long_names", Severity::kInfo, long_names_, kAbsent, "names longer than 16 KiB were shortened");
   }
 
  private:
   TraceBuilder::Shard& shard_;
+  int64_t long_names_ = 0;             // events with a name that was shortened
   StringPool stacks_;                  // recorded stacks, and places of calls
   std::vector<StringId> stack_lines_;  // by id in stacks_
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names_;

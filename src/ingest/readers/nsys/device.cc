@@ -107,7 +107,7 @@ void Importer::ReadCopies() {
           .kind = copies ? GpuOpKind::kMemcpy : GpuOpKind::kMemset, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
       const std::string name = copies ? CopyName(rows->Int(kOperation), rows->Int(kFrom), rows->Int(kTo))
                                       : StrCat("Memset (", NameIn(kMemoryKinds, rows->Int(kOperation)), ")");
-      row.name = Interned(name);
+      row.name = shard_.Name(name);
       row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
       if (copies) row.copy_kind = KindOfCopy(name, rows->Int(kOperation), rows->Int(kCause));
       const int64_t global = rows->Int(kProcess);

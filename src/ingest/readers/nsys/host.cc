@@ -99,7 +99,7 @@ void Importer::ReadApiCalls() {
     const auto kind = api_kinds_.try_emplace(call.name, ApiKind::kNone);
     if (kind.second) kind.first->second = ClassifyApi(name);
     const int64_t global = call.thread == kAbsent ? 0 : call.thread;
-    shard_.Add(SliceRow{.name = Interned(name),
+    shard_.Add(SliceRow{.name = shard_.Name(name),
                         .category = call.event_class == kDriverClass ? SliceCategory::kDriver : SliceCategory::kRuntime,
                         .api = kind.first->second,
                         .pid = Ids::Pid(global),
@@ -147,7 +147,7 @@ void Importer::AddRange(std::string_view text, int64_t type, int64_t global_tid,
       row.input_shapes = Interned(rest.substr(sizes + 8));
     text = text.substr(0, mark);
   }
-  row.name = Interned(text);
+  row.name = shard_.Name(text);
   shard_.Add(row);
 }
 
