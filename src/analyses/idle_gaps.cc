@@ -42,7 +42,7 @@ Cause CauseOf(const DeviceTimeline& device, const IdleGap& gap) {
 class Writer {
  public:
   Writer(Table& table, const TraceTimeline& timeline, const DeviceTimeline& device)
-      : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device), open_(trace_) {}
+      : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device) {}
 
   void Write(const IdleGap& gap, int64_t id) {
     const Cause cause = CauseOf(device_, gap);
@@ -56,15 +56,16 @@ class Writer {
     const IdlePart& part = device_.parts[cause.part];
     if (part.cause != IdleCause::kHost || !part.slice.valid()) return part.slice;
     const Interval span{part.start, device_.PartEnd(gap, cause.part)};
-    const SliceId found = open_.Innermost({Middle(span), trace_.slices.thread[part.slice.value]});
+    if (!open_) open_.emplace(trace_);
+    const SliceId found = open_->Innermost({Middle(span), trace_.slices.thread[part.slice.value]});
     return found.valid() ? found : part.slice;
   }
 
-  int64_t StepOf(int64_t ts) {
+  // A search per gap: many devices with a gap each must not walk all steps each.
+  int64_t StepOf(int64_t ts) const {
     const auto& steps = timeline_.window.steps;
-    while (step_ < steps.size() && steps[step_].span.end <= ts) ++step_;
-    return step_ < steps.size() && steps[step_].span.start <= ts ? trace_.steps.number[steps[step_].step.value]
-                                                                 : kAbsent;
+    const auto at = std::ranges::upper_bound(steps, ts, {}, [](const StepWindow& step) { return step.span.end; });
+    return at != steps.end() && at->span.start <= ts ? trace_.steps.number[at->step.value] : kAbsent;
   }
 
   void WriteRow(const IdleGap& gap, int64_t id, const Cause& cause, SliceId open) {
@@ -85,8 +86,7 @@ class Writer {
   const TraceTimeline& timeline_;
   const Trace& trace_;
   const DeviceTimeline& device_;
-  OpenSlices open_;
-  size_t step_ = 0;
+  std::optional<OpenSlices> open_;  // made when first asked for: it takes memory per thread
 };
 
 // The gaps that have the most of one cause, the longest first.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Algebra of time intervals [start, end) in ns. A list is sorted, its intervals are not empty and neither overlap nor
-// touch. All operations are one pass over sorted lists.
+// touch. All operations are one pass over sorted lists; Subtract skips what lies far from its first list by bisection.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +36,36 @@ Intervals Clip(const Intervals& a, Interval window);
 bool IsSomeIn(const Intervals& a, Interval window);    // is Clip() not empty? By bisection
 int64_t TotalIn(const Intervals& a, Interval window);  // the total of Clip(), by bisection
 int64_t Total(const Intervals& a);
+
+// Answers TotalIn() of one list again and again, each time by bisection alone. The list must outlive it.
+class IntervalSums {
+ public:
+  explicit IntervalSums(const Intervals& list);
+  int64_t In(Interval window) const;
+
+ private:
+  const Intervals& list_;
+  std::vector<int64_t> before_;  // by interval: the total of those before it; one more for all of them
+};
+
+// Answers how much of any intervals, which may overlap and then count several times, lies in a window: each time by
+// bisection.
+class OverlapSums {
+ public:
+  explicit OverlapSums(std::span<const Interval> intervals);
+  int64_t In(Interval window) const;
+
+ private:
+  // Sums are modulo 2^64, since those of many times do not fit; the difference that is returned does.
+  struct Edges {
+    std::vector<int64_t> at{};
+    std::vector<uint64_t> before{};  // by edge: the sum of those before it; one more for all of them
+    uint64_t SincePassed(int64_t ts) const;
+  };
+  uint64_t UpTo(int64_t ts) const { return starts_.SincePassed(ts) - ends_.SincePassed(ts); }
+  static void Finish(Edges& edges);
+  Edges starts_, ends_;
+};
 
 // The length of the union of intervals that come in order of their starts: Total() of a list that nobody needs.
 class UnionLength {

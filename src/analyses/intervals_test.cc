@@ -31,6 +31,20 @@ TEST(Intervals, TimeWithinWindowsIsCountedInTheWindowItLiesIn) {
   EXPECT_EQ(sums, (std::array<int64_t, 3>{5, 7, 5})) << "20 to 30 lies in no window";
 }
 
+TEST(Intervals, SubtractionFindsIntervalsThatAreFarApart) {
+  Intervals many;
+  for (int64_t i = 0; i < 1000; ++i) many.push_back({10 * i, 10 * i + 4});
+  EXPECT_EQ(Subtract({{0, 5}, {5'000, 5'010}, {5'012, 5'013}, {9'985, 9'995}, {20'000, 20'001}}, many),
+            (Intervals{{4, 5}, {5'004, 5'010}, {9'985, 9'990}, {9'994, 9'995}, {20'000, 20'001}}));
+}
+
+TEST(Intervals, SumsOfOverlapsFitHoweverManyAndHoweverLate) {
+  constexpr int64_t kLate = int64_t{1} << 62;
+  const std::vector<Interval> intervals(10, {kLate, kLate + 100});
+  EXPECT_EQ(OverlapSums(intervals).In({0, kLate + 30}), 300);
+  EXPECT_EQ(OverlapSums(intervals).In({-kLate, kLate + 1'000}), 1'000);
+}
+
 // Every operation against painting each nanosecond of a short axis.
 TEST(Intervals, AgreeWithPaintingEachNanosecond) {
   constexpr int64_t kAxis = 64;
@@ -71,7 +85,15 @@ TEST(Intervals, AgreeWithPaintingEachNanosecond) {
     for (const Interval next : by_start) length.Add(next);
     ASSERT_EQ(length.total(), total);
     ASSERT_EQ(Subtract(Subtract(c, a), b), Subtract(c, Unite(a, b)));
+    const IntervalSums sums_of_a(a);
+    const OverlapSums sums_of_raw(raw);
     for (int64_t start = 0; start < 60; start += 7) {
+      const Interval window{start, start + round % 20};
+      int64_t overlaps = 0;
+      for (const Interval interval : raw)
+        overlaps += std::max<int64_t>(0, std::min(interval.end, window.end) - std::max(interval.start, window.start));
+      ASSERT_EQ(sums_of_a.In(window), TotalIn(a, window));
+      ASSERT_EQ(sums_of_raw.In(window), overlaps);
       ASSERT_EQ(IsSomeIn(a, {start, start + round % 20}), !Clip(a, {start, start + round % 20}).empty());
       ASSERT_EQ(TotalIn(a, {start, start + round % 20}), Total(Clip(a, {start, start + round % 20})));
     }

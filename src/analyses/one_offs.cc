@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds one-offs in one pass over the host slices, by name or by comparison with other calls of the same name. It keeps
-// those during which no device works.
+// those during which no device works. Long slices may overlap without nesting, any number of them, so nothing is walked
+// per slice: what is asked of one is derived for all when the first long slice asks.
 #include "analyses/one_offs.h"
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "analyses/captures.h"
@@ -38,7 +40,7 @@ bool Waits(ApiKind api) {
 
 class Finder {
  public:
-  Finder(const Trace& trace, const Intervals& busy) : trace_(trace), slices_(trace.slices), busy_(busy) {
+  Finder(const Trace& trace, const Intervals& busy) : trace_(trace), slices_(trace.slices), list_of_busy_(busy) {
     by_name_.resize(trace.strings.size(), OneOffKind::kFirstCall);
     for (size_t id = 0; id < by_name_.size(); ++id) by_name_[id] = KindOfName(trace.strings[static_cast<StringId>(id)]);
   }
@@ -80,17 +82,27 @@ class Finder {
     if (2 * IdleIn(span) >= dur && StandsOut(row, self)) found_.push_back({OneOffKind::kFirstCall, span, SliceId(row)});
   }
 
-  int64_t IdleIn(Interval span) const { return span.length() - TotalIn(busy_, span); }
+  int64_t IdleIn(Interval span) {
+    if (!busy_) busy_.emplace(list_of_busy_);
+    return span.length() - busy_->In(span);
+  }
 
-  // Is a call of the runtime or driver open within the slice? An operator without any computes on the host.
-  bool HoldsCall(uint32_t row) const {
-    const int64_t end = slices_.ts_ns[row] + slices_.dur_ns[row];
-    for (uint32_t inner = row + 1; inner < slices_.size() && slices_.ts_ns[inner] < end; ++inner) {
-      const bool is_call =
-          slices_.category[inner] == SliceCategory::kRuntime || slices_.category[inner] == SliceCategory::kDriver;
-      if (is_call && slices_.thread[inner] == slices_.thread[row]) return true;
+  // Returns true if a call of the runtime or driver begins within the slice, on its thread. An operator without any
+  // computes on the host.
+  bool HoldsCall(uint32_t row) {
+    if (calls_.empty()) IndexCalls();
+    const std::vector<uint32_t>& of_thread = calls_[slices_.thread[row].value];
+    const auto next = std::upper_bound(of_thread.begin(), of_thread.end(), row);
+    return next != of_thread.end() && slices_.ts_ns[*next] < slices_.ts_ns[row] + slices_.dur_ns[row];
+  }
+
+  void IndexCalls() {
+    calls_.resize(trace_.threads.size());
+    for (uint32_t row = 0; row < slices_.size(); ++row) {
+      const SliceCategory category = slices_.category[row];
+      if (category == SliceCategory::kRuntime || category == SliceCategory::kDriver)
+        calls_[slices_.thread[row].value].push_back(row);
     }
-    return false;
   }
 
   // Is it far longer than others of its name, or the first of few?
@@ -123,8 +135,10 @@ class Finder {
 
   const Trace& trace_;
   const SliceTable& slices_;
-  const Intervals& busy_;
-  std::vector<OneOffKind> by_name_;  // kind by name; kFirstCall for all other names
+  const Intervals& list_of_busy_;
+  std::optional<IntervalSums> busy_;          // made when it is first asked for
+  std::vector<std::vector<uint32_t>> calls_;  // rows of calls by thread, made when first asked for
+  std::vector<OneOffKind> by_name_;           // kind by name; kFirstCall for all other names
   struct OfName {
     uint32_t first = 0;  // row
     bool sorted = false;

@@ -16,6 +16,7 @@ SliceId OpenSlices::Innermost(const OpenQuery& query) {
 }
 
 std::vector<SliceId> InnermostOpen(const Trace& trace, std::span<const OpenQuery> queries) {
+  if (queries.empty()) return {};
   OpenSlices open(trace);
   std::vector<SliceId> found;
   found.reserve(queries.size());

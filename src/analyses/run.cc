@@ -10,6 +10,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/timeline.h"
+#include "base/once_flag.h"
 #include "base/thread_pool.h"
 #include "base/timings.h"
 #include "trace/page_keeper.h"
@@ -31,17 +32,17 @@ struct Tables::Impl {
   explicit Impl(const Run& run) : pages(run) {}
 
   struct Entry {
-    std::once_flag once;
+    OnceFlag once;
     std::optional<Table> table;
     std::optional<Error> error;
   };
   struct Kept {
-    std::once_flag once;
+    OnceFlag once;
     std::shared_ptr<const void> value;
   };
   size_t threads = 0;
   std::vector<Entry> entries{AllAnalyses().size()};
-  std::once_flag timelines_once;
+  OnceFlag timelines_once;
   std::vector<TraceTimeline> timelines;
   std::mutex kept_mutex;
   std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace (null: the run) and function
@@ -59,7 +60,7 @@ const Table& Tables::Get(std::string_view name) {
   const size_t index = IndexOf(name);
   Impl::Entry& entry = impl_->entries[index];
   const TimedPart waiting("", "");  // another thread may compute it already
-  std::call_once(entry.once, [&] {
+  entry.once.Call([&] {
     const Analysis& analysis = *AllAnalyses()[index];
     const TimedPart timed("analysis", analysis.name);
     Result<Table> result = analysis.run(run_, *this);
@@ -100,7 +101,7 @@ const void* Tables::Impl::Keep(const Trace* trace, const void* key,
     entry = &kept[{trace, key}];
   }
   const TimedPart waiting("", "");
-  std::call_once(entry->once, [&] {
+  entry->once.Call([&] {
     const TimedPart timed("shared", "columns derived once");
     entry->value = make();
   });
@@ -118,7 +119,7 @@ const void* Tables::KeptForRun(const void* key, const std::function<std::shared_
 
 const std::vector<TraceTimeline>& Tables::Timelines() {
   const TimedPart waiting("", "");
-  std::call_once(impl_->timelines_once, [&] {
+  impl_->timelines_once.Call([&] {
     const TimedPart timed("shared", "device timelines");
     const std::vector<const RunTrace*> primary = run_.primary();
     const auto make = [&](const RunTrace& of, bool beside) {

@@ -89,10 +89,11 @@ std::vector<DeviceTimeline> SweepDevices(const Trace& trace, Interval window) {
 class Attribution {
  public:
   Attribution(const Trace& trace, const HostTracks& host, DeviceTimeline& timeline)
-      : trace_(trace), host_(host), timeline_(timeline), at_(host.tracks.size()) {}
+      : trace_(trace), host_(host), timeline_(timeline) {}
 
   // `attribute` false: every gap is one part of unknown cause.
   void Run(bool attribute) {
+    if (attribute) at_.resize(host_.tracks.size());
     timeline_.parts.reserve(attribute ? timeline_.gaps.size() * 3 : timeline_.gaps.size());
     for (IdleGap& gap : timeline_.gaps) {
       gap.first_part = static_cast<uint32_t>(timeline_.parts.size());

@@ -3,7 +3,9 @@
 #include "analyses/window.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <unordered_map>
 
 #include "analyses/steady_span.h"
 #include "trace/marks.h"
@@ -86,17 +88,50 @@ Interval WholeSpan(const Trace& trace) {
   return span.end >= span.start ? span : Interval{};
 }
 
+// The median length of the steps from one on, for one step after the other. The lengths are sorted once, and what has
+// passed is taken out of a tree of counts (Fenwick's), so that each step costs a logarithm.
+class LaterMedian {
+ public:
+  explicit LaterMedian(const std::vector<StepWindow>& steps) : left_(steps.size()), counts_(steps.size() + 1) {
+    for (const StepWindow& step : steps) sorted_.push_back(step.span.length());
+    std::ranges::sort(sorted_);
+    for (size_t at = 1; at < counts_.size(); ++at) counts_[at] = at & (~at + 1);
+  }
+
+  // Takes out one step that has this length.
+  void Pass(int64_t length_ns) {
+    size_t at =
+        static_cast<size_t>(std::ranges::lower_bound(sorted_, length_ns) - sorted_.begin()) + taken_[length_ns]++;
+    for (++at; at < counts_.size(); at += at & (~at + 1)) --counts_[at];
+    --left_;
+  }
+
+  // The upper median of those left, of which there is one at least.
+  int64_t Ns() const {
+    size_t at = 0, wanted = left_ / 2;
+    for (size_t step = std::bit_floor(sorted_.size()); step > 0; step /= 2)
+      if (at + step < counts_.size() && counts_[at + step] <= wanted) at += step, wanted -= counts_[at];
+    return sorted_[at];
+  }
+
+ private:
+  size_t left_;
+  std::vector<size_t> counts_;
+  std::vector<int64_t> sorted_{};
+  std::unordered_map<int64_t, size_t> taken_{};  // by length
+};
+
 // How many of the first steps are warm-up; at least one step remains.
 size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& one_off_idle) {
+  LaterMedian later(steps);
+  const IntervalSums idle(one_off_idle);
   size_t count = 0;
   for (; count + 1 < steps.size(); ++count) {
-    std::vector<int64_t> later;
-    for (size_t i = count + 1; i < steps.size(); ++i) later.push_back(steps[i].span.length());
-    const auto middle = later.begin() + static_cast<ptrdiff_t>(later.size() / 2);
-    std::nth_element(later.begin(), middle, later.end());
     const int64_t length = steps[count].span.length();
-    if (length < kWarmUpTimes * *middle) break;
-    if (2 * TotalIn(one_off_idle, steps[count].span) < length - *middle) break;
+    later.Pass(length);
+    const int64_t median = later.Ns();
+    if (length < kWarmUpTimes * median) break;
+    if (2 * idle.In(steps[count].span) < length - median) break;
   }
   return count;
 }

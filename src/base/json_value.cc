@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <new>
 
 #include "base/json_writer.h"
 #include "base/strings.h"
@@ -139,6 +140,7 @@ Result<JsonValue> JsonValue::Parse(std::string_view text) {
   if (code != simdjson::SUCCESS &&
       (text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos))
     code = parser.parse(WithoutNan(text)).get(element);
+  if (code == simdjson::MEMALLOC) throw std::bad_alloc();
   if (code != simdjson::SUCCESS) return Fail(ErrorCode::kInput, StrCat("no JSON: ", simdjson::error_message(code)));
   JsonValue value;
   if (!JsonBuilder::Build(element, kDeepest, value)) return Fail(ErrorCode::kInput, "JSON with more than 100 levels");

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <new>
+#include <stdexcept>
 
 namespace gapless::internal {
 namespace {
@@ -52,6 +54,53 @@ TEST(ThreadPool, WorksOnItsOwnThreadsSideBySide) {
   EXPECT_TRUE(met);
 }
 
+// Runs loops in which one index has no memory.
+void ExpectThatAFailureArrives(ThreadPool& pool) {
+  for (int round = 0; round < 50; ++round)
+    EXPECT_THROW(pool.ParallelFor(100,
+                                  [](size_t i) {
+                                    if (i == 37) throw std::bad_alloc();
+                                  }),
+                 std::bad_alloc);
+  std::atomic<int> done = 0;
+  pool.ParallelFor(100, [&](size_t) { ++done; });  // the pool works on
+  EXPECT_EQ(done, 100);
+}
+
+TEST(ThreadPool, RethrowsWhereTheLoopWasStarted) {
+  for (const size_t threads : {1, 3}) {
+    ThreadPool pool(threads);
+    ExpectThatAFailureArrives(pool);
+  }
+}
+
+TEST(ThreadPool, BeginsNoFurtherIndexAfterAFailure) {
+  ThreadPool pool(1);
+  std::atomic<int> begun = 0;
+  EXPECT_THROW(pool.ParallelFor(100,
+                                [&](size_t i) {
+                                  ++begun;
+                                  if (i == 4) throw std::runtime_error("stop");
+                                }),
+               std::runtime_error);
+  EXPECT_EQ(begun, 5);
+}
+
+TEST(ThreadPool, WaitRethrowsOnceAndAfterAllWork) {
+  ThreadPool pool(2);
+  std::atomic<int> done = 0;
+  pool.Submit([] { throw std::bad_alloc(); });
+  for (int i = 0; i < 50; ++i) pool.Submit([&] { ++done; });
+  EXPECT_THROW(pool.Wait(), std::bad_alloc);
+  EXPECT_EQ(done, 50);
+  pool.Wait();
+}
+
+TEST(ThreadPool, DestructionDropsAFailureThatNobodyWaitedFor) {
+  ThreadPool pool(2);
+  pool.Submit([] { throw std::bad_alloc(); });
+}
+
 #ifndef GAPLESS_SANITIZED  // which need more address space than there is
 
 // In a process of its own, which may map only that much more memory.
@@ -65,6 +114,23 @@ void SumWithin(rlim_t more_bytes, size_t most_threads) {
   std::atomic<size_t> sum = 0;
   pool.ParallelFor(100, [&](size_t i) { sum += i; });
   std::_Exit(pool.size() <= most_threads && sum == 4950 ? 0 : 1);
+}
+
+// The same of a loop that fails.
+void FailWithoutThreads() {
+  const rlimit none{1, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &none);
+  ThreadPool pool(8);
+  if (pool.size() > 0) std::_Exit(1);
+  try {
+    pool.ParallelFor(100, [](size_t) { throw std::bad_alloc(); });
+  } catch (const std::bad_alloc&) {
+    std::_Exit(0);
+  }
+}
+
+TEST(ThreadPoolDeathTest, AFailureArrivesAlsoWithoutThreads) {
+  EXPECT_EXIT(FailWithoutThreads(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ThreadPoolDeathTest, DoesTheWorkWithTheThreadsThatTheSystemAllows) {

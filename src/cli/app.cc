@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -20,6 +21,7 @@
 #include "base/stop_signal.h"
 #include "base/strings.h"
 #include "base/suggest.h"
+#include "base/temporaries.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/failure.h"
@@ -115,15 +117,30 @@ int Dispatch(const std::vector<std::string>& words) {
   return RunVerb(*command, std::span(words).subspan(1), as_json);
 }
 
+// Reports a lack of memory. What the command held is free again, but maybe not much, so that a report that needs memory
+// may fail, too: then the sentence alone is written.
+int ReportNoMemory(int argc, char** argv) {
+  constexpr std::string_view kHint =
+      "close other programs, raise the limit (ulimit -v) or read fewer ranks with --rank";
+  try {
+    RemoveTemporaries();
+    return ReportError({ErrorCode::kEnvironment, "out of memory", "", std::string(kHint)},
+                       WantsJson({argv + std::min(argc, 1), argv + argc}));
+  } catch (const std::exception&) {
+    std::fputs("gapless: out of memory\n", stderr);
+    return ExitStatus(ErrorCode::kEnvironment);
+  }
+}
+
 }  // namespace
 
 // The rooms return errors; what still arrives as an exception is the machine's (no memory) or a fault of ours.
 int RunProgram(int argc, char** argv) {
   try {
     CatchSignals();
-    return Dispatch({argv + (argc > 0 ? 1 : 0), argv + argc});
+    return Dispatch({argv + std::min(argc, 1), argv + argc});
   } catch (const std::bad_alloc&) {
-    return ReportError({ErrorCode::kEnvironment, "out of memory", "", "read fewer ranks at a time with --rank"}, false);
+    return ReportNoMemory(argc, argv);
   } catch (const std::exception& error) {
     return ReportError({ErrorCode::kEnvironment, StrCat("internal fault: ", error.what()), "", ""}, false);
   }

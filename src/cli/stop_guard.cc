@@ -3,12 +3,13 @@
 //
 // The thread sleeps on a condition variable and looks for a signal every 20 ms; a signal handler must not notify it. It
 // leaves by _exit(), which runs no destructors: other threads may still use what those would free. Temporary files are
-// therefore removed by hand before.
+// therefore removed by hand before. If the system refuses the thread, the command runs without a guard.
 #include "cli/stop_guard.h"
 
 #include <unistd.h>
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "base/stop_signal.h"
@@ -22,7 +23,12 @@ constexpr auto kTimeToNotice = std::chrono::milliseconds(100);
 
 }  // namespace
 
-StopGuard::StopGuard(std::function<int()> say) : say_(std::move(say)), thread_([this] { Watch(); }) {}
+StopGuard::StopGuard(std::function<int()> say) : say_(std::move(say)) {
+  try {
+    thread_ = std::thread([this] { Watch(); });
+  } catch (const std::system_error&) {  // a signal then ends the command only where the command itself looks
+  }
+}
 
 StopGuard::~StopGuard() {
   {
@@ -30,7 +36,7 @@ StopGuard::~StopGuard() {
     has_ended_ = true;
   }
   ended_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 // Waits for a signal, then gives the command time to end by itself.

@@ -3,15 +3,20 @@
 // is compressed, which bounds the memory.
 //
 // So a writer and its compression run at the same time, and the slower of the two sets the pace. If the inner sink
-// refuses a block, one of the next Write() calls returns false, and Finish() returns the inner sink's reason.
+// refuses a block, one of the next Write() calls returns false, and Finish() returns the inner sink's reason. An
+// exception of the second thread (no memory) is rethrown by the next Write() or by Finish(). If the system refuses the
+// thread, blocks are compressed by the writer's.
 #include "convert/compress.h"
 
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,6 +75,7 @@ class ZstdSink : public Sink {
  public:
   explicit ZstdSink(std::unique_ptr<Sink> inner)
       : inner_(std::move(inner)), out_(kOutBytes), context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
+    if (context_ == nullptr) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, kZstdLevel);
     ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
   }
@@ -87,6 +93,7 @@ class ZstdSink : public Sink {
     for (;;) {
       ZSTD_outBuffer out{out_.data(), out_.size(), 0};
       const size_t left = ZSTD_compressStream2(context_.get(), &out, &in, directive);
+      if (ZSTD_isError(left)) throw std::bad_alloc();  // with valid arguments the library fails for want of memory only
       if (!inner_->Write({out_.data(), out.pos})) return false;
       if (directive == ZSTD_e_end ? left == 0 : in.pos == in.size) return true;
     }
@@ -100,12 +107,19 @@ class ZstdSink : public Sink {
 // Hands each block to a thread that passes it on; one block waits while another is at work.
 class ThreadedSink : public Sink {
  public:
-  explicit ThreadedSink(std::unique_ptr<Sink> inner) : inner_(std::move(inner)), thread_([this] { Loop(); }) {}
+  explicit ThreadedSink(std::unique_ptr<Sink> inner) : inner_(std::move(inner)) {
+    try {
+      thread_ = std::thread([this] { Loop(); });
+    } catch (const std::system_error&) {
+    }
+  }
   ~ThreadedSink() override { Stop(); }
 
   bool Write(std::string_view block) override {
+    if (!thread_.joinable()) return inner_->Write(block);
     std::unique_lock lock(mutex_);
     free_.wait(lock, [this] { return !full_; });
+    if (failure_) std::rethrow_exception(failure_);
     if (!good_) return false;
     waiting_.assign(block);
     full_ = true;
@@ -114,6 +128,7 @@ class ThreadedSink : public Sink {
   }
   Result<void> Finish() override {
     Stop();
+    if (failure_) std::rethrow_exception(failure_);
     return inner_->Finish();
   }
 
@@ -128,7 +143,7 @@ class ThreadedSink : public Sink {
     thread_.join();
   }
   // Passes blocks on outside the lock, so that the writer can fill the next one meanwhile. A block that waits when
-  // the sink is stopped is still written.
+  // the sink is stopped is still written, unless one before it failed.
   void Loop() {
     std::string block;
     for (std::unique_lock lock(mutex_);;) {
@@ -138,10 +153,23 @@ class ThreadedSink : public Sink {
       full_ = false;
       free_.notify_one();
       lock.unlock();
-      const bool good = inner_->Write(block);
+      if (good_) PassOn(block);
       lock.lock();
-      good_ = good_ && good;
     }
+  }
+  // Called by the second thread without the lock. The writer reads the results under the lock, after the next block
+  // was taken, or after the thread has ended.
+  void PassOn(const std::string& block) {
+    bool good = false;
+    std::exception_ptr failure;
+    try {
+      good = inner_->Write(block);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    good_ = good;
+    failure_ = failure;
   }
 
   std::unique_ptr<Sink> inner_;
@@ -149,6 +177,7 @@ class ThreadedSink : public Sink {
   std::condition_variable wake_, free_;
   std::string waiting_;
   bool full_ = false, stopping_ = false, good_ = true;
+  std::exception_ptr failure_;
   std::thread thread_;
 };
 

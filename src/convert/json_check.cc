@@ -5,6 +5,8 @@
 
 #include <simdjson.h>
 
+#include <new>
+
 namespace gapless::internal {
 
 struct JsonCheck::Impl {
@@ -16,7 +18,9 @@ JsonCheck::~JsonCheck() = default;
 
 bool JsonCheck::IsValue(std::string_view text) {
   simdjson::dom::element element;
-  return impl_->parser.parse(text.data(), text.size()).get(element) == simdjson::SUCCESS;
+  const simdjson::error_code error = impl_->parser.parse(text.data(), text.size()).get(element);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  return error == simdjson::SUCCESS;
 }
 
 }  // namespace gapless::internal

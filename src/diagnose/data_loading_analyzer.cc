@@ -71,7 +71,7 @@ DataLoadingAnalyzer::Figures DataLoadingAnalyzer::FiguresOf(Tables& tables) {
     figures.long_gaps += waiting > kLongGapNs;
     figures.longest_gap_ns = std::max(figures.longest_gap_ns, waiting);
   }
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   if (loading.rows() > 0) figures.loader_ns = SumOf(loading, "total_ns");
   if (ledger.devices.empty()) return figures;
   figures.gpu_ns = ledger.total.wall_ns - ledger.total.idle_ns;

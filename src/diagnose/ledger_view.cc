@@ -50,8 +50,8 @@ DeviceNames NamesOfDevices(const Run& run) {
 
 int64_t LedgerView::DevicesOf(int64_t trace) const {
   if (const auto of = process_of.find(trace); of != process_of.end()) trace = of->second;
-  return std::count_if(devices.begin(), devices.end(),
-                       [&](const DeviceBreakdown& device_breakdown) { return device_breakdown.trace == trace; });
+  const auto found = devices_of_process.find(trace);
+  return found == devices_of_process.end() ? 0 : found->second;
 }
 
 double LedgerView::Share(int64_t ns) const { return ShareIn(total, ns); }
@@ -80,7 +80,9 @@ std::string LedgerView::WorstText(const std::vector<int64_t>& ns) const {
   return StrCat("; ", who, " is worst with ", FormatPercent(*most));
 }
 
-LedgerView ReadLedger(Tables& tables) {
+namespace {
+
+LedgerView MakeView(Tables& tables) {
   LedgerView view;
   const auto ledger = tables.Get<LedgerRows>();
   const DeviceNames names = NamesOfDevices(tables.run());
@@ -108,7 +110,12 @@ LedgerView ReadLedger(Tables& tables) {
     else
       for (const LedgerPart& part : kLedgerParts) view.devices[place->second].*part.member += device.*part.member;
   }
+  for (const DeviceBreakdown& device : view.devices) ++view.devices_of_process[device.trace];
   return view;
 }
+
+}  // namespace
+
+const LedgerView& ReadLedger(Tables& tables) { return tables.OnceForRun(MakeView); }
 
 }  // namespace gapless::internal

@@ -18,6 +18,8 @@ struct LedgerView {
   int64_t step_rows = 0;                  // complete steps, counted once per device
   std::map<int64_t, int64_t> process_of;  // key of table trace -> that of the first recording of its process
 
+  std::map<int64_t, int64_t> devices_of_process;  // number of `devices` by their trace
+
   // How many devices the process of this trace used.
   int64_t DevicesOf(int64_t trace) const;
   // Returns the share of the wall time of all devices; 0 if there is no wall time.
@@ -30,6 +32,7 @@ struct LedgerView {
   std::string WorstText(const std::vector<int64_t>& ns) const;
 };
 
-LedgerView ReadLedger(Tables& tables);
+// Returns the view of the run's ledger, which is made once and lives as long as the tables: most rules read it.
+const LedgerView& ReadLedger(Tables& tables);
 
 }  // namespace gapless::internal

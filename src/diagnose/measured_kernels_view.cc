@@ -45,7 +45,7 @@ void AddPlace(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& 
 
 std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
   const auto kernels = tables.Get<MeasuredKernelsRows>();
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   std::vector<Bottleneck> all;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const KernelMetrics metrics = MetricsOf(kernels, row, ledger);

@@ -251,7 +251,7 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   SummariseComputeUse(tables.Get<ComputeUseRows>(), summary);
   summary.scaling = ScalingEfficiency(tables.Get<RanksRows>(), single_step_ns);
   summary.pageable_share = PageableShare(tables.Get<CopiesRows>());
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   summary.breakdown = ledger.devices;
   summary.total = ledger.total;
   if (ledger.total.wall_ns > 0) summary.gpu_busy_share = 1 - ledger.Share(ledger.total.idle_ns);

@@ -15,20 +15,20 @@ RunAnalysis::RunAnalysis(LoadedRun loaded, const OpenOptions& options)
       tables_(loaded_.run, options.threads) {}
 
 const TestedPredictions& RunAnalysis::tested() const {
-  std::call_once(read_, [this] { tested_ = ReadTestedPredictions(history_); });
+  read_.Call([this] { tested_ = ReadTestedPredictions(history_); });
   return *tested_;
 }
 
 const Advice& RunAnalysis::advice() const {
-  std::call_once(advised_, [this] { advice_.emplace(tables_, tested().rows, all_steps_); });
+  advised_.Call([this] { advice_.emplace(tables_, tested().rows, all_steps_); });
   return *advice_;
 }
 
 // Advice makes its ranked diagnosis on the first call and is not safe from several threads, so that call is made under
-// a once_flag; the calls after it only read.
+// a OnceFlag; the calls after it only read.
 const Diagnosis& RunAnalysis::diagnosis() const {
   const Advice& found = advice();
-  std::call_once(diagnosed_, [&] { found.diagnosis(); });
+  diagnosed_.Call([&] { found.diagnosis(); });
   return found.diagnosis();
 }
 

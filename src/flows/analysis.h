@@ -4,11 +4,11 @@
 // analyses take it, so that all give the same numbers.
 #pragma once
 
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/once_flag.h"
 #include "flows/tested_predictions.h"
 #include "ingest/load.h"
 #include "predict/advice.h"
@@ -40,7 +40,7 @@ class RunAnalysis {
   std::string history_;
   bool all_steps_;
   mutable Tables tables_;
-  mutable std::once_flag read_, advised_, diagnosed_;
+  mutable OnceFlag read_, advised_, diagnosed_;
   mutable std::optional<TestedPredictions> tested_{};
   mutable std::optional<Advice> advice_{};
 };

@@ -12,10 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "base/strings.h"
 
@@ -144,6 +146,7 @@ class ZstdStream : public InflatingStream {
  public:
   ZstdStream(std::unique_ptr<ByteStream> inner, std::string path)
       : InflatingStream(std::move(inner), std::move(path)), context_(ZSTD_createDStream(), ZSTD_freeDStream) {
+    if (context_ == nullptr) throw std::bad_alloc();
     // By default the library refuses windows over 128 MiB, which `zstd --long=31` makes.
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 31);
   }
@@ -155,6 +158,7 @@ class ZstdStream : public InflatingStream {
     const size_t left = ZSTD_decompressStream(context_.get(), &to, &in);
     begin_ = in.pos;
     done = to.pos;
+    if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation) throw std::bad_alloc();
     if (ZSTD_isError(left)) return "the Zstandard data is damaged";
     at_boundary_ = left == 0;
     return nullptr;

@@ -45,7 +45,7 @@ void DeviceEdges::AddEnd(uint32_t op) {
   graph_.graph().op_end[op] = graph_.now();
   if (program_.ops[op] == OpRole::kTouchedByHost) return;  // R13: nothing waits for it
   TakeStream(op);
-  ended_.push_back(op);
+  ended_[ops_.device[op]].Take(ops_.stream[op], graph_.now());
 }
 
 // Each gives the time from which the operation could start as far as it is concerned; kAbsent: it says nothing.
@@ -122,16 +122,14 @@ int64_t DeviceEdges::LinkStreamWaits(uint32_t op) {
 
 void DeviceEdges::InferWait(uint32_t op, int64_t ready_ns) {
   if (graph_.now_ns() - ready_ns < kLateNs) return;
-  for (size_t i = ended_.size(); i-- > 0;) {  // the last first
-    const uint32_t other = ended_[i];
-    const Instant end = graph_.graph().op_end[other];
-    if (graph_.Since(end) >= kJustAfterNs) break;
-    if (ops_.device[other] != ops_.device[op] || ops_.stream[other] == ops_.stream[op]) continue;
-    graph_.Link(EdgeKind::kWait, end, std::min(kWaitNs, graph_.Since(end)), op);
-    ++graph_.facts().waits_inferred;
+  const auto device = ended_.find(ops_.device[op]);
+  const Instant end = device == ended_.end() ? kNoInstant : device->second.Elsewhere(ops_.stream[op]);
+  if (end == kNoInstant || graph_.Since(end) >= kJustAfterNs) {
+    LinkUnexplained(op, ready_ns);
     return;
   }
-  LinkUnexplained(op, ready_ns);
+  graph_.Link(EdgeKind::kWait, end, std::min(kWaitNs, graph_.Since(end)), op);
+  ++graph_.facts().waits_inferred;
 }
 
 // Late for a reason that was not recorded: room on the device, most of all. The operation keeps its distance to what

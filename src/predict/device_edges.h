@@ -41,7 +41,7 @@ class DeviceEdges {
   GrowingGraph& graph_;
   std::map<StreamKey, size_t> next_wait_{};           // into DeviceOrder::stream_waits
   std::map<int32_t, NewestOfTwo<int64_t>> newest_{};  // by device, of its streams
-  std::vector<uint32_t> ended_{};                     // operations
+  std::map<int32_t, NewestOfTwo<int64_t>> ended_{};   // by device, the ends of operations by stream
   Instant last_begun_ = kNoInstant;
 };
 

@@ -3,6 +3,8 @@
 #include "predict/device_order.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace gapless::internal {
 namespace {
@@ -24,13 +26,11 @@ int64_t NthOf(std::vector<int64_t>& values, double share) {
 // Rows are in the order of their starts.
 std::vector<uint32_t> ChainStreams(const GpuOpTable& ops, const ProgramRows& program) {
   std::vector<uint32_t> previous(ops.size(), kNoRowValue);
-  std::vector<std::pair<StreamKey, uint32_t>> last;  // a few dozen streams
+  std::map<StreamKey, uint32_t> last;  // operation
   for (uint32_t op = 0; op < ops.size(); ++op) {
     if (program.ops[op] != OpRole::kQueued) continue;
     const StreamKey stream(ops.device[op], ops.stream[op]);
-    auto found = std::find_if(last.begin(), last.end(), [&](const auto& item) { return item.first == stream; });
-    if (found == last.end()) found = last.insert(last.end(), {stream, kNoRowValue});
-    previous[op] = std::exchange(found->second, op);
+    previous[op] = std::exchange(last.try_emplace(stream, kNoRowValue).first->second, op);
   }
   return previous;
 }

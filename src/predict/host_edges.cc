@@ -33,8 +33,8 @@ void HostEdges::AddEnd(uint32_t slice, Instant last_begun) {
   graph_.graph().slice_end[slice] = thread.last = graph_.now();
   newest_.Take(row, graph_.now());
   thread.own_work_open -= is_own_work_[slice];
-  const auto at = std::find(thread.open.rbegin(), thread.open.rend(), slice);
-  if (at != thread.open.rend()) thread.open.erase(std::next(at).base());
+  const std::vector<Instant>& ends = graph_.graph().slice_end;
+  while (!thread.open.empty() && ends[thread.open.back()] != kNoInstant) thread.open.pop_back();
 }
 
 // Returns the last event of another thread if it was after `since_ns`, else kNoInstant.

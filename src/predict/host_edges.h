@@ -24,8 +24,9 @@ class HostEdges {
  private:
   struct Thread {
     Instant last = kNoInstant;
-    int32_t own_work_open = 0;     // operators at work
-    std::vector<uint32_t> open{};  // slices, the innermost last
+    int32_t own_work_open = 0;  // operators at work
+    // Slices, the innermost last. One that ends before another that began later stays until that one has ended, too.
+    std::vector<uint32_t> open{};
   };
   void GoOn(uint32_t thread, EdgeKind kind, uint32_t owner);
   Instant LastElsewhere(uint32_t thread, int64_t since_ns) const;

@@ -108,16 +108,16 @@ const sqlite3_module* AnalysisModule() {
   static constexpr sqlite3_module kModule = [] {
     sqlite3_module module{};
     module.iVersion = 1;
-    module.xConnect = DeclareColumns;
+    module.xConnect = Guarded<DeclareColumns>::Call;
     module.xBestIndex = OfferFullScan;
     module.xDisconnect = DropTable;
     module.xDestroy = DropTable;
-    module.xOpen = OpenScan;
+    module.xOpen = Guarded<OpenScan>::Call;
     module.xClose = CloseScan;
-    module.xFilter = StartScan;
+    module.xFilter = Guarded<StartScan>::Call;
     module.xNext = NextRow;
     module.xEof = IsAtEnd;
-    module.xColumn = ReadCell;
+    module.xColumn = Guarded<ReadCell>::Call;
     module.xRowid = RowNumberOf;
     return module;
   }();

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "base/strings.h"
 #include "query/sql_hint.h"
@@ -69,10 +70,11 @@ SqlValue ValueOf(sqlite3_stmt* statement, int column) {
   return {SqlValue::Kind::kText, 0, 0, text == nullptr ? std::string_view() : std::string_view(text, size)};
 }
 
-// Translates the error of the connection: a cancelled query, a statement that writes, else a fault of the statement
-// with the place in it.
+// Translates the error of the connection (a lack of memory is thrown): a cancelled query, a statement that writes, else
+// a fault of the statement with the place in it.
 Unexpected Failure(sqlite3* db, std::string_view sql) {
   const int code = sqlite3_errcode(db);
+  if (code == SQLITE_NOMEM) throw std::bad_alloc();
   const std::string message = sqlite3_errmsg(db);
   if (code == SQLITE_INTERRUPT) return Fail(ErrorCode::kInterrupted, "interrupted");
   if (code == SQLITE_AUTH) {
@@ -109,10 +111,13 @@ Result<void> Fetch(sqlite3* db, sqlite3_stmt* statement, std::string_view sql, R
   }
 }
 
-// Makes SQLite know the table now: declaring it later would look like a CREATE TABLE to the authoriser.
-void Connect(sqlite3* db, const std::string& table) {
+// Registers a module and makes SQLite know its table now: declaring it later would look like a CREATE TABLE to the
+// authoriser.
+void Connect(sqlite3* db, const std::string& table, const sqlite3_module* module, void* source) {
+  if (sqlite3_create_module(db, table.c_str(), module, source) == SQLITE_NOMEM) throw std::bad_alloc();
   Statement statement;
-  sqlite3_prepare_v2(db, StrCat("SELECT 1 FROM \"", table, "\"").c_str(), -1, &statement.handle, nullptr);
+  const std::string sql = StrCat("SELECT 1 FROM \"", table, "\"");
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement.handle, nullptr) == SQLITE_NOMEM) throw std::bad_alloc();
 }
 
 // Returns true if nothing to run follows: SQLite prepares space and comments to a null statement.
@@ -130,16 +135,15 @@ Database::~Database() = default;
 
 Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomic<bool>* cancel) {
   auto impl = std::make_unique<Impl>();
-  if (sqlite3_open_v2(":memory:", &impl->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX,
-                      nullptr) != SQLITE_OK) {
-    return Fail(ErrorCode::kEnvironment, "SQLite cannot open a database in memory");
-  }
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+  const int opened = sqlite3_open_v2(":memory:", &impl->db, kFlags, nullptr);
+  if (opened == SQLITE_NOMEM) throw std::bad_alloc();
+  if (opened != SQLITE_OK) return Fail(ErrorCode::kEnvironment, "SQLite cannot open a database in memory");
   // Registers one table over the given traces.
   const auto add_traces = [&](const SqlTable& table, const std::string& name, std::vector<const RunTrace*> traces) {
     auto source = std::make_unique<TraceSource>(TraceSource{&table, &run, std::move(traces), 0});
     for (const RunTrace* trace : source->traces) source->rows += table.rows(*trace->trace);
-    sqlite3_create_module(impl->db, name.c_str(), TraceModule(), source.get());
-    Connect(impl->db, name);
+    Connect(impl->db, name, TraceModule(), source.get());
     impl->traces.push_back(std::move(source));
   };
   std::vector<const RunTrace*> all;
@@ -150,8 +154,7 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
   }
   for (const Analysis* analysis : AllAnalyses()) {
     auto source = std::make_unique<AnalysisSource>(AnalysisSource{analysis, &tables});
-    sqlite3_create_module(impl->db, std::string(analysis->name).c_str(), AnalysisModule(), source.get());
-    Connect(impl->db, std::string(analysis->name));
+    Connect(impl->db, std::string(analysis->name), AnalysisModule(), source.get());
     impl->analyses.push_back(std::move(source));
   }
   sqlite3_set_authorizer(impl->db, Authorise, nullptr);

@@ -194,16 +194,16 @@ int RowIdOf(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
 constexpr sqlite3_module kModule = [] {
   sqlite3_module module{};
   module.iVersion = 1;
-  module.xConnect = Connect;
+  module.xConnect = Guarded<Connect>::Call;
   module.xBestIndex = BestIndex;
   module.xDisconnect = Disconnect;
   module.xDestroy = Disconnect;
-  module.xOpen = Open;
+  module.xOpen = Guarded<Open>::Call;
   module.xClose = Close;
-  module.xFilter = Filter;
+  module.xFilter = Guarded<Filter>::Call;
   module.xNext = Next;
   module.xEof = Eof;
-  module.xColumn = ReadColumn;
+  module.xColumn = Guarded<ReadColumn>::Call;
   module.xRowid = RowIdOf;
   return module;
 }();

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,21 @@ struct AnalysisSource {
 // Modules to register with a pointer to a source, which must outlive the connection.
 const sqlite3_module* TraceModule();
 const sqlite3_module* AnalysisModule();
+
+// A callback for SQLite, which is C: no exception may pass through it. Calls kCall and reports a lack of memory as
+// SQLite does, so that the statement fails with SQLITE_NOMEM, which database.cc turns into the exception again.
+template <auto kCall>
+struct Guarded;
+template <class... Arguments, int (*kCall)(Arguments...)>
+struct Guarded<kCall> {
+  static int Call(Arguments... arguments) {
+    try {
+      return kCall(arguments...);
+    } catch (const std::bad_alloc&) {
+      return SQLITE_NOMEM;
+    }
+  }
+};
 
 // Hands a cell to SQLite without copying its text.
 void SetResult(sqlite3_context* context, const SqlValue& value);

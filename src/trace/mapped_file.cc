@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "base/strings.h"
 
@@ -33,10 +34,13 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& pa
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::Take(int fd) {
   struct stat info {};
+  errno = 0;
   void* at = fstat(fd, &info) == 0 && info.st_size > 0 && IsOursAlone(info)
                  ? mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0)
                  : MAP_FAILED;
+  const bool lacks_memory = at == MAP_FAILED && errno == ENOMEM;
   close(fd);
+  if (lacks_memory) throw std::bad_alloc();  // as for any other memory: the file itself is good
   if (at == MAP_FAILED) return Fail(ErrorCode::kInput, "cannot be mapped, or is not ours alone");
   return std::make_shared<const MappedFile>(static_cast<const std::byte*>(at), static_cast<size_t>(info.st_size));
 }

@@ -10,27 +10,62 @@
 namespace gapless::internal::merging {
 namespace {
 
-// Returns the row of `ops` on this device and stream at this time, or kNoRow.
-GpuOpId FindGpuOp(const GpuOpTable& ops, const CollectiveRow& row) {
-  auto at = std::lower_bound(ops.ts_ns.begin(), ops.ts_ns.end(), row.ts_ns);
-  for (; at != ops.ts_ns.end() && *at == row.ts_ns; ++at) {
-    const auto i = static_cast<size_t>(at - ops.ts_ns.begin());
-    if (ops.device[i] == row.device && ops.stream[i] == row.stream && ops.dur_ns[i] == row.dur_ns) return GpuOpId(i);
+// Finds rows by their time and a key. The rows of one instant are put into a map when that instant is first asked for,
+// so that any number of them at once costs no square; instants must be asked for in ascending order to profit.
+template <class Key>
+class RowsAtInstant {
+ public:
+  // `key_of` returns the key of a row; of several rows with one key the first counts.
+  template <class KeyOf>
+  uint32_t Find(const Column<int64_t>& times_ns, int64_t ts_ns, const Key& key, KeyOf&& key_of) {
+    if (ts_ns_ != ts_ns) {
+      rows_.clear();
+      ts_ns_ = ts_ns;
+      auto at = std::lower_bound(times_ns.begin(), times_ns.end(), ts_ns);
+      for (; at != times_ns.end() && *at == ts_ns; ++at) {
+        const auto row = static_cast<uint32_t>(at - times_ns.begin());
+        rows_.try_emplace(key_of(row), row);
+      }
+    }
+    const auto found = rows_.find(key);
+    return found == rows_.end() ? kNoRowValue : found->second;
   }
-  return {};
+
+ private:
+  int64_t ts_ns_ = kAbsent;
+  std::map<Key, uint32_t> rows_{};
+};
+
+// Returns, for each collective, its GPU operation: on its device and stream, at its time and as long.
+std::vector<GpuOpId> FindGpuOps(const GpuOpTable& ops, const std::vector<CollectiveRow>& rows) {
+  RowsAtInstant<std::tuple<int32_t, int64_t, int64_t>> at_instant;
+  const auto key_of = [&](uint32_t op) { return std::tuple(ops.device[op], ops.stream[op], ops.dur_ns[op]); };
+  std::vector<GpuOpId> found(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const CollectiveRow& row = rows[i];
+    if (row.device == kAbsent32) continue;
+    const uint32_t op = at_instant.Find(ops.ts_ns, row.ts_ns, {row.device, row.stream, row.dur_ns}, key_of);
+    if (op != kNoRowValue) found[i] = GpuOpId(op);
+  }
+  return found;
 }
 
-// Returns the slice of this name on this thread at this time; else an invalid id.
-SliceId FindSlice(const Trace& trace, const CollectiveRow& row) {
+// Returns, for each collective of the host, its slice: of its name, on its thread, at its time.
+std::vector<SliceId> FindSlices(const Trace& trace, const std::vector<CollectiveRow>& rows) {
+  RowsAtInstant<std::tuple<StringId, int64_t, int64_t>> at_instant;
   const SliceTable& slices = trace.slices;
-  auto at = std::lower_bound(slices.ts_ns.begin(), slices.ts_ns.end(), row.ts_ns);
-  for (; at != slices.ts_ns.end() && *at == row.ts_ns; ++at) {
-    const auto i = static_cast<size_t>(at - slices.ts_ns.begin());
-    const uint32_t thread = slices.thread[i].value;
-    if (slices.name[i] == row.name && trace.threads.pid[thread] == row.pid && trace.threads.tid[thread] == row.tid)
-      return SliceId(i);
+  const auto key_of = [&](uint32_t slice) {
+    const uint32_t thread = slices.thread[slice].value;
+    return std::tuple(slices.name[slice], trace.threads.pid[thread], trace.threads.tid[thread]);
+  };
+  std::vector<SliceId> found(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const CollectiveRow& row = rows[i];
+    if (row.device != kAbsent32) continue;
+    const uint32_t slice = at_instant.Find(slices.ts_ns, row.ts_ns, {row.name, row.pid, row.tid}, key_of);
+    if (slice != kNoRowValue) found[i] = SliceId(slice);
   }
-  return {};
+  return found;
 }
 
 }  // namespace
@@ -60,11 +95,8 @@ void Merger::MergeCollectives() {
   out.ts_ns = get(&CollectiveRow::ts_ns), out.dur_ns = get(&CollectiveRow::dur_ns);
   out.seq = get(&CollectiveRow::seq), out.src_rank = get(&CollectiveRow::src_rank);
   out.dst_rank = get(&CollectiveRow::dst_rank), out.group_ranks = get(&CollectiveRow::group_ranks);
-  out.gpu_op = ColumnFrom(rows, [&](const CollectiveRow& row) {
-    return row.device == kAbsent32 ? GpuOpId() : FindGpuOp(trace.gpu_ops, row);
-  });
-  out.slice = ColumnFrom(
-      rows, [&](const CollectiveRow& row) { return row.device == kAbsent32 ? FindSlice(trace, row) : SliceId(); });
+  out.gpu_op = FindGpuOps(trace.gpu_ops, rows);
+  out.slice = FindSlices(trace, rows);
   std::map<StringId, int64_t> next;  // ordinal within each group
   out.sequence = ColumnFrom(rows, [&](const CollectiveRow& row) { return next[row.group]++; });
 }

@@ -172,11 +172,12 @@ uint64_t TraceFileSchema() {
 }
 
 Result<void> WriteTraceFile(const Trace& trace, const std::string& path) {
+  const Contents contents(trace);  // takes memory, so it comes before the file
   std::string temporary = path + ".XXXXXX";
   const int fd = mkstemp(temporary.data());
   if (fd < 0) return Fail(ErrorCode::kEnvironment, StrCat("cannot write: ", std::strerror(errno)), path);
   RememberTemporary(temporary);
-  const bool written = WriteBlocks(fd, Contents(trace).blocks);
+  const bool written = WriteBlocks(fd, contents.blocks);
   const bool closed = close(fd) == 0;
   if (!written || !closed || rename(temporary.c_str(), path.c_str()) != 0) {
     const int problem = errno;

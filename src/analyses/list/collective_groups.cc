@@ -4,6 +4,7 @@
 // (collective_match.h), so bandwidth here is over the transfer alone where it is known.
 #include "analyses/rows/collective_groups.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -91,25 +92,46 @@ std::map<Key, Group> GroupsOf(const TraceTimeline& timeline, const std::vector<C
   return groups;
 }
 
-int64_t IdleMeanwhile(const TraceTimeline& timeline, int32_t device, const Intervals& spans) {
-  if (device != kAbsent32 || timeline.devices.empty()) return kAbsent;
-  int64_t idle = 0;
-  for (const DeviceTimeline& device_timeline : timeline.devices) {
-    Intervals gaps;
-    for (const IdleGap& gap : device_timeline.gaps) AppendMerged(gaps, gap.span);
-    idle += Total(Intersect(spans, gaps));
+// Answers for any number of groups what the devices did meanwhile; each answer costs what the group's own calls cost.
+class Meanwhile {
+ public:
+  explicit Meanwhile(const TraceTimeline& timeline) : timeline_(timeline), idle_(GapsOf(timeline)) {
+    for (const DeviceTimeline& device : timeline.devices) compute_.emplace_back(device.compute);
   }
-  return idle / static_cast<int64_t>(timeline.devices.size());
-}
 
-int64_t ExposedOf(const TraceTimeline& timeline, int32_t device, const Intervals& spans) {
-  for (const DeviceTimeline& device_timeline : timeline.devices)
-    if (device_timeline.device == device)
-      return Total(Subtract(Clip(spans, timeline.window.span), device_timeline.compute));
-  return kAbsent;
-}
+  // Returns the idle time of the mean device during calls of the host; absent for calls of a device.
+  int64_t IdleNs(int32_t device, const Intervals& spans) const {
+    if (device != kAbsent32 || timeline_.devices.empty()) return kAbsent;
+    int64_t idle_ns = 0;
+    for (const Interval span : spans) idle_ns += idle_.In(span);
+    return idle_ns / static_cast<int64_t>(timeline_.devices.size());
+  }
 
-void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, Table& table) {
+  // Returns the time of calls of a device, within the window, during which it computes nothing; absent for others.
+  int64_t ExposedNs(int32_t device, const Intervals& spans) const {
+    const auto found = std::ranges::lower_bound(timeline_.devices, device, {}, &DeviceTimeline::device);
+    if (found == timeline_.devices.end() || found->device != device) return kAbsent;
+    const IntervalSums& compute = compute_[static_cast<size_t>(found - timeline_.devices.begin())];
+    int64_t exposed_ns = 0;
+    for (const Interval span : Clip(spans, timeline_.window.span)) exposed_ns += span.length() - compute.In(span);
+    return exposed_ns;
+  }
+
+ private:
+  static std::vector<Interval> GapsOf(const TraceTimeline& timeline) {
+    std::vector<Interval> gaps;
+    for (const DeviceTimeline& device : timeline.devices)
+      for (const IdleGap& gap : device.gaps) gaps.push_back(gap.span);
+    return gaps;
+  }
+
+  const TraceTimeline& timeline_;
+  OverlapSums idle_;                     // of all devices
+  std::vector<IntervalSums> compute_{};  // by device
+};
+
+void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key& key, const Group& group,
+            Table& table) {
   const auto& [device, backend, name, kind] = key;
   const double nan = std::numeric_limits<double>::quiet_NaN(), timed = static_cast<double>(group.timed_ns);
   const bool matched = group.matched > 0, sized = group.timed_ns > 0;
@@ -119,7 +141,7 @@ void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, T
   row.Int(group.size == kAbsent32 ? kAbsent : group.size).Text(kind.empty() ? "other" : kind).Int(group.calls);
   row.Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size()))).Int(group.matched);
   row.Int(group.bytes).Int(TotalIn(group.spans, timeline.window.span));
-  row.Int(ExposedOf(timeline, device, group.spans));
+  row.Int(meanwhile.ExposedNs(device, group.spans));
   row.Int(matched ? group.transfer_ns : kAbsent).Int(matched ? group.wait_ns : kAbsent);
   row.Int(matched ? group.opening_ns : kAbsent);
   row.Real(sized ? static_cast<double>(group.timed_bytes) / timed : nan).Real(sized ? group.bus_bytes / timed : nan);
@@ -127,8 +149,8 @@ void AddRow(const TraceTimeline& timeline, const Key& key, const Group& group, T
   row.Int(group.compared > 0 ? group.lag_ns / group.compared : kAbsent);
   row.Int(matched ? group.times_last : kAbsent).Int(matched ? group.times_first : kAbsent);
   row.Int(group.bytes == kAbsent ? kAbsent : group.small);
-  row.Int(group.bytes == kAbsent ? kAbsent : ExposedOf(timeline, device, Merge(group.small_spans)));
-  row.Int(IdleMeanwhile(timeline, device, group.spans));
+  row.Int(group.bytes == kAbsent ? kAbsent : meanwhile.ExposedNs(device, Merge(group.small_spans)));
+  row.Int(meanwhile.IdleNs(device, group.spans));
   row.Int(timeline.of->Id(all.gpu_op[group.longest])).Int(timeline.of->Id(all.slice[group.longest]));
 }
 
@@ -141,7 +163,9 @@ Result<Table> Compute(const Run&, Tables& tables) {
     std::vector<std::pair<int64_t, const std::pair<const Key, Group>*>> ordered;
     for (const auto& group : groups) ordered.emplace_back(-Total(group.second.spans), &group);
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [longest, one] : ordered) AddRow(timeline, one->first, one->second, table);
+    if (ordered.empty()) continue;
+    const Meanwhile meanwhile(timeline);
+    for (const auto& [longest, one] : ordered) AddRow(timeline, meanwhile, one->first, one->second, table);
   }
   return table;
 }

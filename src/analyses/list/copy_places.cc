@@ -36,7 +36,7 @@ struct Group {
   int64_t calls = 0, small = 0, bytes = kAbsent, device_ns = 0, exposed_ns = 0, idle_ns = 0, large_exposed_ns = 0;
   int64_t round_trips = 0;
   uint32_t longest = 0;
-  std::vector<int64_t> of_steps;  // large_exposed_ns and idle_ns of each complete step; empty: nothing yet
+  std::map<size_t, int64_t> of_steps;  // large_exposed_ns and idle_ns by complete step; those without any are left out
 };
 // kind, outermost operator, directly inside compiled code, source line, types of a cast
 using Key = std::tuple<std::string_view, StringId, bool, StringId, StringId>;
@@ -46,7 +46,9 @@ constexpr size_t kStepsForMedian = 3;
 int64_t SteadyOf(const Group& group, size_t steps) {
   const int64_t all = group.large_exposed_ns + group.idle_ns;
   if (steps < kStepsForMedian) return all;
-  std::vector<int64_t> of_steps = group.of_steps;
+  if (2 * group.of_steps.size() + 1 < steps) return 0;  // of no time is negative, so the median is 0
+  std::vector<int64_t> of_steps;
+  for (const auto& [step, ns] : group.of_steps) of_steps.push_back(ns);
   of_steps.resize(steps);
   return std::min(all, Percentile(of_steps, 0.5) * static_cast<int64_t>(steps));
 }
@@ -125,7 +127,6 @@ class Places {
 
   void AddToStep(Group& group, StepId step, int64_t ns) {
     if (!step.valid() || place_of_step_[step.value] < 0) return;
-    group.of_steps.resize(timeline_.window.steps.size());
     group.of_steps[static_cast<size_t>(place_of_step_[step.value])] += ns;
   }
 

@@ -135,10 +135,8 @@ std::map<int32_t, Gpu> Collect(const RunTrace& of, const std::optional<Interval>
 }
 
 int64_t MemoryOf(const Trace& trace, int32_t device) {
-  const DeviceTable& devices = trace.devices;
-  for (size_t row = 0; row < devices.size(); ++row)
-    if (devices.device[row] == device) return devices.memory_bytes[row];
-  return kAbsent;
+  const size_t row = FindDevice(trace.devices, device);
+  return row < trace.devices.size() ? trace.devices.memory_bytes[row] : kAbsent;
 }
 
 bool IsTelemetry(const Trace& trace) {

@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
+#include <vector>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
@@ -100,27 +102,13 @@ Kind KindOf(ApiKind api) {
   }
 }
 
-// Idle time of all devices up to an instant, by binary search in sums over the gaps.
-class IdleUpTo {
- public:
-  explicit IdleUpTo(const DeviceTimeline& device) : gaps_(device.gaps) {
-    int64_t sum = 0;
-    before_.reserve(gaps_.size());
-    for (const IdleGap& gap : gaps_) before_.push_back(sum), sum += gap.span.length();
-  }
-  int64_t Within(int64_t start, int64_t end) const { return At(end) - At(start); }
-
- private:
-  int64_t At(int64_t ts) const {
-    const auto next = std::upper_bound(gaps_.begin(), gaps_.end(), ts,
-                                       [](int64_t t, const IdleGap& gap) { return t < gap.span.start; });
-    if (next == gaps_.begin()) return 0;
-    const auto at = static_cast<size_t>(next - gaps_.begin()) - 1;
-    return before_[at] + std::min(ts - gaps_[at].span.start, gaps_[at].span.length());
-  }
-  std::span<const IdleGap> gaps_;
-  std::vector<int64_t> before_;
-};
+// The idle time of all devices, to be asked for any span.
+OverlapSums IdleOf(const TraceTimeline& timeline) {
+  std::vector<Interval> gaps;
+  for (const DeviceTimeline& device : timeline.devices)
+    for (const IdleGap& gap : device.gaps) gaps.push_back(gap.span);
+  return OverlapSums(gaps);
+}
 
 struct Group {
   int64_t calls = 0, total_ns = 0, idle_ns = 0, steps_hit = 0;
@@ -161,10 +149,8 @@ class Events {
     const SliceTable& slices = trace_.slices;
     Group& group = groups[{kind, slices.name[row], slices.source_line[row]}];
     const int64_t start = slices.ts_ns[row], dur = slices.dur_ns[row];
-    int64_t idle = 0;
-    if (idle_.empty())  // most recordings hold no such event
-      for (const DeviceTimeline& device : timeline_.devices) idle_.emplace_back(device);
-    for (const IdleUpTo& device : idle_) idle += device.Within(start, start + dur);
+    if (!idle_) idle_.emplace(IdleOf(timeline_));  // most recordings hold no such event
+    const int64_t idle = idle_->In({start, start + dur});
     if (group.calls++ == 0 || dur > slices.dur_ns[group.longest]) group.longest = row;
     group.total_ns += dur, group.idle_ns += idle;
     const StepId step = slices.step[row];
@@ -177,7 +163,7 @@ class Events {
   const TraceTimeline& timeline_;
   const Trace& trace_;
   std::vector<Kind> by_name_;
-  std::vector<IdleUpTo> idle_;
+  std::optional<OverlapSums> idle_;
   StepId first_step_{};
 };
 

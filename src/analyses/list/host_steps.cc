@@ -37,13 +37,22 @@ bool OnlyMakesAView(std::string_view name) {
 }
 constexpr size_t kFewestViews = 16;
 
+// Returns the rows of the operators of a thread.
+std::vector<uint32_t> OperatorsOf(const SliceTable& slices, ThreadId thread) {
+  std::vector<uint32_t> rows;
+  for (uint32_t row = 0; row < slices.size(); ++row)
+    if (slices.thread[row] == thread && slices.category[row] == SliceCategory::kOperator) rows.push_back(row);
+  return rows;
+}
+
 // Estimates the time of an operator that only makes a view from its parts: itself and most often as_strided.
-int64_t CallOf(const SliceTable& slices, size_t view) {
+// `operators`: those of its thread.
+int64_t CallOf(const SliceTable& slices, const std::vector<uint32_t>& operators, uint32_t view) {
   const int64_t end = slices.ts_ns[view] + slices.dur_ns[view];
-  int64_t operators = 1;
-  for (size_t row = view + 1; row < slices.size() && slices.ts_ns[row] < end; ++row)
-    if (slices.thread[row] == slices.thread[view] && slices.category[row] == SliceCategory::kOperator) ++operators;
-  return slices.dur_ns[view] / operators;
+  const auto begin = std::ranges::upper_bound(operators, view);
+  const auto behind =
+      std::lower_bound(begin, operators.end(), end, [&](uint32_t row, int64_t ts) { return slices.ts_ns[row] < ts; });
+  return slices.dur_ns[view] / (1 + (behind - begin));
 }
 
 // "Optimizer.step#AdamW.step" → "AdamW"
@@ -81,6 +90,7 @@ Host Collect(const Trace& trace, const OptimizerUpdates& updates) {
   Host host;
   const SliceTable& slices = trace.slices;
   const ThreadId thread = host_parts::SteppingThread(trace);
+  const std::vector<uint32_t> operators = OperatorsOf(slices, thread);
   std::vector<Part> parts(trace.strings.size(), kParts);
   for (uint32_t row = 0; row < slices.size(); ++row) {
     if (slices.thread[row] != thread) continue;
@@ -102,7 +112,7 @@ Host Collect(const Trace& trace, const OptimizerUpdates& updates) {
     if (part != kOperator || !in_complete_step) continue;
     const bool in_optimizer = updates.Holds(row);
     host.calls += in_optimizer ? 0 : 1;
-    if (OnlyMakesAView(trace.Text(slices.name[row]))) host.call_ns.push_back(CallOf(slices, row));
+    if (OnlyMakesAView(trace.Text(slices.name[row]))) host.call_ns.push_back(CallOf(slices, operators, row));
     if (InsideOperator(slices, row)) continue;
     ++host.operators;
     host.optimizer_operators += in_optimizer ? 1 : 0;

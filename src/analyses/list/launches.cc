@@ -3,6 +3,7 @@
 // are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
 #include "analyses/rows/launches.h"
 
+#include <utility>
 #include <vector>
 
 #include "analyses/analysis.h"
@@ -21,13 +22,15 @@ struct Stats {
 
 // `counted_on`, by launch: the device on which it was counted last, so that it is counted once for each. Launches of
 // graphs have many operations.
-Stats Collect(const Trace& trace, const DeviceTimeline& device) {
+using CountedOn = std::vector<uint32_t>;  // places from 1 on; 0: not yet
+
+Stats Collect(const TraceTimeline& timeline, uint32_t place, CountedOn& counted_on) {
   Stats stats;
-  std::vector<bool> counted(trace.slices.size());  // launches whose call is counted
+  const Trace& trace = timeline.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   const SliceTable& slices = trace.slices;
   int64_t busy_until = std::numeric_limits<int64_t>::min();
-  for (const uint32_t row : device.RowsInWindow()) {
+  for (const uint32_t row : timeline.devices[place - 1].RowsInWindow()) {
     const int64_t start = ops.ts_ns[row], dur = ops.dur_ns[row], busy_before = busy_until;
     busy_until = std::max(busy_until, start + dur);
     if (ops.kind[row] == GpuOpKind::kKernel && ops.op_class[row] != GpuOpClass::kCommunication) {
@@ -37,8 +40,7 @@ Stats Collect(const Trace& trace, const DeviceTimeline& device) {
     const SliceId launch = ops.launch[row];
     if (!launch.valid()) continue;
     ++stats.gpu_ops;
-    if (counted[launch.value]) continue;
-    counted[launch.value] = true;
+    if (std::exchange(counted_on[launch.value], place) == place) continue;
     const int64_t call_ns = slices.dur_ns[launch.value], call_end = slices.ts_ns[launch.value] + call_ns;
     stats.call_ns.push_back(call_ns);
     stats.call_total_ns += call_ns;
@@ -49,12 +51,12 @@ Stats Collect(const Trace& trace, const DeviceTimeline& device) {
   return stats;
 }
 
-void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
-  Stats stats = Collect(timeline.trace(), device);
+void AddRow(const TraceTimeline& timeline, uint32_t place, CountedOn& counted_on, Table& table) {
+  Stats stats = Collect(timeline, place, counted_on);
   const auto calls = static_cast<int64_t>(stats.call_ns.size());
   const auto kernels = static_cast<int64_t>(stats.kernel_ns.size());
   auto row = BeginRow(table, *timeline.of);
-  row.Int(device.device).Int(calls).Int(stats.graph_calls).Int(stats.gpu_ops);
+  row.Int(timeline.devices[place - 1].device).Int(calls).Int(stats.graph_calls).Int(stats.gpu_ops);
   row.Real(ShareOf(calls, static_cast<int64_t>(timeline.window.steps.size())));
   row.Int(stats.call_total_ns).Int(calls > 0 ? stats.call_total_ns / calls : kAbsent);
   row.Int(Percentile(stats.call_ns, 0.5)).Int(Percentile(stats.call_ns, 0.95));
@@ -65,8 +67,10 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& 
 
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable<LaunchesRows>();
-  for (const TraceTimeline& timeline : tables.Timelines())
-    for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, table);
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    CountedOn counted_on(timeline.trace().slices.size());
+    for (uint32_t place = 1; place <= timeline.devices.size(); ++place) AddRow(timeline, place, counted_on, table);
+  }
   return table;
 }
 

@@ -53,10 +53,9 @@ struct Device {
 // The operations of one device that belong to the rank's complete steps; without such steps all of them.
 class OwnOperations {
  public:
-  OwnOperations(const TraceTimeline& timeline, const DeviceTimeline& device)
-      : ops_(timeline.trace().gpu_ops), any_(timeline.window.steps.empty()) {
-    complete_.resize(timeline.trace().steps.size());
-    for (const StepWindow& step : timeline.window.steps) complete_[step.step.value] = true;
+  // `complete`, by step: 1 if it is one of the window's.
+  OwnOperations(const TraceTimeline& timeline, const DeviceTimeline& device, const std::vector<uint8_t>& complete)
+      : ops_(timeline.trace().gpu_ops), any_(timeline.window.steps.empty()), complete_(complete) {
     size_t all = 0, launched = 0;
     for (const uint32_t row : device.RowsInWindow()) ++all, launched += ops_.launch[row].valid();
     has_launches_ = 2 * launched > all;
@@ -64,21 +63,36 @@ class OwnOperations {
   bool Has(size_t row) const {
     if (any_) return true;
     if (has_launches_ && !ops_.launch[row].valid()) return false;
-    return ops_.step[row].valid() && complete_[ops_.step[row].value];
+    return ops_.step[row].valid() && complete_[ops_.step[row].value] != 0;
   }
 
  private:
   const GpuOpTable& ops_;
   bool any_, has_launches_ = false;
-  std::vector<bool> complete_;  // by step
+  const std::vector<uint8_t>& complete_;
 };
 
-// `sums`, by text: zero before and after, so that one serves all devices.
-void AddOwnWork(Device& device, std::vector<KernelSum>& sums) {
+// What all devices of a trace share, so that none of it is made for each of them.
+struct Shared {
+  Shared(const TraceTimeline& timeline, const std::vector<CollectiveMatch>& matched)
+      : matches(matched), sums(timeline.trace().strings.size()), complete(timeline.trace().steps.size()) {
+    for (const StepWindow& step : timeline.window.steps) complete[step.step.value] = 1;
+    const CollectiveTable& all = timeline.trace().collectives;
+    const RowRange rows = RowsWithin(all.ts_ns, timeline.window.span);
+    for (size_t row = rows.first; row < rows.last; ++row) collectives[all.device[row]].push_back(row);
+  }
+  const std::vector<CollectiveMatch>& matches;                     // by row of the collectives
+  std::vector<KernelSum> sums;                                     // by text: zero before and after each device
+  std::vector<uint8_t> complete;                                   // by step
+  std::unordered_map<int32_t, std::vector<size_t>> collectives{};  // rows in the window, by device
+};
+
+void AddOwnWork(Device& device, Shared& shared) {
+  std::vector<KernelSum>& sums = shared.sums;
   const Trace& trace = device.timeline->trace();
   const GpuOpTable& ops = trace.gpu_ops;
   const Interval window = device.timeline->window.span;
-  const OwnOperations own(*device.timeline, *device.on);
+  const OwnOperations own(*device.timeline, *device.on, shared.complete);
   std::vector<uint32_t> names;  // ids of the kernels' names
   UnionLength compute;
   Intervals copies;
@@ -103,15 +117,15 @@ void AddOwnWork(Device& device, std::vector<KernelSum>& sums) {
     device.by_name.emplace_back(trace.strings[static_cast<StringId>(id)], std::exchange(sums[id], {}));
 }
 
-void AddWaits(const std::vector<CollectiveMatch>& matches, Device& device) {
+void AddWaits(const Shared& shared, Device& device) {
   const CollectiveTable& all = device.timeline->trace().collectives;
-  const Interval window = device.timeline->window.span;
   Intervals waits, opening;
   bool matched = false;
-  const RowRange rows = RowsWithin(all.ts_ns, window);
-  for (size_t row = rows.first; row < rows.last; ++row) {
-    const CollectiveMatch& match = matches[row];
-    if (all.device[row] != device.on->device || match.wait_ns == kAbsent) continue;
+  const auto rows = shared.collectives.find(device.on->device);
+  if (rows == shared.collectives.end()) return;
+  for (const size_t row : rows->second) {
+    const CollectiveMatch& match = shared.matches[row];
+    if (match.wait_ns == kAbsent) continue;
     matched = true;
     AppendMerged(match.opening ? opening : waits, {all.ts_ns[row], all.ts_ns[row] + match.wait_ns});
     if (match.opening) continue;
@@ -123,8 +137,7 @@ void AddWaits(const std::vector<CollectiveMatch>& matches, Device& device) {
   device.opening_ns = Total(Intersect(opening, device.on->exposed_communication));
 }
 
-Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::vector<CollectiveMatch>& matches,
-            std::vector<KernelSum>& sums) {
+Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, Shared& shared) {
   Device device;
   device.timeline = &timeline, device.on = &on;
   for (const StepWindow& step : timeline.window.steps) device.step_ns.push_back(step.span.length());
@@ -132,8 +145,8 @@ Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, const std::
   for (const IdleGap& gap : on.gaps)
     for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
       device.idle[static_cast<size_t>(on.parts[part].cause)] += on.PartEnd(gap, part) - on.parts[part].start;
-  AddOwnWork(device, sums);
-  AddWaits(matches, device);
+  AddOwnWork(device, shared);
+  AddWaits(shared, device);
   return device;
 }
 
@@ -150,20 +163,22 @@ void AddStretch(Device& device, const Device& later) {
   device.compared += later.compared, device.times_last += later.times_last, device.times_first += later.times_first;
   device.caused_ns += later.caused_ns;
   for (size_t cause = 0; cause < kIdleCauses; ++cause) device.idle[cause] += later.idle[cause];
+  std::unordered_map<std::string_view, size_t> places;  // into device.by_name
+  for (const auto& known : device.by_name) places.emplace(known.first, places.size());
   for (const auto& [name, sum] : later.by_name) {
-    const auto same = std::find_if(device.by_name.begin(), device.by_name.end(),
-                                   [&](const auto& known) { return known.first == name; });
-    if (same == device.by_name.end())
-      device.by_name.emplace_back(name, sum);
-    else
-      same->second.count += sum.count, same->second.ns += sum.ns;
+    const auto [place, is_new] = places.try_emplace(name, device.by_name.size());
+    if (is_new) device.by_name.emplace_back(name, KernelSum());
+    KernelSum& known = device.by_name[place->second].second;
+    known.count += sum.count, known.ns += sum.ns;
   }
 }
 
-double MedianOf(std::vector<double> values) {
+// `zeros`: how many more values there are, all 0; none of the others is negative then.
+double MedianOf(std::vector<double> values, size_t zeros = 0) {
   std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const size_t count = zeros + values.size(), half = count / 2;
+  const auto at = [&](size_t place) { return place < zeros ? 0 : values[place - zeros]; };
+  return count % 2 == 1 ? at(half) : (at(half - 1) + at(half)) / 2;
 }
 
 // A kernel name over all devices.
@@ -182,8 +197,7 @@ Medians MediansOf(const std::vector<Device>& devices) {
     }
   for (auto& [name, median] : medians) {
     median.mean_ns = MedianOf(median.means);
-    median.counts.resize(devices.size());
-    median.count = MedianOf(median.counts);
+    median.count = MedianOf(median.counts, devices.size() - median.counts.size());
   }
   return medians;
 }
@@ -267,9 +281,9 @@ Result<Table> Compute(const Run&, Tables& tables) {
   std::map<std::pair<int, int32_t>, size_t> places;  // process and device number -> in devices
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
-    std::vector<KernelSum> sums(timeline.trace().strings.size());
+    Shared shared(timeline, matches[position]);
     for (const DeviceTimeline& on : timeline.devices) {
-      Device device = Read(timeline, on, matches[position], sums);
+      Device device = Read(timeline, on, shared);
       const auto [place, is_new] = places.try_emplace({timeline.of->process, on.device}, devices.size());
       is_new ? devices.push_back(std::move(device)) : AddStretch(devices[place->second], device);
     }

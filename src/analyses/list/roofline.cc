@@ -59,9 +59,8 @@ class Groups {
 
   // All work of the device.
   int64_t& DeviceNs(int32_t device) {
-    for (auto& [number, ns] : device_ns_)
-      if (number == device) return ns;
-    return device_ns_.emplace_back(device, 0).second;
+    if (last_ == nullptr || last_->first != device) last_ = &*device_ns_.try_emplace(device, 0).first;
+    return last_->second;
   }
 
  private:
@@ -110,7 +109,8 @@ class Groups {
   std::vector<const WorkFormula*> formula_of_;  // by text
   std::vector<int32_t> group_of_;               // by slice
   std::unordered_map<Key, int32_t, KeyHash> index_;
-  std::vector<std::pair<int32_t, int64_t>> device_ns_;  // by device: a handful
+  std::unordered_map<int32_t, int64_t> device_ns_;     // by device
+  std::pair<const int32_t, int64_t>* last_ = nullptr;  // the one asked for last, since most recordings have one device
 };
 
 // Convolutions by the shapes of input and weight, from the inputs of their backward passes.

@@ -31,12 +31,14 @@ class HostWaits {
     for (uint32_t row = 0; row < syncs.size(); ++row)
       if (syncs.slice[row].valid() && syncs.kind[row] != SyncKind::kStreamWait) rows_.push_back(row);
   }
-  // The latest to start of those that contain `ts`; kNoRowValue: none. Times come in ascending order.
-  uint32_t At(int64_t ts) {
-    while (next_ < rows_.size() && syncs_.ts_ns[rows_[next_]] <= ts) ++next_;
+  // Returns the latest to start of those that contain `ts`; kNoRowValue: none.
+  uint32_t At(int64_t ts) const {
+    const auto later = std::upper_bound(rows_.begin(), rows_.end(), ts,
+                                        [&](int64_t at, uint32_t row) { return at < syncs_.ts_ns[row]; });
+    const auto started = static_cast<size_t>(later - rows_.begin());
     constexpr size_t kThreads = 8;  // waits of other threads that started later and are over
-    for (size_t back = 1; back <= std::min(next_, kThreads); ++back) {
-      const uint32_t row = rows_[next_ - back];
+    for (size_t back = 1; back <= std::min(started, kThreads); ++back) {
+      const uint32_t row = rows_[started - back];
       if (syncs_.ts_ns[row] + syncs_.dur_ns[row] >= ts) return row;
     }
     return kNoRowValue;
@@ -45,7 +47,6 @@ class HostWaits {
  private:
   const SyncTable& syncs_;
   std::vector<uint32_t> rows_;
-  size_t next_ = 0;
 };
 
 struct After {
@@ -69,8 +70,8 @@ After IdleAfter(const TraceTimeline& timeline) {
   const SyncTable& syncs = timeline.trace().syncs;
   After after{std::vector<int64_t>(syncs.size()), std::vector<int64_t>(syncs.size()),
               std::vector<uint8_t>(syncs.size())};
+  const HostWaits waits(syncs);
   for (const DeviceTimeline& device : timeline.devices) {
-    HostWaits waits(syncs);
     std::vector<std::pair<uint32_t, int64_t>> idle;  // row of the wait, idle time of a gap that began in it
     for (const IdleGap& gap : device.gaps) {
       const uint32_t row = waits.At(gap.span.start);

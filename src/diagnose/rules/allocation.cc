@@ -56,7 +56,7 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto events = tables.Get<HostEventsRows>();
   HostEventSum sum = SumHostEvents(events, ledger, kAll);
   const double share = ledger.Share(sum.later_idle_ns);

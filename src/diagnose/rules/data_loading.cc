@@ -94,7 +94,7 @@ std::vector<Recommendation> Recommend(Tables& tables, const Loader& loader, cons
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const int64_t stake = ledger.total.idle_data_ns;
   const double share = ledger.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};

@@ -60,7 +60,7 @@ std::vector<Evidence> EvidenceOf(const HostEventsRows& events, const Stake& stak
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto events = tables.Get<HostEventsRows>();
   const Stake stake = Read(events, ledger);
   const int64_t at_stake_ns = stake.idle_ns + stake.moving_ns;

@@ -39,7 +39,7 @@ int64_t HostTimeOf(const HostEventsRows& events, const HostEventSum& sum, const 
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
   const double share = ledger.Share(sum.idle_ns);

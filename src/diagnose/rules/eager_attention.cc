@@ -75,7 +75,7 @@ std::vector<Recommendation> Recommend(const AttentionRows& attention, size_t row
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto attention = tables.Get<AttentionRows>();
   const int64_t stake = SumOf(attention, "device_ns"), between = SumOf(attention, "between_ns");
   const double share = ledger.Share(stake);

@@ -40,7 +40,7 @@ Recommendation AdviceFor(const SyncPlace& place) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto syncs = tables.Get<SyncsRows>();
   const SyncPlaces waits = CollectSyncPlaces(syncs, ledger, Waits::kExplicit);
   const int64_t stake = std::min(waits.idle_ns, ledger.total.idle_ns - ledger.total.idle_data_ns);

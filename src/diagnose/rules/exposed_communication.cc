@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "communication", "ranks", "collective_groups", "host_events"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   if (ledger.Share(ledger.total.exposed_comm_ns) < kExposedCommunicationShare) return std::vector<Bottleneck>{};
   const Waiting waiting = WaitingOf(tables.Get<RanksRows>(), ledger);
   const int64_t stake = ledger.total.exposed_comm_ns - waiting.opening_ns;

@@ -20,7 +20,7 @@ constexpr std::string_view kKinds[] = {"garbage_collection"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_garbage knows how often it happens
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kKinds);
   const double share = ledger.Share(sum.idle_ns);

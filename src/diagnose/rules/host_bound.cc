@@ -100,7 +100,7 @@ std::vector<int64_t> ByDevice(const HostTimeRows& host, const LedgerView& ledger
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto host = tables.Get<HostTimeRows>();
   std::vector<RowGroup> parts = GroupRows(host, kKey, [&](size_t row) { return StakeOf(host, row); });
   int64_t stake = 0;

@@ -60,7 +60,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     found.gain = steps.GainOf(ns * 0.1, ns, ns, 0.6);
     return std::vector{std::move(found)};
   }
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const int64_t idle_ns = IdleNs(tables.Get<HostTimeRows>(), ledger);
   const double share = ledger.Share(idle_ns);
   if (share < kHostSleepShare) return std::vector<Bottleneck>{};

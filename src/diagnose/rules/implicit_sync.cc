@@ -62,7 +62,7 @@ std::vector<Recommendation> Recommend(std::span<const SyncPlace> worst) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto syncs = tables.Get<SyncsRows>();
   const SyncPlaces waits = CollectSyncPlaces(syncs, ledger, Waits::kImplicit);
   const int64_t stake = std::min(waits.idle_ns, ledger.total.idle_ns - ledger.total.idle_data_ns);

@@ -131,7 +131,7 @@ std::vector<Recommendation> Recommend(const LaunchesRows& launches, bool compile
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   if (ledger.Share(ledger.total.idle_launch_ns + ledger.total.idle_host_ns) < kLaunchBoundShare)
     return std::vector<Bottleneck>{};
   const auto waits = tables.Get<LaunchWaitsRows>();

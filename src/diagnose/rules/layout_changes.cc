@@ -42,7 +42,7 @@ Evidence EvidenceOf(const LayoutChangesRows& changes, const RowGroup& group, con
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto changes = tables.Get<LayoutChangesRows>();
   const int64_t stake = SumOf(changes, "device_ns");
   const double share = ledger.Share(stake);

@@ -209,7 +209,7 @@ Gain GainOf(const Rooflines& rooflines, const std::vector<size_t>& rows, const L
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const Rooflines rooflines(tables);
   const RooflineRows& roofline = rooflines.table;
   const std::vector<size_t> rows = SlowRows(rooflines);

@@ -34,7 +34,7 @@ bool IsLow(const KernelsRows& kernels, size_t row) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto kernels = tables.Get<KernelsRows>();
   std::vector<size_t> rows;
   int64_t ns = 0;

@@ -176,7 +176,7 @@ Gain GainOf(const Moving& moving, const LedgerView& ledger) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto roofline = tables.Get<RooflineRows>();
   const Moving moving = MovingKernels(tables.Get<KernelsRows>(), roofline);
   const double share = ledger.Share(moving.ns);

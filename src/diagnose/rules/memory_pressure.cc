@@ -81,7 +81,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const size_t row = *std::max_element(rows.begin(), rows.end(), [&](size_t a, size_t b) {
     return memory.Real(a, "peak_share") < memory.Real(b, "peak_share");
   });
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto events = tables.Get<HostEventsRows>();
   const int64_t retries =
       std::min(SumHostEvents(events, ledger, kAsked).later_calls, SumHostEvents(events, ledger, kFreed).later_calls);

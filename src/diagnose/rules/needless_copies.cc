@@ -127,7 +127,7 @@ Recommendation Recommend(Advice advice, const std::string& line, bool compiled) 
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto places = tables.Get<CopyPlacesRows>();
   std::vector<RowGroup> copies = Collect(places);
   int64_t stake = 0, casts = 0;

@@ -227,7 +227,7 @@ Gain GainOf(const Work& work, const LedgerView& ledger, std::string_view fix) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto kernels = tables.Get<KernelsRows>();
   const Work work = WorkOf(tables.Get<MatrixWorkRows>());
   const double share = ledger.Share(work.off_ns);

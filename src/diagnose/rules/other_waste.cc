@@ -127,7 +127,7 @@ std::vector<Evidence> GapEvidence(const IdleRows& idle, const Waste& waste) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto of = [&](const Waste& waste) {
     const bool comm = waste.part == &DeviceBreakdown::exposed_comm_ns;
     return ledger.total.*waste.part - (comm ? SumOf(tables.Get<RanksRows>(), "opening_waiting_ns") : 0);

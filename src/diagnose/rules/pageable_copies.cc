@@ -88,7 +88,7 @@ std::vector<Recommendation> Recommend(const CopyPlacesRows& places, const Copies
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto places = tables.Get<CopyPlacesRows>();
   const Copies copies = Collect(places);
   const double share = ledger.Share(copies.stake_ns);

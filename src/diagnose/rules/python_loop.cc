@@ -70,7 +70,7 @@ Recommendation AdviceFor(const PythonLoopsRows& loops, size_t row) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto loops = tables.Get<PythonLoopsRows>();
   std::vector<RowGroup> places = GroupRows(loops, kKey, [&](size_t row) { return IdleOf(loops, row, ledger); });
   int64_t stake = 0;

@@ -49,7 +49,7 @@ std::vector<Evidence> RegionEvidence(const HostEventsRows& events) {
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (WholeRunView(tables).knows()) return std::vector<Bottleneck>{};  // run_recompilation knows how often it happens
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto events = tables.Get<HostEventsRows>();
   const HostEventSum sum = SumHostEvents(events, ledger, kCompiling);
   const double share = ledger.Share(sum.later_idle_ns);

@@ -21,7 +21,7 @@ constexpr std::string_view kNeeds[] = {"whole_run", "host_steps", "ledger"};
 
 bool IsSeenInRecording(Tables& tables) {
   const HostStepView host(tables);
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   return (host.applies(tables) && host.Share(host.Sum("data_ns")) >= kDataLoadingShare) ||
          ledger.Share(ledger.total.idle_data_ns) >= kDataLoadingShare;
 }

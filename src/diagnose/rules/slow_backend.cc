@@ -41,7 +41,7 @@ OnHost Read(const CollectiveGroupsRows& groups, const LedgerView& ledger) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto groups = tables.Get<CollectiveGroupsRows>();
   const OnHost host = Read(groups, ledger);
   const double share = ledger.Share(host.idle_ns);

@@ -119,7 +119,7 @@ std::vector<Evidence> EvidenceOf(const Waste& waste, const Batch& batch, const M
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const Waste waste = WasteOf(tables, ledger);
   const int64_t stake = waste.launch_ns + waste.unfilled_ns;
   if (stake == 0) return std::vector<Bottleneck>{};

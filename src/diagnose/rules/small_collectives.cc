@@ -87,7 +87,7 @@ std::vector<Recommendation> Recommend(Tables& tables, const CollectiveGroupsRows
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto groups = tables.Get<CollectiveGroupsRows>();
   const Small small = Read(groups);
   const double share = ledger.Share(small.exposed_ns);

@@ -138,7 +138,7 @@ std::vector<Evidence> EvidenceOf(const StepVariationRows& table, const Variation
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto table = tables.Get<StepVariationRows>();
   const Variation variation = Read(table, ledger);
   const bool rhythm = static_cast<double>(variation.outliers) > kRhythmShare * static_cast<double>(variation.steps);

@@ -212,7 +212,7 @@ Recommendation Advise(const RanksRows& ranks, const Waiting& waiting, const Wher
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto ranks = tables.Get<RanksRows>();
   if (ranks.rows() < 2) return std::vector<Bottleneck>{};
   const Waiting waiting = Read(ranks);

@@ -52,7 +52,7 @@ Evidence EvidenceOf(const TinyKernelsRows& tiny, const RowGroup& group, const Le
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto tiny = tables.Get<TinyKernelsRows>();
   const Totals totals = Sum(tiny);
   const double share = ledger.Share(totals.stake());

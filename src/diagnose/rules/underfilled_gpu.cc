@@ -38,7 +38,7 @@ std::vector<Evidence> KernelEvidence(const KernelsRows& kernels, const LedgerVie
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto use = tables.Get<SmUseRows>();
   const int64_t unfilled_ns = SumOf(use, "long_unfilled_ns"), kernel_ns = SumOf(use, "long_kernel_ns");
   const double share = ledger.Share(unfilled_ns);

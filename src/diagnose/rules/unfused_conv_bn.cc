@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "fusion", "operators"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto fusion = tables.Get<FusionRows>();
   int64_t stake = 0, calls = 0;
   size_t most = fusion.rows();

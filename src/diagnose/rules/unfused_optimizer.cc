@@ -74,7 +74,7 @@ Recommendation AdviceFor(const std::string& name) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto steps = tables.Get<OptimizerStepsRows>();
   const OptimizerCalls loops = Collect(steps, ledger);
   const double share = ledger.Share(loops.stake());

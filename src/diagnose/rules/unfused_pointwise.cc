@@ -77,7 +77,7 @@ std::vector<Recommendation> Recommend(const FusionRows& fusion, const std::vecto
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto fusion = tables.Get<FusionRows>();
   const bool trains = Trains(tables);
   std::vector<RowGroup> chains = GroupRows(fusion, kKey, [&](size_t row) {

@@ -40,7 +40,7 @@ Evidence EvidenceOf(const OptimizerStepsRows& steps, const RowGroup& place, cons
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  const LedgerView ledger = ReadLedger(tables);
+  const LedgerView& ledger = ReadLedger(tables);
   const auto steps = tables.Get<OptimizerStepsRows>();
   const OptimizerCalls fills = CollectOptimizerCalls(steps, ledger, [&](size_t row) {
     return steps.Text(row, "name").starts_with("Optimizer.zero_grad#") && steps.Int(row, "kernels") > 0;

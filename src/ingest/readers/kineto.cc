@@ -46,7 +46,8 @@ class Pass {
  public:
   Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact)
       : chunks_(chunks), context_(context), exact_(exact) {
-    for (size_t i = 0; i < context.pool.size(); ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard()));
+    const size_t threads = std::max<size_t>(1, context.pool.size());  // a pool without threads works in the caller
+    for (size_t i = 0; i < threads; ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard()));
   }
 
   // False: a chunk was cut at a wrong place.

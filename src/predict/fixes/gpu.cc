@@ -26,6 +26,7 @@
 #include "base/suggest.h"
 #include "predict/fix.h"
 #include "predict/fixes/common/collectives.h"
+#include "predict/fixes/common/device.h"
 #include "predict/fixes/common/op_inputs.h"
 
 namespace gapless::internal {
@@ -116,10 +117,10 @@ class Swap {
 // The device that the recording ran on; a refusal: it is not known.
 const DevicePeaks* Recorded(const Trace& trace, std::string& refusal) {
   const DevicePeaks* found = nullptr;
+  const std::vector<int32_t> worked = WorkedDevices(trace);
   for (size_t row = 0; row < trace.devices.size(); ++row) {
     const std::string_view name = trace.Text(trace.devices.name[row]);
-    const bool works = std::find(trace.gpu_ops.device.begin(), trace.gpu_ops.device.end(), trace.devices.device[row]) !=
-                       trace.gpu_ops.device.end();
+    const bool works = std::ranges::binary_search(worked, trace.devices.device[row]);
     if (name.empty() || !works) continue;
     found = FindDevicePeaks(name);
     if (found == nullptr) refusal = StrCat("the recorded GPU, ", Printable(name), ", is not in the table of devices");

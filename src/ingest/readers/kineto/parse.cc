@@ -11,12 +11,21 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <new>
 
 #include "ingest/readers/kineto/event_json.h"
 #include "ingest/readers/kineto/scan.h"
 
 namespace gapless::internal::kineto {
 namespace {
+
+// Returns true if parsing began. The parser allocates memory for its index, and a chunk for which there is none is not
+// damaged.
+bool Begins(od::parser& parser, const char* text, size_t size, size_t capacity, od::document& document) {
+  const simdjson::error_code error = parser.iterate(text, size, capacity).get(document);
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+  return error == simdjson::SUCCESS;
+}
 
 // Returns true if the document was consumed to its end. simdjson's on-demand parser does not look at what nobody
 // asked for, so text behind the array would go unnoticed.
@@ -60,7 +69,7 @@ bool EventParser::ParseFast(Chunk& chunk, std::string& rest) {
   begin[1 + size] = ']';
   const size_t capacity = chunk.data.size();
   od::document document;
-  bool good = impl_->parser.iterate(begin, size + 2, capacity).get(document) == simdjson::SUCCESS;
+  bool good = Begins(impl_->parser, begin, size + 2, capacity, document);
   od::array array;
   good = good && document.get_array().get(array) == simdjson::SUCCESS;
   if (good) {
@@ -145,7 +154,7 @@ bool EventParser::ParseClean(std::string_view event, uint64_t offset) {
     fields.ph = phase;
     od::document document;
     od::object object;
-    if (impl_->parser.iterate(copy.data(), event.size(), copy.size()).get(document) != simdjson::SUCCESS) return false;
+    if (!Begins(impl_->parser, copy.data(), event.size(), copy.size(), document)) return false;
     if (document.get_object().get(object) != simdjson::SUCCESS) return false;
     const auto error = TakeEvent(object, fields);
     if (error == simdjson::SUCCESS) {

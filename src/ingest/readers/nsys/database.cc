@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <new>
 
 #include "base/strings.h"
 
@@ -120,9 +121,9 @@ Database::~Database() { sqlite3_close(db_); }
 
 sqlite3_stmt* Database::Prepare(const std::string& sql) const {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(db_, sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
-    return nullptr;
-  return statement;
+  const int result = sqlite3_prepare_v2(db_, sql.c_str(), static_cast<int>(sql.size()), &statement, nullptr);
+  if (result == SQLITE_NOMEM) throw std::bad_alloc();
+  return result == SQLITE_OK ? statement : nullptr;
 }
 
 bool Database::Holds(std::string_view table) const {
@@ -174,6 +175,7 @@ Rows::~Rows() { sqlite3_finalize(statement_); }
 bool Rows::Next() {
   const int result = sqlite3_step(statement_);
   if (result == SQLITE_ROW) return true;
+  if (result == SQLITE_NOMEM) throw std::bad_alloc();  // the file is not damaged
   if (result != SQLITE_DONE && database_->damage_.empty()) database_->damage_ = sqlite3_errmsg(database_->db_);
   return false;
 }

@@ -6,10 +6,17 @@
 
 namespace gapless::internal {
 
+std::vector<int32_t> WorkedDevices(const Trace& trace) {
+  std::vector<int32_t> worked(trace.gpu_ops.device.begin(), trace.gpu_ops.device.end());
+  std::ranges::sort(worked);
+  worked.erase(std::unique(worked.begin(), worked.end()), worked.end());
+  return worked;
+}
+
 const DevicePeaks* RecordedDevice(const Trace& trace) {
-  const Column<int32_t>& worked = trace.gpu_ops.device;
+  const std::vector<int32_t> worked = WorkedDevices(trace);
   for (size_t row = 0; row < trace.devices.size(); ++row)
-    if (std::find(worked.begin(), worked.end(), trace.devices.device[row]) != worked.end())
+    if (std::ranges::binary_search(worked, trace.devices.device[row]))
       if (const DevicePeaks* peaks = FindDevicePeaks(trace.Text(trace.devices.name[row])); peaks != nullptr)
         return peaks;
   return nullptr;

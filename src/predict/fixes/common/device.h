@@ -2,11 +2,17 @@
 // The GPU that a recording ran on, and how much faster matrix work can be in another type on it.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "analyses/device_peaks.h"
 #include "predict/fix.h"
 #include "predict/fixes/common/op_inputs.h"
 
 namespace gapless::internal {
+
+// Returns the numbers of the devices that have operations, sorted, each once.
+std::vector<int32_t> WorkedDevices(const Trace& trace);
 
 // Returns the figures of the first device of the recording that worked and is in the table of devices; else nullptr.
 const DevicePeaks* RecordedDevice(const Trace& trace);
