@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kLoopback = "127.0.0.1";
 constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kTextType = "text/plain; charset=utf-8";
-constexpr int kForeignHost = 421, kNotFound = 404, kMethodNotAllowed = 405;
+constexpr int kForeignHostStatus = 421, kNotFoundStatus = 404, kMethodStatus = 405;
 
 struct Endpoint {
   std::string host = kLoopback;
@@ -52,19 +52,19 @@ std::string MachineName() {
 
 HttpAnswer Answer(const HttpRequest& request, const AllowedHosts& hosts, const MetricsServer::Text& text) {
   if (!hosts.Allows(request.host))
-    return {.status = kForeignHost,
+    return {.status = kForeignHostStatus,
             .content_type = kTextType,
             .body =
                 "gapless monitor: not a name of this server. Ask for its address, or listen on the name: --listen "
                 "NAME:PORT\n",
             .allow = ""};
   if (request.method != "GET" && request.method != "HEAD")
-    return {.status = kMethodNotAllowed,
+    return {.status = kMethodStatus,
             .content_type = kTextType,
             .body = "gapless monitor: metrics can only be read\n",
             .allow = "GET, HEAD"};
   if (request.path == "/metrics") return {.content_type = kMetricsType, .body = text(), .allow = ""};
-  return {.status = request.path == "/" ? 200 : kNotFound,
+  return {.status = request.path == "/" ? 200 : kNotFoundStatus,
           .content_type = kTextType,
           .body = "gapless monitor: see /metrics\n",
           .allow = ""};

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from gpu_parts.workloads import recording
 # What tests of predictions on GPUs lack comes first.
 FIRST = ("fused_optimizer", "workers", "amp", "channels_last", "tf32", "sdpa", "compile", "cudagraph", "pin",
          "prefetch_factor", "cudnn_benchmark", "batch", "threads", "zero_grad")  # fmt: skip
-LEAST_S, PAIRS_S = 30.0, 60.0
+LEAST_S, PAIRS_S, PAIRS_OF_STAND_INS_S = 30.0, 60.0, 10.0
 ON_CPU = ("threads",)  # what the stand-ins try
 
 
@@ -74,33 +75,40 @@ def without_a_case(session: Session) -> list[str]:
 
 def measure(session: Session, item: str, command: list[str]) -> dict[str, Any]:
     """What gapless predicts of a recording without the fix, and what pairs of runs without and with it say."""
-    figures: dict[str, Any] = {}
     if not session.plan and session.left_s() < LEAST_S:
         raise OutOfTime(item)
     name = "before_" + Path(next(word for word in command if word.endswith(".py"))).stem
     folder = recording(session, name, command, "--steps", "4")
-    predicted: dict[str, float] | None = None
+    figures = {**prediction(session, folder, item), **measurement(session, item, command)}
+    predicted, measured = figures.get("predicted"), figures.get("measured")
+    if predicted and measured:
+        figures["within"] = predicted["low"] <= measured["expected"] <= predicted["high"]
+    return figures
+
+
+def prediction(session: Session, folder: str, item: str) -> dict[str, Any]:
+    """The predicted speedup, or why there is none."""
     try:
         answer = session.ask("predict", "--no-cache", folder, "--what", item, ok=(0, 1))
-        (found,) = answer.get("predictions") or [{"reason": answer.get("reason", "nothing is predicted")}]
-        predicted = found.get("speedup")
-        figures["not_predicted"] = found.get("reason") if predicted is None else None
     except Failed as error:
-        figures["not_predicted"] = str(error)
+        return {"not_predicted": str(error)}
+    (found,) = answer.get("predictions") or [{"reason": answer.get("reason", "nothing is predicted")}]
+    if found.get("speedup"):
+        return {"predicted": found["speedup"]}
+    return {"not_predicted": found.get("reason") or "; ".join(found.get("no_effect", []))}
+
+
+def measurement(session: Session, item: str, command: list[str]) -> dict[str, Any]:
+    """Pairs of runs of the command, as it is and with the fix, until gapless compare has decided or the time is over."""
     recipe = session.work / f"{item.replace('=', '_')}.json"
     if not session.plan:
-        recipe.write_text(
-            json.dumps({"format": "gapless.recipe", "schema": 1, "command": command, "fixes": [{"item": item}]})
-        )
+        document = {"format": "gapless.recipe", "schema": 1, "command": command, "fixes": [{"item": item}]}
+        recipe.write_text(json.dumps(document), encoding="utf-8")
     changed = [str(session.program), "run", "--quiet", "--recipe", str(recipe), "--", *command]
+    budget_s = PAIRS_OF_STAND_INS_S if session.stand_in else PAIRS_S
     answer = session.ask(
-        "compare", "--no-same", "--warmup", "5", "--steps", "30", "--pairs", "6",
-        "--budget", f"{int(min(PAIRS_S, max(5.0, session.left_s() - 15)) if not session.plan else PAIRS_S)}s",
-        "--a", " ".join(command), "--b", " ".join(changed), limit_s=PAIRS_S + 60, ok=(0, 1), least_s=LEAST_S / 2,
+        "compare", "--no-same", "--warmup", "5", "--steps", "30", "--pairs", "6", "--budget", f"{budget_s:.0f}s",
+        "--a", shlex.join(command), "--b", shlex.join(changed), limit_s=budget_s + 60, ok=(0, 1), least_s=LEAST_S / 2,
     )  # fmt: skip
-    measured = answer.get("speedup")
-    figures.update(
-        predicted=predicted, measured=measured, verdict=answer.get("verdict"), pairs=answer.get("pairs"),
-        within=predicted["low"] <= measured["expected"] <= predicted["high"] if predicted and measured else None,
-    )  # fmt: skip
-    return {key: value for key, value in figures.items() if value is not None}
+    kept = {"speedup": "measured", "verdict": "verdict", "pairs": "pairs"}
+    return {to: answer[of] for of, to in kept.items() if answer.get(of) is not None}

@@ -111,7 +111,7 @@ class Session:
         shown = []
         for word in words:
             for path, name in short.items():
-                word = name if word == path else word.replace(path + "/", name + "/")
+                word = word.replace(path, name)
             shown.append(word if word.startswith("$") else shlex.quote(word))
         return " ".join(shown)
 
