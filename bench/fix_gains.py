@@ -40,6 +40,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "conv_bn": ("examples/lab/inference.py --size 64 --batch 8 --requests 200",),
     "sdpa": (GPT,),
     "checkpoint": (GPT,),
+    "checkpoint_batch=2": (GPT,),
     "fused_optimizer": ("examples/planted/looping_optimizer.py", "examples/planted/plain_adamw.py"),
     "zero_grad": ("examples/planted/kept_gradients.py",),
     "threads=2": ("examples/planted/one_thread.py",),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A verb that reads ends soon after SIGINT or SIGTERM, whatever it is doing: with 128 + N, a word about it, and nothing left behind.
+So does monitor, however many clients of its metrics are in the middle of a request.
 
 usage: interrupt_test.py PROGRAM
 """
@@ -10,7 +11,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -101,6 +104,26 @@ class Interrupt(unittest.TestCase):
                 for file in self.work.iterdir():
                     file.unlink()
         self.assertGreater(stopped, len(verbs))
+
+    def test_a_monitor_with_dripping_clients(self) -> None:
+        job = subprocess.Popen(
+            [PROGRAM, "monitor", "-o", "run", "--listen", "127.0.0.1:0", "--", "sh", "-c", "echo begun; exec sleep 60"],
+            cwd=self.work, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.addCleanup(job.kill)
+        assert job.stdout is not None and job.stderr is not None
+        port = re.search(r"127\.0\.0\.1:(\d+)", job.stderr.readline())
+        assert port is not None
+        self.assertEqual(job.stdout.readline(), "begun\n")
+        for _ in range(24):
+            client = socket.create_connection(("127.0.0.1", int(port[1])), timeout=10)
+            self.addCleanup(client.close)
+            client.sendall(b"GET /m")
+        job.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 128 + signal.SIGTERM)
+        self.assertLess(time.monotonic() - begun, 3)
 
 
 if __name__ == "__main__":

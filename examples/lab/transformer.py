@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import time
 from collections.abc import Iterator
 
 import torch
@@ -16,6 +17,7 @@ from torch import nn
 from torch.profiler import record_function
 
 WORDS = 256
+WARM_UP = 10
 
 
 @contextlib.contextmanager
@@ -81,13 +83,23 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def synchronized_time(device: torch.device) -> float:
+    """The clock, read once the device has done all its work."""
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
 def main() -> None:
     given = arguments()
     torch.manual_seed(given.seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = Gpt(given.width, given.layers, given.heads, given.length).to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    started = time.perf_counter()
     for number in range(given.steps):
+        if number == WARM_UP:
+            started = synchronized_time(device)
         with marked("step"):
             with marked("batch"):
                 words = text(given.batch, given.length + 1).to(device)
@@ -101,6 +113,9 @@ def main() -> None:
                 optimizer.zero_grad()
         if (number + 1) % 10 == 0:
             print(f"step {number + 1} loss {loss.item():.4f}", flush=True)
+    if given.steps > WARM_UP:
+        rate = (given.steps - WARM_UP) * given.batch / (synchronized_time(device) - started)
+        print(f"samples_per_second {rate:.1f}")
     print(f"final_loss {loss.item():.9g}")
     if device.type == "cpu":
         print("NVTX ranges need a GPU; the same ranges are there for PyTorch's profiler")

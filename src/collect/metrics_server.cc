@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the HTTP server of /metrics on a thread of its own, with two worker threads. Slow readers are cut off
-// after 5 s, so they cannot occupy both. Only GET of / and /metrics is answered; nothing can be changed through
-// it.
+// Only GET and HEAD of / and /metrics are answered, under names of this machine alone (allowed_hosts.h). Nothing can be
+// changed through the server.
 #include "collect/metrics_server.h"
 
-#include <httplib.h>
+#include <unistd.h>
 
+#include <array>
 #include <charconv>
-#include <csignal>
-#include <thread>
 
 #include "base/strings.h"
-#include "collect/start_thread.h"
+#include "collect/allowed_hosts.h"
+#include "collect/http_listener.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr const char* kLoopback = "127.0.0.1";
-constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
-constexpr int kMaxWaitingSeconds = 5;
+constexpr const char* kMetricsType = "text/plain; version=0.0.4; charset=utf-8";
+constexpr const char* kTextType = "text/plain; charset=utf-8";
+constexpr int kForeignHostStatus = 421, kNotFoundStatus = 404, kMethodStatus = 405;
 
 struct Endpoint {
   std::string host = kLoopback;
@@ -45,58 +45,48 @@ Result<Endpoint> ParseEndpoint(const std::string& listen) {
   return endpoint;
 }
 
+std::string MachineName() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+HttpAnswer Answer(const HttpRequest& request, const AllowedHosts& hosts, const MetricsServer::Text& text) {
+  if (!hosts.Allows(request.host))
+    return {.status = kForeignHostStatus,
+            .content_type = kTextType,
+            .body =
+                "gapless monitor: not a name of this server. Ask for its address, or listen on the name: --listen "
+                "NAME:PORT\n",
+            .allow = ""};
+  if (request.method != "GET" && request.method != "HEAD")
+    return {.status = kMethodStatus,
+            .content_type = kTextType,
+            .body = "gapless monitor: metrics can only be read\n",
+            .allow = "GET, HEAD"};
+  if (request.path == "/metrics") return {.content_type = kMetricsType, .body = text(), .allow = ""};
+  return {.status = request.path == "/" ? 200 : kNotFoundStatus,
+          .content_type = kTextType,
+          .body = "gapless monitor: see /metrics\n",
+          .allow = ""};
+}
+
 }  // namespace
 
-struct MetricsServer::Impl {
-  httplib::Server server;
-  std::thread thread;
-};
-
-MetricsServer::MetricsServer() : impl_(std::make_unique<Impl>()) {}
-
-MetricsServer::~MetricsServer() {
-  impl_->server.stop();
-  if (impl_->thread.joinable()) impl_->thread.join();
-}
+MetricsServer::MetricsServer() = default;
+MetricsServer::~MetricsServer() = default;
 
 Result<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& listen, Text text) {
   const auto endpoint = ParseEndpoint(listen);
   if (!endpoint) return Unexpected{endpoint.error()};
+  auto listener = HttpListener::Start(endpoint->host, endpoint->port,
+                                      [hosts = AllowedHosts(endpoint->host, MachineName()), text = std::move(text)](
+                                          const HttpRequest& request) { return Answer(request, hosts, text); });
+  if (!listener) return Unexpected{listener.error()};
   std::unique_ptr<MetricsServer> server(new MetricsServer);
-  httplib::Server& http = server->impl_->server;
-  http.new_task_queue = [] { return new httplib::ThreadPool(2); };
-  http.set_read_timeout(kMaxWaitingSeconds);
-  http.set_write_timeout(kMaxWaitingSeconds);
-  http.set_keep_alive_timeout(1);
-  http.Get("/metrics", [text = std::move(text)](const httplib::Request&, httplib::Response& response) {
-    response.set_content(text(), kContentType);
-  });
-  http.Get("/", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content("gapless monitor: see /metrics\n", "text/plain; charset=utf-8");
-  });
-  int port = endpoint->port;
-  if (port == 0)
-    port = http.bind_to_any_port(endpoint->host);
-  else if (!http.bind_to_port(endpoint->host, port))
-    port = -1;
-  if (port <= 0)
-    return Fail(ErrorCode::kEnvironment, "cannot listen there: the address is taken, or not this machine's", listen,
-                "--listen 127.0.0.1:0 takes a free port");
   const bool v6 = endpoint->host.find(':') != std::string::npos;
-  server->address_ = StrCat("http://", v6 ? "[" : "", endpoint->host, v6 ? "]" : "", ":", port, "/metrics");
-  // Its threads leave signals to whoever waits for them.
-  sigset_t all, previous;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &previous);
-  const auto started = StartThread(server->impl_->thread, [&http] {
-    try {
-      http.listen_after_bind();
-    } catch (const std::exception&) {  // it starts threads of its own: without them there are no metrics
-      http.stop();
-    }
-  });
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-  if (!started) return Unexpected{started.error()};
+  server->address_ =
+      StrCat("http://", v6 ? "[" : "", endpoint->host, v6 ? "]" : "", ":", (*listener)->port(), "/metrics");
+  server->listener_ = std::move(*listener);
   return server;
 }
 

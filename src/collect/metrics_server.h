@@ -11,9 +11,11 @@
 
 namespace gapless::internal {
 
+class HttpListener;
+
 class MetricsServer {
  public:
-  using Text = std::function<std::string()>;  // called from the server's thread
+  using Text = std::function<std::string()>;  // called from several threads of the server at once
 
   // `listen`: "127.0.0.1:9477", "[::1]:0", "9477"; port 0 takes a free one.
   static Result<std::unique_ptr<MetricsServer>> Start(const std::string& listen, Text text);
@@ -22,9 +24,8 @@ class MetricsServer {
   const std::string& address() const { return address_; }  // "http://127.0.0.1:9477/metrics"
 
  private:
-  struct Impl;
   MetricsServer();
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<HttpListener> listener_;
   std::string address_;
 };
 
