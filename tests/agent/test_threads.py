@@ -82,16 +82,23 @@ threading.Thread(target=work).start()
 print("main ends", flush=True)
 """
 DAEMON = """
-threading.Thread(target=train, args=(100_000, 0, 0.01), daemon=True).start()
-time.sleep(0.15)
+trained = threading.Event()
+def work():
+    train(10)
+    trained.set()
+    train(100_000, pause=0.01)
+threading.Thread(target=work, daemon=True).start()
+trained.wait()
 print("main ends", flush=True)
 """
 DAEMON_HANGS = """
+trained = threading.Event()
 def work():
     train(10)
+    trained.set()
     time.sleep(1000)
 threading.Thread(target=work, daemon=True).start()
-time.sleep(0.5)
+trained.wait()
 sys.exit(3)
 """
 NOT_OF_THREADING = """

@@ -8,19 +8,23 @@ is left alone: the agent looks before each window, and gives way when the progra
 A window belongs to the thread that opened it. PyTorch keeps the profiler's state in that thread, and stopping it from another one ends
 the process with signal 11. So only the owner advances, stops and exports a window: at its steps, or when the thread ends. Python then
 drops the thread's local objects while PyTorch's state is still there, and the one that `Recorder.own` holds closes the window. Another
-thread abandons the window: nothing is stopped or exported, and what the ring and earlier windows have is kept.
+thread asks the owner to close the window, and where that takes no step within a second abandons it: nothing is exported, what the ring
+and earlier windows have is kept, and the owner stops the profiler when it ends. A thread that may still run when the process ends is
+recorded without Python stacks: a process that ends while these are recorded ends with signal 11, too.
 
 The file gets its name when it is complete. It is compressed in a thread: training goes on meanwhile.
 """
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import os
 import shutil
 import sys
 import threading
 import time
+import weakref
 from typing import Any, Callable
 
 from . import layout
@@ -36,11 +40,12 @@ _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this 
 class _Owner:
     """Marks the thread that a window belongs to; Python drops the mark when that thread ends, and in that thread."""
 
-    def __init__(self, ends: Callable[[int], None], window: int) -> None:
+    def __init__(self, ends: Callable[[_Owner], None], window: int) -> None:
         self.ends, self.window = ends, window
+        self.left: Any = None  # the profiler of a window that another thread abandoned
 
     def __del__(self) -> None:
-        self.ends(self.window)
+        self.ends(self)
 
 
 class Recorder:
@@ -59,11 +64,13 @@ class Recorder:
         self.profiler: Any = None
         self.opened += 1  # the marks of a parent's threads are of no window here
         self.own = threading.local()
+        self.owner: Callable[[], _Owner | None] = lambda: None  # of the newest window
         self.closed = threading.Event()
         self.mark: Any = None
         self.ours = False
         self.users = False
         self.keeps = False
+        self.ending = False
         self.windows = record.repeat if record.on and self.agent.options.full else 0
         self.prepare_at = record.wait
         self.start_at = record.wait + record.warmup
@@ -99,32 +106,56 @@ class Recorder:
             self.users = True
             self._say(layout.RECORDER_IMPOSSIBLE, "the program uses PyTorch's profiler itself")
         self.windows = 0
-        if self._is_mine():
-            self._close()
-        else:
-            self._forget("the program uses PyTorch's profiler in another thread")
+        self._close_or_leave("the program uses PyTorch's profiler in another thread than the one that was recorded")
 
     def _is_mine(self) -> bool:
         """Returns true if this thread opened the window that is open."""
         owner = getattr(self.own, "owner", None)
         return self.profiler is not None and owner is not None and owner.window == self.opened
 
-    def _forget(self, why: str) -> None:
-        """Abandons a window of another thread: stopping it here would end the process."""
-        if self.profiler is None:
-            return
+    def _close_or_leave(self, why: str) -> None:
+        """Closes the window, from whichever thread: another one asks the owner, and leaves the window where it does not answer."""
+        if self._is_mine():
+            self._close()
+        elif self.profiler is not None:
+            self.stop_at, self.agent.attention = 0, True
+            if not self.closed.wait(_LAST_STEP_S):
+                self._leave()
+                self._say(layout.RECORDER_IMPOSSIBLE, why)
+
+    def _leave(self) -> None:
+        """Abandons the window of another thread, which stops the profiler when it ends."""
+        owner = self.owner()
+        if owner is not None and self.profiler is not None:
+            owner.left = (self.profiler, self.keeps)
+            atexit.register(self._stop_left)  # the main thread does not end before that
         self.profiler = self.mark = None
         self.keeps, self.agent.step_flags = False, 0
-        self._say(layout.RECORDER_IMPOSSIBLE, why)
 
-    def _thread_ends(self, window: int) -> None:
-        """The thread that opened this window ends, or drops the mark of a window that was closed long ago."""
-        if self.profiler is None or window != self.opened or sys.is_finalizing():
-            return
+    def _stop_left(self) -> None:
+        owner = getattr(self.own, "owner", None)
+        if owner is not None:
+            self._thread_ends(owner)
+
+    def _thread_ends(self, owner: _Owner) -> None:
+        """The thread of a window ends, or drops the mark of one that was closed long ago."""
+        left, owner.left = owner.left, None
         try:
-            self._close()
+            if sys.is_finalizing():
+                return
+            if left is not None:
+                self._stop(*left)
+            elif self.profiler is not None and owner.window == self.opened:
+                self._close()
         except Exception as error:
             self.guard.failed(error)
+
+    @staticmethod
+    def _stop(profiler: Any, keeps: bool) -> None:
+        """Only for the thread that opened the window. PyTorch stops what it has started, not what it has prepared."""
+        if not keeps:
+            profiler.start_trace()
+        profiler.stop_trace()
 
     def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
         """A window from step `step` on, outside of the schedule."""
@@ -156,6 +187,8 @@ class Recorder:
             self.mark = None
         if self.profiler is not None and step >= self.stop_at:
             self._close()
+            if self.ending:  # Python ends this thread at once: better here than in PyTorch's code, which that aborts
+                time.sleep(_LAST_STEP_S)
             record = self.agent.options.record
             self.prepare_at = step + record.wait
             self.start_at = self.prepare_at + record.warmup
@@ -178,6 +211,7 @@ class Recorder:
             self.windows = 0
             self._say(layout.RECORDER_IMPOSSIBLE, "the program uses PyTorch's profiler itself")
             return
+        no_stacks = self._why_no_stacks()
         activities = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_initialized():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
@@ -190,17 +224,18 @@ class Recorder:
                 activities=activities,
                 record_shapes=record.shapes,
                 profile_memory=record.memory,
-                with_stack=record.stacks and not self._counts_calls(),
+                with_stack=record.stacks and not no_stacks,
                 experimental_config=self._experimental(),
             )
             self.profiler.prepare_trace()
             self.opened += 1
             self.closed.clear()
-            self.own.owner = _Owner(self._thread_ends, self.opened)
+            self.own.owner = owner = _Owner(self._thread_ends, self.opened)
+            self.owner = weakref.ref(owner)
             self.agent.step_flags = layout.FLAG_RECORDED
             self._say(layout.RECORDER_ON)
-            if record.stacks and self._counts_calls():
-                self.agent.message(layout.NOTE, "the recording has no Python stacks: cProfile counts the calls instead")
+            if record.stacks and no_stacks:
+                self.agent.message(layout.NOTE, f"the recording has no Python stacks: {no_stacks}")
         except Exception as error:
             self.profiler, self.agent.step_flags = None, 0
             self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
@@ -209,9 +244,17 @@ class Recorder:
             if level is None:
                 os.environ.pop(_QUIET, None)
 
-    def _counts_calls(self) -> bool:
-        """Returns true if cProfile runs: Python reports calls to one profiler only, and the recorder's would take cProfile's place for good."""
-        return self.agent.options.python == "cprofile"
+    def _why_no_stacks(self) -> str:
+        """Returns why Python's calls are not recorded, "" if they are. Python reports calls to one profiler only, and the
+        recorder's would take another one's place for good."""
+        if self.agent.options.python == "cprofile":
+            return "cProfile counts the calls instead"
+        if sys.getprofile() is not None:
+            return "the program has a profiler of its own (sys.setprofile)"
+        thread = vars(threading)["_active"].get(threading.get_ident())  # asking threading would add what it does not know
+        if thread is None or (thread.daemon and thread is not threading.main_thread()):
+            return "the thread that trains may still run when the process ends"
+        return ""
 
     def _experimental(self) -> Any:
         config = self.agent.torch._C._profiler._ExperimentalConfig
@@ -229,9 +272,7 @@ class Recorder:
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None
-        if not keeps:
-            profiler.start_trace()
-        profiler.stop_trace()
+        self._stop(profiler, keeps)
         self._say(layout.RECORDER_OFF)
         if keeps:
             self._export(profiler)
@@ -299,24 +340,19 @@ class Recorder:
 
     def abandon(self) -> None:
         """The agent is off: a profiler that nobody stops would keep everything for ever."""
-        profiler, keeps, mine = self.profiler, self.keeps, self._is_mine()
-        mark, self.mark = self.mark, None
-        self.profiler, self.windows, self.keeps, self.agent.step_flags = None, 0, False, 0
-        if not mine:
-            return
+        self.windows = 0
+        if not self._is_mine():
+            return self._leave()
+        profiler, keeps, mark = self.profiler, self.keeps, self.mark
+        self.profiler = self.mark = None
+        self.keeps, self.agent.step_flags = False, 0
         if mark is not None:
             mark.__exit__(None, None, None)
-        if not keeps:
-            profiler.start_trace()
-        profiler.stop_trace()
+        self._stop(profiler, keeps)
 
     def at_end(self) -> None:
         """A program that ends early has what was kept so far."""
-        if self._is_mine():
-            self._close()
-        elif self.profiler is not None:
-            self.stop_at, self.agent.attention = 0, True  # a thread that trains on closes it when its step ends
-            if not self.closed.wait(_LAST_STEP_S):
-                self._forget("the thread that was recorded neither ended nor took a step before the process ended")
+        self.ending = True
+        self._close_or_leave("the thread that was recorded neither ended nor took a step before the process ended")
         for thread in self.files:
             thread.join(60)
