@@ -50,6 +50,7 @@ std::span<const @R_KIND@* const> @R_FUNCTION@() { return kTable; }
 ")
   target_sources(${target} PRIVATE ${generated})
   gapless_compiled_alone(${files} ${generated})
+  gapless_points_in_batches(${target} ${kind} ${files})
 endfunction()
 
 # Code below a registry may have to name its entries. A constant for each file lets the compiler check such names.

@@ -50,8 +50,11 @@ function(gapless_room room)
   endif()
 endfunction()
 
+# A process for each case costs more than the case where sanitizers and coverage make programs of up to 200 MB.
+set(GAPLESS_TEST_SHARDS 0 CACHE STRING "Processes that share the cases of a program of tests; 0: one for each case")
+
 # gapless_test(<program> SOURCES <file>... LINK <library>... LABEL <label>): a GoogleTest program whose cases ctest knows one by
-# one, each with the label (tests/CMakeLists.txt has the list of labels).
+# one, or in shards, each with the label (tests/CMakeLists.txt has the list of labels).
 # Tests run in the source folder, where GAPLESS_CORPUS has its default, ../shared/data.
 function(gapless_test program)
   cmake_parse_arguments(T "" "LABEL" "SOURCES;LINK" ${ARGN})
@@ -63,8 +66,24 @@ function(gapless_test program)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   gapless_optimise(${program} plain)
   gapless_precompiled_headers(${program} gapless_precompiled_tests)
-  gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-                       TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 1200 LABELS ${T_LABEL})
+  if(GAPLESS_TEST_SHARDS)
+    gapless_test_in_shards(${program} ${T_LABEL})
+  else()
+    gtest_discover_tests(${program} DISCOVERY_MODE PRE_TEST WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+                         TEST_PREFIX "${program}: " PROPERTIES TIMEOUT 1200 LABELS ${T_LABEL})
+  endif()
+endfunction()
+
+# GoogleTest deals the cases out in turn, so the shards take about as long as each other.
+function(gapless_test_in_shards program label)
+  math(EXPR last "${GAPLESS_TEST_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    math(EXPR number "${shard} + 1")
+    set(name "${program}: shard ${number} of ${GAPLESS_TEST_SHARDS}")
+    add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 LABELS ${label}
+                         ENVIRONMENT "GTEST_TOTAL_SHARDS=${GAPLESS_TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()
 
 # Every room there is, as libraries to link: what the program, the end-to-end tests, the benchmarks and the fuzzers use.

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import test_plan
 
 SLOWEST = 10
+LIMIT_MIN = 25  # that CI may take on two quiet cores
 
 
 def steps(path: Path) -> list[tuple[str, int]]:
@@ -45,6 +46,8 @@ def main(times: Path, why: dict[str, str], results: list[Path]) -> int:
     for title, seconds in rows:
         print(f"{title:44} {seconds:8} {100 * seconds / max(whole, 1):6.1f} %")
     print(f"{'all':44} {whole:8} {100:6.1f} %")
+    if whole > LIMIT_MIN * 60:
+        print(f"more than the {LIMIT_MIN} minutes that CI may take on two quiet cores")
     slowest = sorted((row for path in results if path.exists() for row in tests(path)), reverse=True)[:SLOWEST]
     if slowest:
         print(f"\n{'the slowest tests':52} {'seconds':>7}")

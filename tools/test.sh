@@ -76,10 +76,20 @@ fi
 step "optimised program" program
 step "checks of the sources" tools/lint.sh
 step "build with clang, sanitizers and coverage" configure_and_build ci
-step "clang-tidy" tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}"
+# Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
+nice -n 19 tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}" >build/tidy.log 2>&1 &
+tidy=$!
+trap 'kill "$tidy" 2>/dev/null || true' EXIT
+tidy_is_done() {
+  local status=0
+  wait "$tidy" || status=$?
+  cat build/tidy.log
+  return "$status"
+}
 step "PyTorch for the tests" torch_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
 step "tests with sanitizers" run_tests ci ci-sanitizers
+step "clang-tidy, what is left of it" tidy_is_done
 step "coverage" tools/coverage.py build/ci "$lowest_coverage"
 closing_table

@@ -88,7 +88,8 @@ class Session:
             return Done(0, "", "")
         if self.left_s() < least_s:
             raise OutOfTime(line)
-        done = self._attend(words, min(limit_s * (CPU_FACTOR if self.stand_in else 1), self.left_s()))
+        limit_s *= CPU_FACTOR if self.stand_in else 1
+        done = self._attend(words, min(limit_s, self.left_s()), OutOfTime if self.left_s() < limit_s else Failed)
         self._write_log(line, done)
         if done.status not in ok:
             raise Failed(f"{line}: status {done.status}: {done.last_line}")
@@ -115,7 +116,7 @@ class Session:
             shown.append(word if word.startswith("$") else shlex.quote(word))
         return " ".join(shown)
 
-    def _attend(self, words: list[str], limit_s: float) -> Done:
+    def _attend(self, words: list[str], limit_s: float, too_long: type[Exception]) -> Done:
         process = subprocess.Popen(
             words, cwd=ROOT, env={**os.environ, **self.environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, encoding="utf-8", errors="replace", start_new_session=True,
@@ -125,7 +126,7 @@ class Session:
         except subprocess.TimeoutExpired:
             stdout, stderr = self._end(process)
             self._write_log(self.line_of(words), Done(process.returncode, stdout, stderr))
-            raise Failed(f"{self.line_of(words)}: not done after {limit_s:.0f} s") from None
+            raise too_long(f"{self.line_of(words)}: not done after {limit_s:.0f} s") from None
         return Done(process.returncode, stdout, stderr)
 
     def _end(self, process: subprocess.Popen[str]) -> tuple[str, str]:

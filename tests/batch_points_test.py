@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files of an extension point in batches (tools/batch_points.py): the same local names in several, names that a macro would break.
+
+usage: batch_points_test.py
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
+
+import batch_points
+
+HEADER = """\
+#pragma once
+namespace gapless::internal {
+enum class Kind { kPlain };
+struct Entry { Kind kind; int value; };
+}  // namespace gapless::internal
+"""
+FILE = """\
+#include "entry.h"
+
+namespace gapless::internal {{
+namespace {{
+
+constexpr int kValue = {value};
+int Twice() {{ return 2 * kValue; }}
+
+}}  // namespace
+
+extern const Entry {name}_entry;
+const Entry {name}_entry = {{Kind::kPlain, Twice()}};
+{more}
+}}  // namespace gapless::internal
+"""
+
+
+class Batches(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "entry.h").write_text(HEADER)
+
+    def file(self, name: str, value: int, more: str = "") -> Path:
+        path = self.folder / f"{name}.cc"
+        path.write_text(FILE.format(name=name, value=value, more=more))
+        return path
+
+    def test_the_same_local_names_compile_together(self) -> None:
+        files = [self.file("one", 1), self.file("two", 2)]
+        (batch,), alone = batch_points.split(files, 12)
+        self.assertEqual((batch, alone), (files, []))
+        source = self.folder / "batch.cc"
+        source.write_text(batch_points.batch(batch))
+        command = ["c++", "-std=c++20", "-Wall", "-Werror", "-fsyntax-only", f"-I{self.folder}", str(source)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_a_macro_would_break_is_compiled_alone(self) -> None:
+        plain = self.file("plain", 1)
+        others = [
+            self.file("qualified", 2, "int Other(Kind kind) { return kind == Kind::kValue; }"),
+            self.file("conditional", 3, "#ifdef NEVER\n#endif"),
+        ]
+        self.assertEqual(batch_points.split([plain, *others], 12), ([[plain]], others))
+
+    def test_batches_have_about_the_same_size(self) -> None:
+        files = [self.file(f"file{number}", number) for number in range(13)]
+        self.assertEqual([len(batch) for batch in batch_points.split(files, 12)[0]], [7, 6])
+
+
+if __name__ == "__main__":
+    unittest.main()
