@@ -77,7 +77,7 @@ def allocation(i: int, **more: int) -> Event:
 
 def described_collective(i: int) -> list[Event]:
     group = {"Process Group Name": str(i), "Process Group Ranks": "[0,1,2,3,4,5,6,7]"}
-    what = {"Collective name": "allreduce", "In msg nelems": i, "dtype": "Float", **group}
+    what: dict[str, Any] = {"Collective name": "allreduce", "In msg nelems": i, "dtype": "Float", **group}
     return [event("record_param_comms", "cpu_op", 10 * i, 2, **what), launch(i), kernel(i, stream=20, name=ALL_REDUCE)]
 
 
@@ -123,12 +123,12 @@ def at_once(dur: int | None) -> Shape:
 
 
 def shaped_operator(i: int) -> Event:
-    shapes = {"Input Dims": [[i, i], [i, i]], "Input type": ["float", "float"], f"k{i}": i}
+    shapes: dict[str, Any] = {"Input Dims": [[i, i], [i, i]], "Input type": ["float", "float"], f"k{i}": i}
     return event("aten::mm", "cpu_op", 10 * i, 9, **shapes)
 
 
 def wide_operators(n: int) -> list[Event]:
-    wide = {"Input Dims": [[1] * n], "Input type": ["float"] * n}
+    wide: dict[str, Any] = {"Input Dims": [[1] * n], "Input type": ["float"] * n}
     return few() + [event("aten::mm", "cpu_op", 10, 9, **wide)]
 
 
@@ -141,7 +141,9 @@ def process_name(i: int) -> Event:
 
 
 def graph(n: int) -> list[Event]:
-    return [event("cudaGraphLaunch", "cuda_runtime", 1, 2, correlation=1)] + [kernel(i, correlation=1) for i in range(n)]
+    return [event("cudaGraphLaunch", "cuda_runtime", 1, 2, correlation=1)] + [
+        kernel(i, correlation=1) for i in range(n)
+    ]
 
 
 SHAPES: dict[str, Shape] = {
@@ -236,7 +238,7 @@ def main(program: str, only: list[str]) -> int:
         own = own_times(program, folder)
         for shape in only or SHAPES:
             paths = folder / "few.json", folder / "many.json"
-            for number, path in zip((FEW, FEW * TIMES), paths, strict=True):
+            for number, path in ((FEW, paths[0]), (FEW * TIMES, paths[1])):
                 write_recording(shape, number, path)
             for verb in VERBS:
                 took, longer = (max(processor_s(program, verb, path) - own[verb], MIN_S) for path in paths)

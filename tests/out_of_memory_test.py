@@ -39,7 +39,9 @@ class OutOfMemory(unittest.TestCase):
         packed = ["gzip", "--keep", "--fast", str(cls.folder / "steps.json")]
         subprocess.run(packed, check=True)
 
-    def run_within(self, words: list[str], limit: int, kind: int = resource.RLIMIT_AS) -> subprocess.CompletedProcess[str]:
+    def run_within(
+        self, words: list[str], limit: int, kind: int = resource.RLIMIT_AS
+    ) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "GAPLESS_THREADS": str(THREADS), "XDG_CACHE_HOME": str(self.folder / "cache")}
         return subprocess.run(
             [PROGRAM, *words], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=LIMIT_S,
@@ -67,7 +69,12 @@ class OutOfMemory(unittest.TestCase):
             ["analyze", "steps.json", "-o", "report.html"],
             ["analyze", *ranks, "--no-cache"],
             ["query", "steps.json", "SELECT count(*), sum(dur_ns) FROM idle", "--no-cache"],
-            ["query", "steps.json", "SELECT a.name, count(*) FROM slice a GROUP BY a.name, a.id ORDER BY 2", "--no-cache"],
+            [
+                "query",
+                "steps.json",
+                "SELECT a.name, count(*) FROM slice a GROUP BY a.name, a.id ORDER BY 2",
+                "--no-cache",
+            ],
             ["convert", "steps.json", "-o", "out.json", "--no-cache"],
             ["convert", "steps.json", "-o", "out.json.zst", "--no-cache"],
             ["predict", "steps.json", "--what", "kernels=0.5", "--no-cache"],

@@ -72,10 +72,10 @@ class StopSignals(unittest.TestCase):
             except ProcessLookupError:
                 continue
 
-    def started(self, words: list[str], children: int = 2, **more: object) -> subprocess.Popen[str]:
+    def started(self, words: list[str], children: int = 2) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [PROGRAM, *words], cwd=self.folder, env=self.environment, text=True, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more,  # type: ignore[call-overload]
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         until = time.monotonic() + STARTS_S
         while len(self.left()) < children and time.monotonic() < until and process.poll() is None:

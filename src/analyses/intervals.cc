@@ -135,7 +135,7 @@ uint64_t OverlapSums::Edges::SincePassed(int64_t ts) const {
 }
 
 int64_t OverlapSums::In(Interval window) const {
-  return window.length() > 0 ? static_cast<int64_t>(UpTo(window.end) - UpTo(window.start)) : 0;
+  return window.length() > 0 ? static_cast<int64_t>(TimeBefore(window.end) - TimeBefore(window.start)) : 0;
 }
 
 int64_t Total(const Intervals& a) {

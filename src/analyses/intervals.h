@@ -62,7 +62,7 @@ class OverlapSums {
     std::vector<uint64_t> before{};  // by edge: the sum of those before it; one more for all of them
     uint64_t SincePassed(int64_t ts) const;
   };
-  uint64_t UpTo(int64_t ts) const { return starts_.SincePassed(ts) - ends_.SincePassed(ts); }
+  uint64_t TimeBefore(int64_t ts) const { return starts_.SincePassed(ts) - ends_.SincePassed(ts); }
   static void Finish(Edges& edges);
   Edges starts_, ends_;
 };

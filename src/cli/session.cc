@@ -23,8 +23,8 @@ namespace {
 constexpr int kNarrowestTerminal = 40;
 constexpr int kWidestTerminal = 400;
 
-// SIGINT and SIGTERM are caught even where they are ignored, as a shell has its background jobs ignore SIGINT. The other
-// two are then meant to be ignored, as by `nohup`.
+// SIGINT and SIGTERM are caught even where they are ignored, as a shell has its background jobs ignore SIGINT. The
+// other two are then meant to be ignored, as by `nohup`.
 constexpr bool IsAlwaysCaught(int signal) { return signal == SIGINT || signal == SIGTERM; }
 
 std::string_view EnvironmentValue(const char* name) {

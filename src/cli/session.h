@@ -24,8 +24,8 @@ struct Session {
   const std::atomic<bool>* cancel = nullptr;  // set by a signal that asks the program to stop
 };
 
-// From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM set a flag (the same one again kills), and writing to a closed pipe is an
-// error that can be seen instead of a signal. SIGHUP and SIGQUIT stay ignored where they were.
+// From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM set a flag (the same one again kills), and writing to a closed pipe
+// is an error that can be seen instead of a signal. SIGHUP and SIGQUIT stay ignored where they were.
 const std::atomic<bool>* CatchSignals();
 
 }  // namespace gapless::internal

@@ -27,7 +27,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{20};
+constexpr std::chrono::milliseconds kBetweenLooks{20};
 constexpr int64_t kPatienceNs = int64_t{kSecondsUntilSigkill} * 1'000'000'000;
 
 // Binds the calling process to these processors; returns false with errno.
@@ -112,7 +112,7 @@ bool Child::End(int signal) {
 }
 
 void Child::EndAndWait(int signal) {
-  while (!End(signal)) std::this_thread::sleep_for(kPoll);
+  while (!End(signal)) std::this_thread::sleep_for(kBetweenLooks);
 }
 
 }  // namespace gapless::internal

@@ -45,8 +45,9 @@ class Child {
   std::optional<int> Ended();
   // The signal that ended it; 0: none.
   int signal() const { return signal_; }
-  // Ends it and all below it: three seconds after the first call those that still run get SIGKILL. To be called again and
-  // again until it returns true: nothing of it runs any longer. `signal` goes to what is below it; it has its own already.
+  // Ends it and all below it: three seconds after the first call those that still run get SIGKILL. To be called again
+  // and again until it returns true: nothing of it runs any longer. `signal` goes to what is below it; it has its own
+  // already.
   bool End(int signal);
   // Does so until nothing runs any longer.
   void EndAndWait(int signal);
@@ -55,9 +56,9 @@ class Child {
   Child(pid_t pid, LauncherWatch watch) : pid_(pid), watch_(std::move(watch)) {}
   pid_t pid_;
   LauncherWatch watch_;
-  std::optional<ProcessTree> ending_;    // what is to end; none until End() was called
-  int64_t kill_at_ns_ = 0;               // by CLOCK_MONOTONIC
-  bool told_all_ = false;                // what is below it had the signal
+  std::optional<ProcessTree> ending_;  // what is to end; none until End() was called
+  int64_t kill_at_ns_ = 0;             // by CLOCK_MONOTONIC
+  bool told_all_ = false;              // what is below it had the signal
   std::optional<int> status_;
   int signal_ = 0;
 };

@@ -199,8 +199,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   TelemetrySampler telemetry;
   const std::string telemetry_name = entry->NameOf(kTelemetryStem, kTelemetryEnd);
   StartTelemetry(telemetry, *folder, telemetry_name, child->pid(), options);
-  result.wall_ns = Attend(*child, relay, rings, entry->control, result, watchers, options.ends_with_us) -
-                   begun_ns;
+  result.wall_ns = Attend(*child, relay, rings, entry->control, result, watchers, options.ends_with_us) - begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();
@@ -211,7 +210,8 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   rings.Finish();
   NoteLosses(result.manifest, telemetry_name, telemetry.stats().error, rings, *folder);
   if (const std::string where = folder->MovedTo(); !where.empty()) {
-    result.manifest.incomplete.push_back(StrCat("somebody moved ", result.folder, " while the command ran, to ", where));
+    result.manifest.incomplete.push_back(
+        StrCat("somebody moved ", result.folder, " while the command ran, to ", where));
     result.folder = result.path = where;
   }
   if (entry->first) entry->control.SetEnded();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one command with everything that watches it, and leaves a run folder.
 //
-// The command keeps its terminal, its signals and its exit status. The launcher never stops somebody's training: it passes
-// signals on, and when the launcher is killed the command goes on, and what was recorded until then is in the folder. A
-// command that is run for a measurement (`ends_with_us`) ends with the launcher, and so does everything below it.
+// The command keeps its terminal, its signals and its exit status. The launcher never stops somebody's training: it
+// passes signals on, and when the launcher is killed the command goes on, and what was recorded until then is in the
+// folder. A command that is run for a measurement (`ends_with_us`) ends with the launcher, and so does everything below
+// it.
 #pragma once
 
 #include <functional>

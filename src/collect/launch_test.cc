@@ -50,7 +50,8 @@ TEST_F(Launching, TellsWhichSignalEndedIt) {
 }
 
 TEST_F(Launching, PassesSignalsOn) {
-  // Sent by a process below the command, when the launcher waits already: what the command sends itself is not sent back.
+  // Sent by a process below the command, when the launcher waits already: what the command sends itself is not sent
+  // back.
   const auto result = Shell("trap 'exit 42' TERM; (kill -TERM $PPID) & while :; do sleep 0.05; done");
   ASSERT_TRUE(result);
   EXPECT_EQ(result->exit_status, 42);

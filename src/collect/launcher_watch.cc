@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements LauncherWatch by a forked process that waits on a pipe.
 //
-// The watch is not a parent of the command, whose getppid() and process group stay as without gapless; a signal that the
-// kernel sends at a parent's death would reach the command alone, and not what is below it. The watch is forked from a
-// program with threads and executes no other program. Until we are gone it makes system calls only; then it allocates
-// memory, which the C library allows after a fork.
+// The watch is not a parent of the command, whose getppid() and process group stay as without gapless; a signal that
+// the kernel sends at a parent's death would reach the command alone, and not what is below it. The watch is forked
+// from a program with threads and executes no other program. Until we are gone it makes system calls only; then it
+// allocates memory, which the C library allows after a fork.
 #include "collect/launcher_watch.h"
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::chrono::milliseconds kPoll{50};
-constexpr int kPolls = kSecondsUntilSigkill * 1000 / 50;
+constexpr std::chrono::milliseconds kWatchPoll{50};
+constexpr int kWatchPolls = kSecondsUntilSigkill * 1000 / 50;
 constexpr unsigned kManyFiles = 4096;  // are closed one by one where the kernel has no close_range()
 
 // Files of ours must not stay open with the watch: a reader of our output waits for its end.
@@ -50,8 +50,8 @@ void CloseAllBut(int kept) {
   if (got != 0) ::_exit(0);
   ProcessTree tree("/proc");
   size_t running = SignalTree(tree, root, SIGTERM);
-  for (int poll = 0; poll < kPolls && running > 0; ++poll) {
-    std::this_thread::sleep_for(kPoll);
+  for (int poll = 0; poll < kWatchPolls && running > 0; ++poll) {
+    std::this_thread::sleep_for(kWatchPoll);
     running = SignalTree(tree, root, 0);
   }
   SignalTree(tree, root, SIGKILL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends a command and all below it with the launcher, however that ends.
 //
-// A command that is run for a measurement may be a shell or a launcher whose children do the work, and these have to end
-// with it: a training that goes on unseen keeps the processors from the next measurement.
+// A command that is run for a measurement may be a shell or a launcher whose children do the work, and these have to
+// end with it: a training that goes on unseen keeps the processors from the next measurement.
 #pragma once
 
 #include <sys/types.h>

@@ -92,7 +92,8 @@ std::string RunFolder::PathForProcesses() const {
 }
 
 std::string RunFolder::MovedTo() const {
-  struct stat ours {}, found {};
+  struct stat ours {
+  }, found{};
   if (::fstat(descriptor(), &ours) != 0) return "";
   const bool is_there = ::lstat(path_.c_str(), &found) == 0;
   if (is_there && found.st_dev == ours.st_dev && found.st_ino == ours.st_ino) return "";

@@ -31,8 +31,8 @@ class RunFolder {
   std::string File(std::string_view below) const { return path_ + "/" + std::string(below); }
   // Nothing is in it, but for what somebody who also writes to it is about to give a name.
   bool IsEmpty() const;
-  // Returns the path by which the command's processes find it. Where others can put another folder in its place, it goes
-  // through our open one (/proc/<pid>/fd/<number>), whatever happens to the names; it is then good while we run.
+  // Returns the path by which the command's processes find it. Where others can put another folder in its place, it
+  // goes through our open one (/proc/<pid>/fd/<number>), whatever happens to the names; it is then good while we run.
   std::string PathForProcesses() const;
   // Returns where the folder is now, or "" if its path still leads to it.
   std::string MovedTo() const;

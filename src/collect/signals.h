@@ -24,9 +24,9 @@ class SignalRelay {
   int stop_signal() const { return stop_signal_; }
   // The mask from before, for the command.
   const sigset_t& previous_mask() const { return previous_; }
-  // Waits at most `most_ms` for a signal, SIGCHLD among them, and passes it on to `child` where that is due. One that asks
-  // this program to stop is noted (base/stop_signal.h), and from then on each call goes on with ending a child that
-  // `ends_with_us`, with all below it.
+  // Waits at most `most_ms` for a signal, SIGCHLD among them, and passes it on to `child` where that is due. One that
+  // asks this program to stop is noted (base/stop_signal.h), and from then on each call goes on with ending a child
+  // that `ends_with_us`, with all below it.
   void Wait(int most_ms, Child& child, bool ends_with_us);
 
  private:

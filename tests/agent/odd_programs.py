@@ -155,8 +155,11 @@ def closes_what_it_does_not_know() -> object:
 
 @odd
 def closes_standard_streams() -> object:
-    value = around(lambda: [os.close(file) for file in (0, 2)])
-    return value
+    def close() -> None:
+        os.close(0)
+        os.close(2)
+
+    return around(close)
 
 
 @odd
@@ -291,7 +294,7 @@ def starts_no_threads() -> object:
         raise RuntimeError("no threads here")
 
     def no_more() -> None:
-        threading.Thread.start = fails  # type: ignore[assignment]
+        setattr(threading.Thread, "start", fails)  # noqa: B010 -- a method may not be assigned to
 
     return around(no_more)
 
@@ -322,7 +325,7 @@ def replaces_the_optimizers_step() -> object:
         calls[0] += 1
         return original(self, *args, **kwargs)
 
-    torch.optim.Adam.step = counted  # type: ignore[method-assign]
+    torch.optim.Adam.step = counted
     return train(), calls
 
 
@@ -336,7 +339,7 @@ def wraps_an_optimizer() -> object:
             return getattr(self.inner, name)
 
     training = Training()
-    training.optimizer = Wrapper(training.optimizer)  # type: ignore[assignment]
+    training.optimizer = Wrapper(training.optimizer)
     return training.steps(20)
 
 
@@ -476,7 +479,7 @@ def becomes_another_user() -> object:
 @odd
 def runs_a_sub_interpreter() -> object:
     try:
-        import _xxsubinterpreters as interpreters
+        interpreters: Any = __import__("_xxsubinterpreters")
     except ImportError:
         return around(lambda: None)
 

@@ -38,7 +38,9 @@ class OddPrograms(AgentTest):
         self.assertEqual(len(before), len(after))
 
     def test_options_that_keep_the_agent_out(self) -> None:
-        script = self.script("import sys; print(sys.flags.isolated, sys.flags.no_site, sys.flags.ignore_environment); sys.exit(4)")
+        script = self.script(
+            "import sys; print(sys.flags.isolated, sys.flags.no_site, sys.flags.ignore_environment); sys.exit(4)"
+        )
         for option in ("-I", "-E", "-S", "-Im", "-B", "-O", "-u"):
             words = (option, "this") if option == "-Im" else (option, script)
             both = [self.execute(*words, agent=agent) for agent in (False, True)]

@@ -172,7 +172,9 @@ class Threads(AgentTest):
 
     @in_ci
     def test_thread_that_ends_within_a_window(self) -> None:
-        self.assertEqual(self.recorded(self.both(ENDS_WITHIN_A_WINDOW)), ["ProfilerStep#8", "ProfilerStep#9", "ProfilerStep#10"])
+        self.assertEqual(
+            self.recorded(self.both(ENDS_WITHIN_A_WINDOW)), ["ProfilerStep#8", "ProfilerStep#9", "ProfilerStep#10"]
+        )
 
     def test_thread_that_ends_before_the_window_keeps(self) -> None:
         self.assertEqual(self.both(ENDS_BEFORE_THE_WINDOW_KEEPS).files("main/*.gz"), [])
@@ -220,7 +222,11 @@ class Threads(AgentTest):
                 running = sys.modules["gapless_agent.install"].running
                 running.recorder.guard.failed(RuntimeError("an error of the agent"))
         """
-        program = OWN_PROFILER_ELSEWHERE.split("with torch")[0] + textwrap.dedent(fails) + "gone.set()\nthread.join()\nprint(1)\n"
+        program = (
+            OWN_PROFILER_ELSEWHERE.split("with torch")[0]
+            + textwrap.dedent(fails)
+            + "gone.set()\nthread.join()\nprint(1)\n"
+        )
         self.both(program)
 
     def test_every_profile_of_python(self) -> None:

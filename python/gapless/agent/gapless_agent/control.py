@@ -72,7 +72,8 @@ class Control:
         trusted = stat.S_ISREG(found.st_mode) and found.st_uid == owner and not found.st_mode & 0o022
         if not trusted:
             self.agent.message(
-                layout.WARNING, "the control block belongs to somebody else or can be written by others: commands are not obeyed"
+                layout.WARNING,
+                "the control block belongs to somebody else or can be written by others: commands are not obeyed",
             )
         return trusted and found.st_size >= layout.CONTROL_BYTES
 

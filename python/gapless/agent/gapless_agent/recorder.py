@@ -251,7 +251,9 @@ class Recorder:
             return "cProfile counts the calls instead"
         if sys.getprofile() is not None:
             return "the program has a profiler of its own (sys.setprofile)"
-        thread = vars(threading)["_active"].get(threading.get_ident())  # asking threading would add what it does not know
+        thread = vars(threading)["_active"].get(
+            threading.get_ident()
+        )  # asking threading would add what it does not know
         if thread is None or (thread.daemon and thread is not threading.main_thread()):
             return "the thread that trains may still run when the process ends"
         return ""
