@@ -21,8 +21,8 @@ from typing import Any
 
 Event = dict[str, Any]
 Shape = Callable[[int], list[Event]]
-FEW, TIMES = 2000, 8
-MOST_TIMES = 24  # n log n gives 9, a square 64
+FEW, TIMES = 1500, 8
+MOST_TIMES = 16  # n log n gives 9, a square 64; short times are less certain
 MIN_S = 0.015  # shorter times say nothing
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"
 
