@@ -108,7 +108,7 @@ class Inputs(unittest.TestCase):
         return done.stderr
 
     def test_a_missing_history(self) -> None:
-        self.assertIn("cannot open nowhere.db: there is no such file", self.refused("nowhere.db"))
+        self.assertIn("cannot read nowhere.db: there is no history", self.refused("nowhere.db"))
 
     def test_json_of_another_verb(self) -> None:
         self.assertIn("it is no result of optimize, bench or tune", self.refused(str(FOLDER / "report.json")))

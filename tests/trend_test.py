@@ -244,6 +244,9 @@ class Mixed(Case):
 
 class Sizes(Case):
     def test_no_history(self) -> None:
+        self.assertIn("there is no history", self.gapless("trend", "--db", self.db, status=3))
+        (self.folder / "empty.jsonl").touch()
+        self.gapless("history", "import", "empty.jsonl", "--db", self.db)
         for words in ([], ["--metric", "step_time_ms"], ["--html", "t.html"], ["--svg", "t.svg"]):
             self.assertIn("no runs in", self.gapless("trend", "--db", self.db, *words))
         self.assertEqual(self.trend()["metrics"], [])

@@ -45,7 +45,10 @@ Result<std::optional<char>> TextRows::Begin() {
     const size_t first = std::min(rest().find_first_not_of(" \t\r\n"), rest().size());
     number_ += std::ranges::count(rest().substr(0, first), '\n');
     begin_ += first;
-    if (!rest().empty()) return std::optional<char>(rest().front());
+    if (!rest().empty()) {
+      if (rest().size() < kBlock && !has_ended_) GAPLESS_TRY(ReadMore());
+      return std::optional<char>(rest().front());
+    }
     if (has_ended_) return std::optional<char>();
     GAPLESS_TRY(ReadMore());
   }

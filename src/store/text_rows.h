@@ -27,6 +27,8 @@ class TextRows {
 
   // Skips a byte order mark and blank lines. Returns the first character of the text; nullopt if there is none.
   Result<std::optional<char>> Begin();
+  // Returns the text that was read and not returned: a megabyte or more after Begin(), unless the text is shorter.
+  std::string_view held() const { return rest(); }
   // Returns true and the next line without its end, or false at the end of the text.
   Result<bool> NextLine(std::string_view& line);
   // Returns true and the fields of the next row of CSV, or false at the end of the text.

@@ -148,12 +148,16 @@ Result<Imported> ImportFrom(History& history, TextSource source, std::string_vie
   if (!first) return Unexpected{first.error()};
   if (!first->has_value()) return Imported();
   if (**first == '{') return ImportLines(history, rows, cancel);
+  const Unexpected no_history =
+      Fail(ErrorCode::kInput, "this is no exported history", std::string(path),
+           "JSON lines of `gapless history export`, or CSV with the columns of the view benchmarks");
+  // Looked for before the first row is, which may have no end.
+  constexpr std::string_view kNeeded = "timestamp";
+  if (rows.held().find(kNeeded) == std::string_view::npos) return no_history;
   std::vector<std::string> names;
   const auto named = rows.NextCsvRow(names);
   if (!named) return Unexpected{named.error()};
-  if (std::ranges::find(names, "timestamp") == names.end())
-    return Fail(ErrorCode::kInput, "this is no exported history", std::string(path),
-                "JSON lines of `gapless history export`, or CSV with the columns of the view benchmarks");
+  if (std::ranges::find(names, kNeeded) == names.end()) return no_history;
   return ImportCsv(history, rows, names, cancel);
 }
 
