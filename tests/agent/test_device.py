@@ -221,12 +221,34 @@ class FailureTest(Standing):
         calls: list[str] = []
         profiler = SimpleNamespace(start_trace=lambda: calls.append("start"), stop_trace=lambda: calls.append("stop"))
         recorder = Recorder(self.agent)
+        recorder.claim()
         recorder.profiler, recorder.keeps = profiler, True
         self.agent.fail(ValueError("an error of the agent"))
         self.assertEqual(calls, ["stop"])
         self.assertFalse(self.agent.on)
         (path,) = self.folder.glob("*/agent-*.ring")
         self.assertEqual(read_ring(path).state, layout.STATE_OFF)
+
+    def test_an_error_leaves_the_window_of_another_thread_to_that(self) -> None:
+        calls: list[int] = []
+        profiler = SimpleNamespace(stop_trace=lambda: calls.append(threading.get_ident()))
+        recorder, opened, failed = Recorder(self.agent), threading.Event(), threading.Event()
+
+        def work() -> None:
+            recorder.claim()
+            recorder.profiler, recorder.keeps = profiler, True
+            opened.set()
+            failed.wait()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        opened.wait()
+        self.agent.fail(ValueError("an error of the agent"))
+        self.assertEqual(calls, [])
+        failed.set()
+        owner = thread.ident
+        thread.join()
+        self.assertEqual(calls, [owner])
 
     def test_no_space_for_a_ring(self) -> None:
         with mock.patch("os.posix_fallocate", side_effect=OSError(28, "no space")):

@@ -179,7 +179,6 @@ class Threads(AgentTest):
     def test_thread_that_ends_before_the_window_keeps(self) -> None:
         self.assertEqual(self.both(ENDS_BEFORE_THE_WINDOW_KEEPS).files("main/*.gz"), [])
 
-    @in_ci
     def test_another_thread_trains_on(self) -> None:
         self.assertEqual(len(self.recorded(self.both(MAIN_TRAINS_ON))), 3)
 
@@ -211,7 +210,6 @@ class Threads(AgentTest):
     def test_fork_in_a_thread(self) -> None:
         self.both(FORKS)
 
-    @in_ci
     def test_own_profiler_in_another_thread(self) -> None:
         self.both(OWN_PROFILER_ELSEWHERE)
 

@@ -108,6 +108,13 @@ class Recorder:
         self.windows = 0
         self._close_or_leave("the program uses PyTorch's profiler in another thread than the one that was recorded")
 
+    def claim(self) -> None:
+        """The window that is opened now belongs to this thread."""
+        self.opened += 1
+        self.closed.clear()
+        self.own.owner = owner = _Owner(self._thread_ends, self.opened)
+        self.owner = weakref.ref(owner)
+
     def _is_mine(self) -> bool:
         """Returns true if this thread opened the window that is open."""
         owner = getattr(self.own, "owner", None)
@@ -228,10 +235,7 @@ class Recorder:
                 experimental_config=self._experimental(),
             )
             self.profiler.prepare_trace()
-            self.opened += 1
-            self.closed.clear()
-            self.own.owner = owner = _Owner(self._thread_ends, self.opened)
-            self.owner = weakref.ref(owner)
+            self.claim()
             self.agent.step_flags = layout.FLAG_RECORDED
             self._say(layout.RECORDER_ON)
             if record.stacks and no_stacks:
