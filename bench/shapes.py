@@ -24,7 +24,7 @@ from typing import NamedTuple
 README = pathlib.Path(__file__).resolve().parent / "README.md"
 sys.path.insert(0, str(README.parent.parent / "tests"))
 
-from hostile_shapes import SHAPES, VERBS, own_times, processor_s, write_recording  # noqa: E402
+from hostile_shapes import SHAPES, VERBS, own_times, processor_s, write_recording
 
 SIZES = (1, 4, 16)
 MAX_BYTES = 100_000_000
@@ -62,7 +62,7 @@ def make_recordings(shape: str, number: int, folder: pathlib.Path) -> tuple[int,
             break
         number //= 2
     paths = [folder / f"{size}.json" for size in SIZES]
-    for size, path in zip(SIZES[1:], paths[1:], strict=True):
+    for size, path in zip(SIZES[1:], paths[1:]):
         write_recording(shape, number * size, path)
     return number, paths
 
@@ -74,7 +74,7 @@ def measure(program: str, shape: str, options: argparse.Namespace, folder: pathl
     for verb in VERBS:
         taken: list[list[float]] = [[] for _ in paths]
         for _ in range(options.rounds):
-            for times, path in zip(taken, paths, strict=True):
+            for times, path in zip(taken, paths):
                 times.append(max(processor_s(program, verb, path) - own[verb], MIN_S))
         spread = tuple(sorted(times)[len(times) // 2] - min(times) for times in taken)
         rows.append(Growth(shape, verb, number, tuple(min(times) for times in taken), spread))
