@@ -133,11 +133,18 @@ class RegressionDetector:
             words.append(f"--since={_as_text(start_date)}")
         if end_date is not None:
             words.append(f"--until={_as_text(end_date)}")
+        self._begin()
         trend = ask("trend", *words)
         if as_dict:
             return trend
         picture = draw(words, Path(charts) if charts is not None else self._beside("performance_report"), trend)
         return say("trend", *words) + (f"\ncharts: {picture}\n" if picture else "")
+
+    def _begin(self) -> None:
+        """Makes the history if it is a file that does not exist: the program's readers make none."""
+        kind, _, place = self.database.partition(":")
+        if kind == "sqlite" and not Path(place).exists():
+            say("history", "import", os.devnull, f"--db={self.database}")
 
     def _beside(self, name: str) -> Path:
         kind, _, place = self.database.partition(":")
