@@ -8,7 +8,7 @@
 
 namespace gapless::internal {
 
-// What a terminal, a scheduler or a person sends to have a program stop.
+// The signals that a terminal, a scheduler or a person sends to have a program stop.
 inline constexpr int kStopSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 constexpr bool IsStopSignal(int signal) {

@@ -204,7 +204,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   }
   std::vector<std::string> done;
   if (plan.afterwards) done = plan.afterwards(*result);
-  // What is missing comes first: it is the cause of what the summary does not have.
+  // The missing parts come first: they are the cause of what the summary does not have.
   const int status = StatusOf(*result);
   if (!quiet) {
     for (const std::string& sentence : done) Say(Printable(sentence));

@@ -106,7 +106,7 @@ bool Child::End(int signal) {
   }
   const size_t running = SignalTree(*ending_, pid_, now_ns >= kill_at_ns_ ? SIGKILL : 0);
   if (!Ended()) return false;
-  // What outlives its parent has not had the signal if that went to the parent alone. It gets it once.
+  // A process that outlives its parent has not had the signal if that went to the parent alone. It gets it once.
   if (!std::exchange(told_all_, true)) return SignalTree(*ending_, pid_, signal) == 0;
   return running == 0;
 }

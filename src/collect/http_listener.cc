@@ -36,7 +36,7 @@ constexpr size_t kThreads = 16, kMaxWaiting = 64;  // connections that are serve
 constexpr milliseconds kTick{20};
 constexpr size_t kMaxRequestBytes = 65536;  // the library itself limits neither a line nor the number of headers
 
-// What the threads share: how many connections wait for a thread, and whether the listener ends.
+// Holds what the threads share: how many connections wait for a thread, and whether the listener ends.
 struct Load {
   HttpLimits limits;
   std::atomic<size_t> waiting = 0;
@@ -156,7 +156,7 @@ class Exchange : public httplib::Stream {
   const Load& load_;
   Clock::time_point start_ = Clock::now();
   std::array<char, 4096> buffer_;
-  size_t begin_ = 0, end_ = 0;  // of the bytes of buffer_ that nobody has taken
+  size_t begin_ = 0, end_ = 0;  // range of the bytes of buffer_ that nobody has taken
   size_t received_ = 0;
 };
 

@@ -26,7 +26,7 @@ struct HttpAnswer {
 };
 
 struct HttpLimits {
-  // Of request and answer together; the second counts once another connection waits for a thread.
+  // Limits for request and answer together; the second counts once another connection waits for a thread.
   std::chrono::milliseconds deadline{5000}, deadline_if_others_wait{50};
 };
 

@@ -45,7 +45,7 @@ class TextRows {
 
   TextSource source_;
   std::string path_, buffer_{};
-  size_t begin_ = 0;  // of the text that was not returned, in buffer_
+  size_t begin_ = 0;  // start of the text in buffer_ that was not returned
   int64_t number_ = 0;
   bool has_ended_ = false, is_cut_ = false;
 };

@@ -21,7 +21,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kRecordsAtOnce = 500, kBytesAtOnce = size_t{4} << 20;  // of a transaction; the first that is reached
+constexpr size_t kRecordsAtOnce = 500,
+                 kBytesAtOnce = size_t{4} << 20;  // limits of a transaction; the first that is reached ends it
 
 bool IsSet(const std::atomic<bool>* cancel) { return cancel != nullptr && cancel->load(); }
 
@@ -60,7 +61,7 @@ class Batch {
  private:
   History& history_;
   std::vector<BenchmarkRecord> records_;
-  size_t bytes_ = 0;  // of the text of records_
+  size_t bytes_ = 0;  // size of the text of records_
   Imported imported_;
 };
 

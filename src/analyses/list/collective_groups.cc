@@ -126,7 +126,7 @@ class Meanwhile {
   }
 
   const TraceTimeline& timeline_;
-  OverlapSums idle_;                     // of all devices
+  OverlapSums idle_;                     // idle time of all devices
   std::vector<IntervalSums> compute_{};  // by device
 };
 

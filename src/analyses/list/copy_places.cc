@@ -46,7 +46,7 @@ constexpr size_t kStepsForMedian = 3;
 int64_t SteadyOf(const Group& group, size_t steps) {
   const int64_t all = group.large_exposed_ns + group.idle_ns;
   if (steps < kStepsForMedian) return all;
-  if (2 * group.of_steps.size() + 1 < steps) return 0;  // of no time is negative, so the median is 0
+  if (2 * group.of_steps.size() + 1 < steps) return 0;  // no time is negative, so the median is 0
   std::vector<int64_t> of_steps;
   for (const auto& [step, ns] : group.of_steps) of_steps.push_back(ns);
   of_steps.resize(steps);

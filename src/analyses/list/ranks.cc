@@ -72,7 +72,7 @@ class OwnOperations {
   const std::vector<uint8_t>& complete_;
 };
 
-// What all devices of a trace share, so that none of it is made for each of them.
+// Holds what all devices of a trace share, so that none of it is made for each of them.
 struct Shared {
   Shared(const TraceTimeline& timeline, const std::vector<CollectiveMatch>& matched)
       : matches(matched), sums(timeline.trace().strings.size()), complete(timeline.trace().steps.size()) {

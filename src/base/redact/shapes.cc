@@ -35,7 +35,7 @@ constexpr std::string_view kMoreKeys =
 constexpr std::string_view kCertain =
     R"((?:^|[^A-Za-z0-9_-])(glpat-[A-Za-z0-9_.-]{16,}|gh[pousr]_[A-Za-z0-9]{30,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,}))";
 // The password that MySQL's programs, sshpass, MongoDB's and redis-cli take with -p or -a, in the line of a shell.
-// What follows sshpass's own options is another program's: "sshpass -e ssh -p2222". -p3306:3306 is a port of a
+// The words after sshpass's own options are another program's: "sshpass -e ssh -p2222". -p3306:3306 is a port of a
 // container.
 constexpr std::string_view kAttached =
     R"((?:^|[\s/'";|&(])(?:sshpass\s+(?:-[A-Za-z]+\s+)*-p\s*|redis-cli\s(?:[^;|&\n]*?\s)?-a\s*)"
