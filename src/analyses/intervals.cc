@@ -74,7 +74,7 @@ Intervals Subtract(const Intervals& a, const Intervals& b) {
 bool IsSomeIn(const Intervals& a, Interval window) {
   const auto at = std::upper_bound(a.begin(), a.end(), window.start,
                                    [](int64_t ts, Interval interval) { return ts < interval.end; });
-  return window.length() > 0 && at != a.end() && at->start < window.end;
+  return window.end > window.start && at != a.end() && at->start < window.end;
 }
 
 Intervals Clip(const Intervals& a, Interval window) {
@@ -102,7 +102,7 @@ IntervalSums::IntervalSums(const Intervals& list) : list_(list) {
 }
 
 int64_t IntervalSums::In(Interval window) const {
-  if (window.length() <= 0) return 0;
+  if (window.end <= window.start) return 0;
   const auto first = std::upper_bound(list_.begin(), list_.end(), window.start,
                                       [](int64_t ts, Interval interval) { return ts < interval.end; });
   const auto last = std::lower_bound(first, list_.end(), window.end,
@@ -115,7 +115,7 @@ int64_t IntervalSums::In(Interval window) const {
 
 OverlapSums::OverlapSums(std::span<const Interval> intervals) {
   for (const Interval interval : intervals) {
-    if (interval.length() <= 0) continue;
+    if (interval.end <= interval.start) continue;
     starts_.at.push_back(interval.start);
     ends_.at.push_back(interval.end);
   }
@@ -135,7 +135,7 @@ uint64_t OverlapSums::Edges::SincePassed(int64_t ts) const {
 }
 
 int64_t OverlapSums::In(Interval window) const {
-  return window.length() > 0 ? static_cast<int64_t>(TimeBefore(window.end) - TimeBefore(window.start)) : 0;
+  return window.end > window.start ? static_cast<int64_t>(TimeBefore(window.end) - TimeBefore(window.start)) : 0;
 }
 
 int64_t Total(const Intervals& a) {
