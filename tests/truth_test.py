@@ -6,7 +6,7 @@ usage: truth_test.py PROGRAM [--table FILE] [--show] [SLUG...]
 
 tests/truth/<slug>.toml says of one recording what is going on (`truth`, as an expert would sign it), the facts that follow from it
 ([facts]: workload, state, devices, steps, busy, step_ms, class), which rules must report something and which must not, and what must
-not be said. Recordings with `corpus` lie below $GAPLESS_CORPUS, the others below $GAPLESS_STRANGERS as owner__repository__path (with
+and must not be said (in the whole report, -v, by regular expressions). Recordings with `corpus` lie below $GAPLESS_CORPUS, the others below $GAPLESS_STRANGERS as owner__repository__path (with
 `/` as `__`), fetched by whoever runs the test; those that are not there are counted as skipped. OPEN lists what is known to be wrong,
 with the reason: it may not grow unnoticed, and what it names must still be wrong.
 
@@ -109,6 +109,7 @@ def verdicts(truth: Truth, report: dict[str, Any], text: str) -> list[str]:
         wrong.append(f"called {run['workload']}, but it is training")
     wrong += [f"{rule} is not reported" for rule in truth["must"]["find"] if rule not in found]
     wrong += [f"{rule} is reported" for rule in truth["must_not"]["find"] if rule in found]
+    wrong += [f"does not say “{pattern}”" for pattern in truth["must"].get("say", []) if not re.search(pattern, text)]
     for pattern in truth["must_not"].get("say", []):
         said = re.search(pattern, text)
         if said:

@@ -67,6 +67,8 @@ struct RunSummary {
   std::optional<StepTimes> step_ns;
   std::optional<double> mean_step_ns;  // analysed time per step and device, time between steps included
   std::optional<double> gpu_busy_share;
+  // Is that a lower bound? Operations of the GPU are missing from the recording, and what they took counts as idle.
+  bool gpu_busy_is_least = false;
   std::optional<double> matrix_time_share;  // share of kernel time: products, convolutions, attention
   std::optional<double>
       matrix_unit_share;           // share of that time on tensor cores; absent if the kernel names do not show it

@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "analyses/captures.h"
 #include "analyses/compilation.h"
+#include "trace/captures.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -48,7 +48,8 @@ class Finder {
   std::vector<OneOff> Find() {
     for (uint32_t row = 0; row < slices_.size(); ++row) Look(row);
     for (const std::vector<Capture>& of_thread : CapturesByThread(trace_))
-      for (const Capture& capture : of_thread) found_.push_back({OneOffKind::kCapture, capture.span, capture.begin});
+      for (const Capture& capture : of_thread)
+        found_.push_back({OneOffKind::kCapture, {capture.start_ns, capture.end_ns}, capture.begin});
     std::stable_sort(found_.begin(), found_.end(), [](const OneOff& a, const OneOff& b) {
       return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
     });

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
+#include "analyses/repetitions.h"
 #include "analyses/steady_span.h"
 #include "trace/marks.h"
 
@@ -15,6 +17,8 @@ namespace {
 
 constexpr int64_t kWarmUpTimes = 2;  // a warm-up step takes this many times the median of later ones
 constexpr int64_t kLongWorkNs = 200'000'000;
+// A twentieth of the time, and a millisecond: less is not worth another window.
+constexpr int64_t kSetAsidePart = 20, kSetAsideNs = 1'000'000;
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
 
 int64_t HostEnd(const StepTable& steps, size_t row) { return steps.ts_ns[row] + steps.dur_ns[row]; }
@@ -35,8 +39,8 @@ int64_t FirstStart(const Trace& trace, uint32_t step) {
   const GpuOpTable& ops = trace.gpu_ops;
   for (size_t row = 0; row < ops.size() && ops.ts_ns[row] < own_first; ++row) {
     const SliceId launch = ops.launch[row];
-    if (launch.valid() && trace.slices.ts_ns[launch.value] < host_start)
-      before = std::max(before, ops.ts_ns[row] + ops.dur_ns[row]);
+    const bool earlier = launch.valid() ? trace.slices.ts_ns[launch.value] < host_start : !ops.step[row].valid();
+    if (earlier) before = std::max(before, ops.ts_ns[row] + ops.dur_ns[row]);
   }
   return std::min(before, own_first);
 }
@@ -177,12 +181,21 @@ Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, I
   return whole;
 }
 
+// What of a recording without steps is analysed: what follows a cold start; else what repeats, where that leaves out a
+// fair part of the time; else all but edges without steady work.
+Interval SteadyPart(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
+  if (2 * TotalIn(one_off_idle, whole) >= whole.length()) return BehindColdStart(busy, one_off_idle, whole);
+  const std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole);
+  const int64_t left_out_ns = repeated ? whole.length() - repeated->length() : 0;
+  if (left_out_ns >= std::max(kSetAsideNs, whole.length() / kSetAsidePart)) return *repeated;
+  return SteadySpan(busy, whole);
+}
+
 void TakeWhole(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {
   window.span = WholeSpan(trace);
   window.host = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   const Interval whole = window.span;
-  const bool cold = 2 * TotalIn(one_off_idle, whole) >= whole.length();
-  const Interval steady = cold ? BehindColdStart(busy, one_off_idle, whole) : SteadySpan(busy, whole);
+  const Interval steady = SteadyPart(trace, busy, one_off_idle, whole);
   if (steady == whole) return;
   if (steady.start > whole.start)
     window.set_aside.push_back(Aside(AsideKind::kBefore, {whole.start, steady.start}, busy));

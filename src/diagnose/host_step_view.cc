@@ -17,6 +17,8 @@ namespace {
 // numbers take 3 to 5, on a quiet machine and on a busy one.) Where a recording does not show what a call takes, 1.5
 // µs: half of an operator that makes a view, which are two operators, PyTorch 2.15 with the profiler on.
 constexpr int64_t kTinyOperatorCalls = 10, kOperatorCallNs = 1'500;
+// Ours: the most Python that one operator of a loop needs, with a recorder of stacks on.
+constexpr int64_t kPythonOfCallNs = 20'000;
 
 bool Launches(const TraceTimeline& timeline) {
   const auto& api = timeline.trace().slices.api;
@@ -65,6 +67,11 @@ bool HostStepView::HasTinyOperators() const {
   if (operators / std::max<int64_t>(1, Sum("steps")) < kHostOptimizerOperators) return false;
   const int64_t calls = std::max(operators, Sum("calls"));
   return Sum("operator_ns") / calls <= kTinyOperatorCalls * CallNs();
+}
+
+int64_t HostStepView::CallingPythonNs() const {
+  if (!HasTinyOperators()) return 0;
+  return std::min(Sum("python_ns"), (Sum("operators") - Sum("optimizer_operators")) * kPythonOfCallNs);
 }
 
 Gain HostStepView::GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const {

@@ -35,6 +35,9 @@ class HostStepView {
   // Returns true if the steps run many operators that take little longer than calling them does; the optimiser's do not
   // count.
   bool HasTinyOperators() const;
+  // Returns the Python between operators that goes into calling tiny ones; 0 if they are not tiny. What is far more
+  // than calls need is code of another purpose.
+  int64_t CallingPythonNs() const;
   // Returns the gain of removing `low` to `high` of the time, summed over the ranks.
   Gain GainOf(double low_ns, double expected_ns, double high_ns, double confidence) const;
 

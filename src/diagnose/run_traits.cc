@@ -98,7 +98,10 @@ bool UsesPyTorch(const Run& run) {
                            [](const RunTrace& run_trace) { return run_trace.trace->info.format == "agent"; });
   bool recorded = false;
   for (const RunTrace* run_trace : run.primary()) {
-    recorded = recorded || run_trace->trace->slices.size() + run_trace->trace->gpu_ops.size() > 0;
+    // Kineto is PyTorch's profiler: rows of a device alone, as it writes them, are those of a program that uses
+    // PyTorch.
+    const size_t rows = run_trace->trace->slices.size() + run_trace->trace->gpu_ops.size();
+    recorded = recorded || (run_trace->trace->info.format == "kineto" ? run_trace->trace->slices.size() : rows) > 0;
     const auto& category = run_trace->trace->slices.category;
     found = found || std::find(category.begin(), category.end(), SliceCategory::kOperator) != category.end();
     ForEachName(*run_trace->trace, [&](std::string_view name, bool frame) {
@@ -142,6 +145,14 @@ std::string_view ToString(Workload workload) {
     case Workload::kUnknown: break;
   }
   return {};
+}
+
+std::string RecordStacksCode(const Run& run) {
+  const bool nsys =
+      std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.format == "nsys"; });
+  if (!nsys) return "torch.profiler.profile(activities=[CPU, CUDA], with_stack=True)";
+  return UsesPyTorch(run) ? "nsys profile --trace=cuda,nvtx,osrt --python-sampling=true python train.py"
+                          : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf ./program";
 }
 
 std::string PinnedCopyCode(Workload workload) {

@@ -33,6 +33,9 @@ bool Trains(Tables& tables);
 // operators.
 bool SeesCompiler(Tables& tables);
 
+// Returns how whoever made the recording makes one that also shows which code of the host runs: a line to type or
+// paste.
+std::string RecordStacksCode(const Run& run);
 // Code that copies inputs from pinned memory: of a loader in training, of a tensor elsewhere.
 std::string PinnedCopyCode(Workload workload);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "diagnose/run_traits.h"
 
 namespace gapless::internal {
@@ -52,8 +53,12 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   if (explained) found.erase(waste);
 }
 
-const Recommendation kLook{"look at the events named above; `gapless analyze --explain RULE` prints all of them", "",
-                           "", ""};
+// What to do about a finding whose advice does not fit the program.
+Recommendation LookAt(const Bottleneck& bottleneck) {
+  return {StrCat("look at the events named above; `gapless analyze --explain ", bottleneck.id,
+                 "` with this recording prints all of them"),
+          "", "", ""};
+}
 
 // Takes out the advice that is PyTorch's: code that names torch, and compiling a model. What remains is said of any
 // program for GPUs; a finding without advice says what to look at.
@@ -64,7 +69,7 @@ void DropPyTorchAdvice(Bottleneck& bottleneck) {
       if (all.find(word) != all.npos) return true;
     return false;
   });
-  if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(kLook);
+  if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(LookAt(bottleneck));
 }
 
 // Takes out what only CUDA and HIP have: their graphs, and calls of torch.cuda.
@@ -74,7 +79,7 @@ void DropCudaAdvice(Bottleneck& bottleneck) {
   for (Recommendation& advice : bottleneck.recommendations)
     if (advice.code.find("cuda") != std::string::npos || advice.code.find("CUDA") != std::string::npos)
       advice.code.clear();
-  if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(kLook);
+  if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(LookAt(bottleneck));
 }
 
 bool Is(const Bottleneck& bottleneck, std::string_view id) { return bottleneck.id == id; }
@@ -91,14 +96,26 @@ void KeepVerdictsOnRecording(std::vector<Bottleneck>& found) {
   });
 }
 
+// Work that the recorder lost looks like idle time: where it is not known if a device idles, nothing is said of why.
+void DropIdleBesideLostWork(std::vector<Bottleneck>& found) {
+  if (std::ranges::none_of(found, [](const Bottleneck& bottleneck) { return Is(bottleneck, kLostWork); })) return;
+  std::erase_if(found, [](const Bottleneck& bottleneck) {
+    if (JudgesRecording(bottleneck)) return false;
+    const WasteKind kind = WasteOf(bottleneck);
+    return kind != WasteKind::kNone && kind != WasteKind::kCommunication && kind != WasteKind::kCopy;
+  });
+}
+
 }  // namespace
 
 bool JudgesRecording(const Bottleneck& bottleneck) {
-  return Is(bottleneck, kWarmUp) || Is(bottleneck, kTooLittleWork) || Is(bottleneck, kCutRecording);
+  return Is(bottleneck, kWarmUp) || Is(bottleneck, kTooLittleWork) || Is(bottleneck, kCutRecording) ||
+         Is(bottleneck, kLostWork);
 }
 
 void Screen(const Run& run, std::vector<Bottleneck>& found) {
   KeepVerdictsOnRecording(found);
+  DropIdleBesideLostWork(found);
   DropExplainedWaste(found);
   if (!UsesPyTorch(run))
     for (Bottleneck& bottleneck : found) DropPyTorchAdvice(bottleneck);

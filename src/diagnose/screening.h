@@ -12,13 +12,14 @@ namespace gapless::internal {
 
 // Rules whose findings others depend on.
 inline constexpr std::string_view kWarmUp = "warm_up", kTooLittleWork = "too_little_work",
-                                  kCutRecording = "cut_recording", kOtherWaste = "other_waste";
+                                  kCutRecording = "cut_recording", kLostWork = "lost_work", kOtherWaste = "other_waste";
 
 // Returns true if the finding is about the recording and not about the program.
 bool JudgesRecording(const Bottleneck& bottleneck);
 
 // Takes out findings and advice that do not hold here:
 //   - beside a cold start, or too little work, everything that is about the program
+//   - beside lost work of the GPU, what rests on idle time
 //   - other_waste where another finding is about at least half of the same kind of time
 //   - advice that is PyTorch's where PyTorch did not run, and that is CUDA's where another runtime launched
 void Screen(const Run& run, std::vector<Bottleneck>& found);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "analyses/columns.h"
 #include "analyses/rows/compute_use.h"
@@ -26,12 +27,8 @@
 namespace gapless::internal {
 namespace {
 
-// Share of the time from which one kind of waste gives the run its class; TraceLens' line for idle time.
-constexpr double kClassShare = 0.15;
-// Ours: a device that computes so much of the time, and three times as much as the largest waste takes, is bound by
-// computing all the same when kernels are what pays most to fix.
-constexpr double kMostlyComputing = 0.65;
-constexpr double kSmallBesideComputing = 1.0 / 3;
+// Ours: share of the time from which one kind of waste gives the run its class; below it the largest part does.
+constexpr double kClassShare = 0.30;
 // Share of computing kernels' time in kernels that move data, from which a computing run is memory bound: the larger
 // half.
 constexpr double kMemoryBoundShare = 0.5;
@@ -191,49 +188,51 @@ const Bottleneck* ColdStartOf(const Diagnosis& diagnosis) {
   return nullptr;
 }
 
-// Is what pays most to fix a matter of kernels?
-bool KernelsComeFirst(const Diagnosis& diagnosis) {
-  if (diagnosis.bottlenecks.empty()) return false;
-  const BottleneckType first = diagnosis.bottlenecks[0].type;
-  return first == BottleneckType::kKernelEfficiency || first == BottleneckType::kMemoryBandwidth;
+// A run whose recording lacks operations of the GPU: what they took looks idle, so idling names nothing.
+void ClassifyUnknown(const LedgerView& ledger, RunSummary& summary) {
+  summary.run_class = "unknown";
+  summary.class_evidence = StrCat(
+      "operations of the GPU are missing from the recording, and what they took looks idle: the GPU is busy for at "
+      "least ",
+      FormatPercent(1 - ledger.Share(ledger.total.idle_ns)), " of the time");
 }
 
-// Does the device compute so much that no waste is worth naming the run after?
-bool Computes(double compute, double waste, bool kernels_first) {
-  if (waste < kClassShare) return compute >= 0.5;
-  return kernels_first && compute >= kMostlyComputing && waste < compute * kSmallBesideComputing;
+// What a run that was only starting, or hardly did anything, is called.
+void ClassifyStart(const Bottleneck& cold, RunSummary& summary) {
+  summary.run_class = cold.id == kWarmUp ? "warm-up" : "unknown";
+  // The title begins with the verdict, which the class is.
+  const size_t colon = cold.id == kWarmUp ? cold.title.find(": ") : std::string::npos;
+  summary.class_evidence = colon == std::string::npos ? cold.title : cold.title.substr(colon + 2);
 }
 
-// The largest kind of waste names the class when it is large, or when computing is not the larger half.
-void Classify(const LedgerView& ledger, Tables& tables, bool kernels_first, const Bottleneck* cold,
-              RunSummary& summary) {
-  const int64_t opening_waits_ns = OpeningWaits(tables.Get<RanksRows>());
+// The largest kind of waste names the class where it is large; else the largest of computing, communication, copies and
+// idle time does, which are the bars that stand above the verdict.
+void Classify(const LedgerView& ledger, Tables& tables, RunSummary& summary) {
   const DeviceBreakdown& total = ledger.total;
-  if (total.wall_ns == 0) return;
-  if (cold != nullptr) {
-    summary.run_class = cold->id == kWarmUp ? "warm-up" : "unknown";
-    // The title begins with the verdict, which the class is.
-    const size_t colon = cold->id == kWarmUp ? cold->title.find(": ") : std::string::npos;
-    summary.class_evidence = colon == std::string::npos ? cold->title : cold->title.substr(colon + 2);
-    return;
+  const int64_t comm_ns = total.exposed_comm_ns - OpeningWaits(tables.Get<RanksRows>());
+  const Waste wastes[] = {
+      {"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},
+      {"launch bound", "CPU", "idle while the host launches work", total.idle_launch_ns},
+      {"sync bound", "CPU", "idle while the host is in calls that block", total.idle_sync_ns},
+      {"host bound", "CPU", "idle while the host runs other code", total.idle_host_ns},
+      {"unknown", "", "idle, and the recording does not show why", total.idle_unknown_ns},
+      {"communication bound", "communication", "in communication that no computation hides", comm_ns},
+      {"copy bound", "I/O", "in copies that nothing hides", total.exposed_copy_ns}};
+  constexpr size_t kIdleWastes = 5;
+  const std::span all(wastes);
+  const auto idle = all.first<kIdleWastes>();
+  const Waste* most = &*std::ranges::max_element(all, {}, &Waste::ns);
+  if (ledger.Share(most->ns) < kClassShare) {
+    if (total.compute_ns >= std::max({comm_ns, total.exposed_copy_ns, total.idle_ns}))
+      return ClassifyComputing(ledger, *most, MovingShare(tables.Get<KernelsRows>(), ReadingShare(tables)), summary);
+    if (total.idle_ns > std::max(comm_ns, total.exposed_copy_ns))
+      most = &*std::ranges::max_element(idle, {}, &Waste::ns);
   }
-  const Waste wastes[] = {{"input bound", "I/O", "idle while the host loads data", total.idle_data_ns},
-                          {"launch bound", "CPU", "idle while the host launches work", total.idle_launch_ns},
-                          {"sync bound", "CPU", "idle while the host is in calls that block", total.idle_sync_ns},
-                          {"communication bound", "communication", "in communication that no computation hides",
-                           total.exposed_comm_ns - opening_waits_ns},
-                          {"copy bound", "I/O", "in copies that nothing hides", total.exposed_copy_ns},
-                          {"host bound", "CPU", "idle while the host runs other code", total.idle_host_ns},
-                          {"unknown", "", "idle, and the recording does not show why", total.idle_unknown_ns}};
-  const Waste& most = *std::max_element(std::begin(wastes), std::end(wastes),
-                                        [](const Waste& a, const Waste& b) { return a.ns < b.ns; });
-  const double waste = ledger.Share(most.ns), compute = ledger.Share(total.compute_ns);
-  if (Computes(compute, waste, kernels_first))
-    return ClassifyComputing(ledger, most, MovingShare(tables.Get<KernelsRows>(), ReadingShare(tables)), summary);
-  summary.run_class = most.run_class;
-  summary.limit = most.limit;
-  summary.class_evidence = StrCat("the GPU spends ", FormatPercent(waste), " of the time ", most.what,
-                                  "; it computes for ", FormatPercent(compute));
+  if (summary.gpu_busy_is_least && most < all.data() + kIdleWastes) return ClassifyUnknown(ledger, summary);
+  summary.run_class = most->run_class;
+  summary.limit = most->limit;
+  summary.class_evidence = StrCat("the GPU spends ", FormatPercent(ledger.Share(most->ns)), " of the time ", most->what,
+                                  "; it computes for ", FormatPercent(ledger.Share(total.compute_ns)));
 }
 
 }  // namespace
@@ -258,7 +257,10 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   if (ledger.step_rows > 0)
     summary.mean_step_ns = static_cast<double>(ledger.total.wall_ns) / static_cast<double>(ledger.step_rows);
   SummariseUtilization(tables.Get<GpuStateRows>(), summary);
-  Classify(ledger, tables, KernelsComeFirst(diagnosis), recording, summary);
+  summary.gpu_busy_is_least = std::ranges::any_of(
+      diagnosis.bottlenecks, [](const Bottleneck& bottleneck) { return bottleneck.id == kLostWork; });
+  if (ledger.total.wall_ns == 0) return summary;
+  recording != nullptr ? ClassifyStart(*recording, summary) : Classify(ledger, tables, summary);
   return summary;
 }
 

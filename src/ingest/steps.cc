@@ -8,6 +8,9 @@
 // call of prof.step() left over a few microseconds must not hide the rest. Marks that hold less are passed over, and
 // the next kind of mark is tried; if none is left, the recording has no steps and a note says why.
 //
+// A step that lacks a tenth of the work it launched counts as incomplete, too, where others lack less: the recorder
+// lost operations, and what is missing would look like idle time.
+//
 // A file that ends in the middle lacks events of any time: recorders write operators first, then launches and device
 // work, so a cut takes device work of steps whose operators are all there. In such a file the last step with device
 // work and all after it count as cut off, and any below 80 % of the work of a typical one that has some.
@@ -21,6 +24,7 @@
 
 #include "base/strings.h"
 #include "trace/derive.h"
+#include "trace/lost_work.h"
 #include "trace/marks.h"
 #include "trace/reading_note.h"
 
@@ -28,6 +32,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kLastStepShare = 0.8, kFirstStepShare = 0.5;
+constexpr int64_t kLostPart = 10, kFewestLost = 4;  // a step that lost a tenth of what it launched is not judged
 
 // The minimum share of the recording's work that steps must hold. The first of two steps between optimizer marks may be
 // twice as much work as the one that counts (it searches algorithms), and an evaluation beside it as much again.
@@ -213,12 +218,59 @@ void MarkWithoutDeviceWork(Trace& trace) {
     if (static_cast<double>(work[i]) < least || i >= static_cast<size_t>(last - work.begin())) complete[i] = 0;
 }
 
+// How many launches of each step there are, and how many of them have no operation.
+struct StepLosses {
+  int64_t launches = 0, lost = 0;
+  bool is_damaged() const { return lost >= kFewestLost && kLostPart * lost >= launches; }
+};
+
+std::vector<StepLosses> LossesOfSteps(const Trace& trace) {
+  std::vector<StepLosses> of_step(trace.steps.size());
+  const LostWork work = FindLostWork(trace);
+  for (size_t i = 0; i < work.launches.size(); ++i) {
+    const StepId step = trace.slices.step[work.launches[i].value];
+    if (!step.valid()) continue;
+    ++of_step[step.value].launches;
+    of_step[step.value].lost += work.is_lost[i];
+  }
+  return of_step;
+}
+
+// "steps 0 to 3", "steps 2, 5, 7, …": by their own numbers.
+std::string NumbersOf(const Trace& trace, const std::vector<size_t>& rows) {
+  constexpr size_t kShown = 4;
+  const auto number = [&](size_t row) { return FormatCount(trace.steps.number[row]); };
+  if (rows.size() == 1) return StrCat("step ", number(rows[0]));
+  if (rows.size() > 2 && rows.back() - rows.front() + 1 == rows.size())
+    return StrCat("steps ", number(rows.front()), " to ", number(rows.back()));
+  std::string text = "steps ";
+  for (size_t i = 0; i < std::min(rows.size(), kShown); ++i) text += StrCat(i == 0 ? "" : ", ", number(rows[i]));
+  return rows.size() > kShown ? text + ", …" : text;
+}
+
+// Applies the rule for steps whose operations the recorder lost (see above), and says which they are.
+void MarkDamaged(Trace& trace) {
+  if (trace.gpu_ops.size() == 0 || trace.steps.size() < 2) return;
+  const std::vector<StepLosses> losses = LossesOfSteps(trace);
+  std::vector<size_t> damaged;
+  int64_t lost = 0;
+  for (size_t i = 0; i < losses.size(); ++i)
+    if (losses[i].is_damaged()) damaged.push_back(i), lost += losses[i].lost;
+  if (damaged.empty() || damaged.size() == losses.size()) return;
+  for (const size_t row : damaged) trace.steps.complete.mutable_data()[row] = 0;
+  AddReadingNote(
+      trace, "damaged_steps", Severity::kLoss, 1,
+      StrCat("steps whose GPU operations were lost are left out: ", FormatCounted(lost, "launch", "launches"), " in ",
+             NumbersOf(trace, damaged), lost == 1 ? " has" : " have", " no GPU operation"));
+}
+
 }  // namespace
 
 void FindSteps(Trace& trace) {
   if (trace.steps.size() > 0) return;
   TakeMarks(trace);
   MarkCutOff(trace);
+  MarkDamaged(trace);
   if (EndsInTheMiddle(trace)) MarkWithoutDeviceWork(trace);
 }
 

@@ -24,6 +24,12 @@ class Recording {
   Recording& Operator(int64_t start, int64_t end) { return Slice("aten::mm", SliceCategory::kOperator, start, end); }
   // A launch, and right behind it its kernel.
   Recording& Kernel(int64_t launch, int64_t dur) {
+    Launch(launch);
+    shard_.Add(GpuOpRow{
+        .name = shard_.Text("gemm"), .ts_ns = (launch + 2) * kUs, .dur_ns = dur * kUs, .correlation = correlation_});
+    return *this;
+  }
+  Recording& Launch(int64_t launch) {
     shard_.Add(SliceRow{.name = shard_.Text("cudaLaunchKernel"),
                         .category = SliceCategory::kRuntime,
                         .api = ApiKind::kKernelLaunch,
@@ -32,8 +38,6 @@ class Recording {
                         .ts_ns = launch * kUs,
                         .dur_ns = kUs,
                         .correlation = ++correlation_});
-    shard_.Add(GpuOpRow{
-        .name = shard_.Text("gemm"), .ts_ns = (launch + 2) * kUs, .dur_ns = dur * kUs, .correlation = correlation_});
     return *this;
   }
   Trace Read() {
@@ -114,6 +118,26 @@ TEST(FindSteps, AnEnginesIterationsAreTheSteps) {
   const Trace trace = recording.Read();
   ASSERT_EQ(trace.steps.size(), 4U);
   EXPECT_EQ(trace.Text(trace.steps.name[0]), "execute_context_0(0)_generation_32(32)");
+}
+
+// Four steps of ten kernels; the recorder lost those of the first two.
+TEST(FindSteps, AStepWhoseWorkTheRecorderLostIsNotComplete) {
+  Recording recording;
+  for (int64_t step = 0; step < 4; ++step) {
+    recording.Mark("ProfilerStep#" + std::to_string(step), 100 + step * 1000, 1100 + step * 1000);
+    for (int64_t i = 0; i < 10; ++i)
+      i % 2 == 0 && step < 2 ? recording.Launch(150 + step * 1000 + i * 50)
+                             : recording.Kernel(150 + step * 1000 + i * 50, 30);
+  }
+  const Trace trace = recording.Read();
+  ASSERT_EQ(trace.steps.size(), 4U);
+  EXPECT_EQ(trace.steps.complete[1], 0);
+  EXPECT_EQ(trace.steps.complete[2], 1);
+  const auto& kinds = trace.read_stats.kind;
+  const auto note = std::ranges::find(kinds, "damaged_steps", [&](StringId kind) { return trace.Text(kind); });
+  ASSERT_NE(note, kinds.end());
+  EXPECT_EQ(trace.Text(trace.read_stats.text[static_cast<size_t>(note - kinds.begin())]),
+            "steps whose GPU operations were lost are left out: 10 launches in steps 0, 1 have no GPU operation");
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ const Option* OpenFinding::Asks(std::string_view name) const {
 void AdviseFirst(size_t recommendation, Bottleneck& found) {
   const auto first = found.recommendations.begin(), chosen = first + static_cast<std::ptrdiff_t>(recommendation);
   std::rotate(first, chosen, chosen + 1);
+  constexpr std::string_view kOr = "or ";  // what was the second choice
+  if (std::string& text = found.recommendations.front().text; text.starts_with(kOr)) text.erase(0, kOr.size());
 }
 
 void HangOthers(const std::string& head, std::string_view fix, std::vector<OpenFinding>& open,

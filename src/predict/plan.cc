@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the plan greedily: it repeats taking the fix or the estimate with the shortest step on top of the chosen ones.
+// Makes the plan greedily: it repeats taking the fix or the estimate that is worth most on top of the chosen ones.
 // Findings that a chosen fix cures are listed below the one it was chosen for.
 #include "predict/plan.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "base/strings.h"
@@ -18,6 +19,8 @@ namespace {
 constexpr double kUntestedConfidence = 0.5;
 constexpr double kMinLeft = 0.05;       // smallest remaining share: no estimate exceeds a factor of 20
 constexpr double kWorthSaying = 0.005;  // smallest saving that is mentioned, as a share of the step
+constexpr double kMinor = 0.39;         // severity of what is not worth a warning
+constexpr double kUsualHigh = 1.5;      // the upper bound of what a fix saves, in times of the expectation
 constexpr double kRounding = 1.02;      // a gain that passes its stake by less does not
 constexpr std::string_view kReplay = "replay";
 
@@ -35,16 +38,38 @@ double RemovedBy(double speedup) { return speedup > 1 ? 1 - 1 / speedup : 0; }
 struct Best {
   size_t open = 0;
   std::optional<Option> option{};
-  double gain = 1;
+  int severity = -1;  // 2 critical, 1 warning, 0 minor; −1: there is none
+  double worth = 0;
 };
+
+int SeverityClass(double severity) { return severity > kCriticalSeverity ? 2 : severity >= kWarningSeverity ? 1 : 0; }
+
+// Ours: what hours and days of work, and results that change, take off the worth of a fix.
+double EaseOf(std::string_view effort) { return effort == "days" ? 0.4 : effort == "hours" ? 0.7 : 1; }
+double TrustOf(Safety safety) { return safety == Safety::kExact ? 1 : safety == Safety::kRounding ? 0.95 : 0.9; }
+
+std::string_view SafetyText(Safety safety) {
+  switch (safety) {
+    case Safety::kExact: return "changes no result";
+    case Safety::kRounding: return "changes results by rounding";
+    case Safety::kStochastic: return "changes random numbers";
+    default: return "";
+  }
+}
 
 // Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
 // severe as its fix may save.
 void BoundSeverity(Bottleneck& found) {
-  constexpr double kMinor = 0.39;
   if (!found.gain || (found.gain->method != kReplay && found.gain->expected >= kMinBought)) return;
   const double most = found.gain->expected < kMinBought ? 0 : SeverityOfShare(RemovedBy(found.gain->high));
   found.severity = std::min(found.severity, std::max(most, kMinor));
+}
+
+// The speedup if all of the affected time went, when `before` of the recorded step is left; no limit if it is not
+// known.
+double MostOf(const Bottleneck& found, double before) {
+  if (!found.share_of_step) return std::numeric_limits<double>::infinity();
+  return 1 / (1 - std::min(*found.share_of_step / before, 1 - kMinLeft));
 }
 
 class PlanMaker {
@@ -63,7 +88,7 @@ class PlanMaker {
         open_.push_back({.found = std::move(bottleneck)}),
             open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
     }
-    for (Best best = FindBest(); best.gain >= kMinBought; best = FindBest()) Take(best);
+    for (Best best = FindBest(); best.severity >= 0; best = FindBest()) Take(best);
     TakeTheRest();
     Conclude();
     found = std::move(list_);
@@ -73,6 +98,8 @@ class PlanMaker {
  private:
   Effect EstimateOf(const Bottleneck& found) const;
   Best FindBest();
+  void Offer(size_t open, std::optional<Option> option, double gain, double low, Best& best) const;
+  std::string WhyFirst(const Bottleneck& head, const std::optional<Option>& option) const;
   size_t HeadFor(const Best& best) const;
   void Take(const Best& best);
   Gain TakeEstimate(Bottleneck& head);
@@ -111,21 +138,54 @@ Effect PlanMaker::EstimateOf(const Bottleneck& found) const {
   return {.expected = expected, .down = expected - after(found.gain->high), .up = after(found.gain->low) - expected};
 }
 
-Best PlanMaker::FindBest() {
+// Takes a fix, or a finding's own estimate, for the best if it is.
+void PlanMaker::Offer(size_t open, std::optional<Option> option, double gain, double low, Best& best) const {
   constexpr double kClearly = 1e-9;
+  if (gain < kMinBought) return;
+  const Bottleneck& found = open_[open].found;
+  const Recommendation* advice = found.recommendations.empty() ? nullptr : &found.recommendations.front();
+  if (option) advice = &found.recommendations[option->recommendation];
+  const double saved = (RemovedBy(gain) + RemovedBy(low)) / 2;
+  const double worth =
+      saved * (advice != nullptr ? EaseOf(advice->effort) : 1) * (option ? TrustOf(SafetyOf(option->item)) : 1);
+  // As BoundSeverity() will say it, as far as is known before the fix is replayed with its interval.
+  const double most = option ? std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain))) : 1;
+  const int severity = SeverityClass(std::min(found.severity, most));
+  if (severity < best.severity || (severity == best.severity && worth <= best.worth + kClearly)) return;
+  best = {open, std::move(option), severity, worth};
+}
+
+Best PlanMaker::FindBest() {
   std::vector<WhatIfItem> items;
   for (const OpenFinding& open : open_)
     for (const Option& option : open.options) items.push_back(option.item);
   prices_.Learn(items, made_.made);
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
-    const auto offer = [&](std::optional<Option> option, double gain) {
-      if (gain > best.gain + kClearly) best = {i, std::move(option), gain};
-    };
-    for (const Option& option : open_[i].options) offer(option, prices_.Of(option.item, made_.made).value_or(1));
-    if (open_[i].options.empty()) offer({}, std::exp(-EstimateOf(open_[i].found).expected));
+    for (const Option& option : open_[i].options) {
+      const double gain = prices_.Of(option.item, made_.made).value_or(1);
+      Offer(i, option, gain, gain, best);
+    }
+    if (!open_[i].options.empty()) continue;
+    const Effect effect = EstimateOf(open_[i].found);
+    const double gain = std::exp(-effect.expected), most = MostOf(open_[i].found, Left());
+    Offer(i, {}, gain > most * kRounding ? most : gain, std::exp(-effect.expected - effect.up), best);
   }
   return best;
+}
+
+// What speaks for the first of the plan.
+std::string PlanMaker::WhyFirst(const Bottleneck& head, const std::optional<Option>& option) const {
+  const double share = head.share_of_step.value_or(0);
+  const bool largest = std::ranges::all_of(
+      open_, [&](const OpenFinding& open) { return open.found.share_of_step.value_or(0) <= share; });
+  std::vector<std::string> reasons;
+  if (largest && share > 0) reasons.emplace_back("it costs most");
+  if (!head.recommendations.empty() && !head.recommendations[0].effort.empty())
+    reasons.push_back(StrCat("takes ", head.recommendations[0].effort));
+  if (const std::string_view safety = option ? SafetyText(SafetyOf(option->item)) : ""; !safety.empty())
+    reasons.emplace_back(safety);
+  return Join(reasons, ", ");
 }
 
 // Returns the finding with the most affected time of those that ask for the fix.
@@ -149,6 +209,7 @@ void PlanMaker::Take(const Best& best) {
   const std::string id = head.found.id, fix = best.option ? best.option->item.ToString() : "";
   head.found.step_left = Left();
   if (best.option) AdviseFirst(head.Asks(best.option->item.name)->recommendation, head.found);
+  if (plan_.steps.empty()) head.found.why_first = WhyFirst(head.found, best.option);
   const Gain gain = best.option ? TakeOption(*best.option, head.found) : TakeEstimate(head.found);
   const bool apart = head.found.apart;
   BoundSeverity(head.found);
@@ -221,8 +282,7 @@ std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& aft
 
 // Limits a gain to the affected time, unless the fix declares that it does more.
 void PlanMaker::BoundByStake(double before, const std::string& also, Bottleneck& head) const {
-  if (!head.share_of_step) return;
-  const double stake = std::min(*head.share_of_step / before, 1 - kMinLeft), most = 1 / (1 - stake);
+  const double most = MostOf(head, before);
   Gain& gain = *head.gain;
   if (gain.expected <= most * kRounding) return;
   if (!also.empty())

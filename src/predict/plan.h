@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan: every fix worth making once, in the order in which they pay, each with what it brings after those before.
+// The plan: every fix worth making once, in the order in which a careful engineer would make them, each with what it
+// brings after those before.
 //
 // Findings overlap: three rules may ask for the same fix, and two fixes may save the same wait. So the plan is made
-// like a waterfall. Of all fixes the one is taken with which the step is shortest; then, of the others, the one with
-// which it is shortest beside those taken; and so on, as long as one brings kMinBought. A finding whose
-// recommendations name a fix that was taken hangs under the one it was taken for, and has no gain of its own. The last
-// sum is what all bring together, and it is what `gapless predict --what` says of the same fixes in the same order.
+// like a waterfall: one fix is taken, the others are priced beside it, the next one is taken, and so on, as long as one
+// brings kMinBought. Taken is the fix of the most severe findings (critical before warning) that is worth most: the
+// time it saves, half by its expectation and half by its lower bound, less where it is more work (hours count 0.7, days
+// 0.4) and where it changes results (rounding 0.95, random numbers 0.9). So the largest waste comes first unless
+// something much better is as easy, and what stands first in the list is at least as severe as what follows. A finding
+// whose recommendations name a fix that was taken hangs under the one it was taken for, and has no gain of its own. The
+// last sum is what all bring together, and it is what `gapless predict --what` says of the same fixes in the same
+// order.
 //
 //   A fix that has a what-if is replayed beside those taken before it.
 //   A finding whose first recommendation has none, or cannot be predicted, keeps its rule's estimate from the affected

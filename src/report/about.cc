@@ -153,6 +153,15 @@ void AddEngineFacts(const Report& report, std::vector<std::string>& facts) {
   }
 }
 
+// Did nsys record launches of graphs as one operation each, whose kernels are not known?
+bool HasWholeGraphs(const Run& run) {
+  return std::ranges::any_of(run.primary(), [](const RunTrace* of) {
+    const StringId graph = of->trace->strings.Find("CUDA graph");
+    return graph != StringId::kNone &&
+           std::ranges::any_of(of->trace->gpu_ops.name.stored(), [&](StringId name) { return name == graph; });
+  });
+}
+
 }  // namespace
 
 // The p95 is left out where it reads like the median.
@@ -168,7 +177,7 @@ std::vector<std::string> FactsOf(const Report& report) {
     facts.push_back(StrCat("median step ", median, slow == median ? "" : StrCat(" (p95 ", slow, ")")));
   }
   if (summary.steps == 0) facts.emplace_back(HasSteps(report.run) ? "no complete step" : "no steps marked");
-  if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
+  if (const std::string busy = BusyText(summary); !busy.empty()) facts.push_back(busy);
   AddEngineFacts(report, facts);
   for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
     if (!fact.empty()) facts.push_back(fact);
@@ -176,7 +185,7 @@ std::vector<std::string> FactsOf(const Report& report) {
 }
 
 // The advice answers the first of these that holds: the recording is cut off, a rule faults the recording, no GPU was
-// recorded, no step was marked.
+// recorded, graphs were recorded without their kernels, no step was marked.
 Next NextOf(const Report& report) {
   Next next;
   const Workload workload = WorkloadOf(report.run);
@@ -188,6 +197,8 @@ Next NextOf(const Report& report) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
     next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+  } else if (HasWholeGraphs(report.run)) {
+    next.advice = "record the kernels of CUDA graphs: nsys profile --cuda-graph-trace=node …";
   } else if (!HasSteps(report.run)) {
     next.advice =
         workload == Workload::kTraining ? "call prof.step() after every step, so that times are reported per step"

@@ -105,6 +105,20 @@ std::string_view SeverityWord(const Bottleneck& found) {
 }
 
 // A figure from less than half of the matrix time would mislead, so it is left out.
+std::string BusyText(const RunSummary& summary) {
+  if (!summary.gpu_busy_share) return {};
+  return StrCat("GPU busy ", summary.gpu_busy_is_least ? "at least " : "", FormatPercent(*summary.gpu_busy_share));
+}
+
+std::string ShareText(const RunSummary& summary, double share) {
+  return StrCat(FormatPercent(share), summary.steps > 0 ? " of the step" : " of the time");
+}
+
+std::string VerdictText(const RunSummary& summary) {
+  if (summary.run_class != "unknown") return summary.run_class;
+  return summary.gpu_busy_is_least ? "GPU work missing from the recording" : "idle, cause not recorded";
+}
+
 std::string MfuText(const RunSummary& summary) {
   constexpr double kAll = 0.995,
                    kTooLittle = 0.5;  // shares of matrix time counted; less than kTooLittle makes the figure misleading

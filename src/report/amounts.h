@@ -36,6 +36,12 @@ std::string_view SeverityWord(const Bottleneck& found);
 
 // "MFU 41.3 %", or "MFU ≥ 31.5 %" where not all work could be counted; "" where less than half of it could.
 std::string MfuText(const RunSummary& summary);
+// "GPU busy 56.6 %", "GPU busy at least 26.7 %" where operations are missing; "" where no device is known.
+std::string BusyText(const RunSummary& summary);
+// "33.1 % of the step"; of a recording without steps "33.1 % of the time".
+std::string ShareText(const RunSummary& summary, double share);
+// The class of the run in words: "input bound", "idle, cause not recorded"; "" without one.
+std::string VerdictText(const RunSummary& summary);
 // Returns "scaling efficiency 78.0 %", with "at most" if there is no run on one GPU; "" for one rank.
 std::string ScalingText(const RunSummary& summary);
 

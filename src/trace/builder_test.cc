@@ -355,7 +355,7 @@ TEST(TraceBuilder, AColumnOfOneValueInEachShardIsOneOnlyIfTheyAgree) {
   TraceBuilder::Shard &first = builder.NewShard(), &second = builder.NewShard();
   second.Text("only here");  // so that ids of texts differ
   for (int64_t i = 0; i < 4; ++i) {
-    first.Add(GpuOpRow{.name = first.Text("gemm"), .device = 0, .stream = 7, .ts_ns = 10 * i, .bytes = 5});
+    first.Add(GpuOpRow{.name = first.Text("gemm"), .device = 0, .stream = 7, .ts_ns = 10 * i + 1, .bytes = 5});
     second.Add(GpuOpRow{
         .name = second.Text("gemm"), .device = 0, .stream = 9, .ts_ns = 10 * i + 5, .bytes = i, .registers = 32});
   }

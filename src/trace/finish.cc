@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "trace/derive.h"
+#include "trace/lost_work.h"
 #include "trace/merge.h"
 
 namespace gapless::internal {
@@ -134,6 +135,9 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
         "arrows with only one end recorded");
   Count("distant_rows", Severity::kLoss, merger.distant_rows(), kAbsent,
         "events more than a month away from the others were left out");
+  Count(kOpsWithoutTime, Severity::kLoss, merger.ops_without_time(), kAbsent, kOpsWithoutTimeText);
+  Count(kOverrunningOps, Severity::kLoss, merger.overrunning_ops(), kAbsent,
+        "GPU operations that would end after the next one of their stream has ended were left out");
   Count("renumbered_devices", Severity::kInfo, static_cast<int64_t>(renumbered_device), kAbsent,
         "the only device described has another number than the only one that works; taken for the same");
   Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent,

@@ -130,7 +130,13 @@ void Merger::FindOrigin() {
   for (const auto& shard : shards_) {
     const Shard::Impl& rows = *shard->impl;
     for (size_t i = 0; i < rows.slices.rows; ++i) take(rows.slices.ts_ns[i], rows.slices.dur_ns[i]);
-    for (size_t i = 0; i < rows.gpu_ops.rows; ++i) take(rows.gpu_ops.ts_ns[i], rows.gpu_ops.dur_ns[i]);
+    for (size_t i = 0; i < rows.gpu_ops.rows; ++i) {
+      const int64_t ts_ns = rows.gpu_ops.ts_ns[i], dur_ns = rows.gpu_ops.dur_ns[i];
+      if (!HasNoTime(ts_ns, dur_ns))
+        take(ts_ns, dur_ns);
+      else
+        ++ops_without_time_, distant_rows_ -= IsNear(ts_ns) ? 0 : 1;  // which ordering counts
+    }
     const auto take_other = [&](int64_t ts_ns) {
       if (IsNear(ts_ns)) other = std::min(other, ts_ns), other_last = std::max(other_last, ts_ns);
     };

@@ -72,6 +72,9 @@ class Merger {
   int64_t unmatched_flow_ends() const { return unmatched_flow_ends_; }
   // Rows left out because their time has nothing to do with the others'.
   int64_t distant_rows() const { return distant_rows_; }
+  // GPU operations left out because the recorder gave them no time, or one that cannot be (merge_gpu_ops.cc).
+  int64_t ops_without_time() const { return ops_without_time_; }
+  int64_t overrunning_ops() const { return overrunning_ops_; }
   std::vector<SyncRow> TakeSyncs();
   std::vector<StepRow> TakeSteps();
 
@@ -84,6 +87,8 @@ class Merger {
   void MergeThreads(const TraceBuilder::Impl& impl);
   void FindOrigin();
   int64_t TypicalTime() const;
+  // Is this what CUPTI writes of a GPU operation whose times the device did not report?
+  static bool HasNoTime(int64_t ts_ns, int64_t dur_ns) { return ts_ns == 0 && dur_ns == 0; }
   bool IsNear(int64_t ts_ns) const { return ts_ns >= nearest_ && ts_ns <= furthest_; }
   // Moves a row's time to the trace's zero; false: it is too far from the others.
   bool Rebase(int64_t& ts_ns);
@@ -116,6 +121,7 @@ class Merger {
   int64_t origin_ = 0, nearest_ = 0, furthest_ = 0;
   int64_t unmatched_flow_ends_ = 0;
   std::atomic<int64_t> distant_rows_{0};
+  int64_t ops_without_time_ = 0, overrunning_ops_ = 0;
   RowOrder slice_order_, gpu_op_order_, memory_order_;
 };
 

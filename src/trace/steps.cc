@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assigns slices and GPU operations to steps in one sweep over sorted times. A GPU operation belongs to the step of its
-// launch, and without a launch to the step in which it began. Of overlapping steps the first is kept.
+// launch, and without a launch to the step in which it began; to none, if it began before the first operation of its
+// device whose launch was recorded: that was launched before the recording. Of overlapping steps the first is kept.
 #include <algorithm>
+#include <map>
 
 #include "trace/derive.h"
 
@@ -12,6 +14,14 @@ namespace {
 StepId StepAt(const StepTable& steps, size_t& at, int64_t ts_ns) {
   while (at < steps.size() && steps.ts_ns[at] + steps.dur_ns[at] <= ts_ns) ++at;
   return at < steps.size() && steps.ts_ns[at] <= ts_ns ? StepId(at) : StepId();
+}
+
+// By device: when the first operation whose launch was recorded began. Devices without one are missing.
+std::map<int32_t, int64_t> FirstLaunched(const GpuOpTable& ops) {
+  std::map<int32_t, int64_t> first;
+  for (size_t row = 0; row < ops.size(); ++row)
+    if (ops.launch[row].valid()) first.try_emplace(ops.device[row], ops.ts_ns[row]);
+  return first;
 }
 
 }  // namespace
@@ -28,11 +38,14 @@ void AssignSteps(Trace& trace) {
   std::fill_n(gpu_start, steps.size(), kAbsent);
   std::fill_n(gpu_end, steps.size(), kAbsent);
   at = 0;
+  const std::map<int32_t, int64_t> first_launched = FirstLaunched(trace.gpu_ops);
   for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {
     const int64_t start = trace.gpu_ops.ts_ns[row], end = start + trace.gpu_ops.dur_ns[row];
     const SliceId launch = trace.gpu_ops.launch[row];
     const StepId by_time = StepAt(steps, at, start);
-    const StepId step = launch.valid() ? slice_step[launch.value] : by_time;
+    const auto first = launch.valid() ? first_launched.end() : first_launched.find(trace.gpu_ops.device[row]);
+    const bool launched_before = first != first_launched.end() && start < first->second;
+    const StepId step = launch.valid() ? slice_step[launch.value] : launched_before ? StepId() : by_time;
     op_step[row] = step;
     if (!step.valid()) continue;
     if (gpu_start[step.value] == kAbsent || start < gpu_start[step.value]) gpu_start[step.value] = start;

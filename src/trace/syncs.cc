@@ -32,7 +32,7 @@ bool SyncKindOf(ApiKind api, SyncKind& kind) {
 }
 
 // Returns the waits in time order: the host's calls, each joined with the recorder's row of the same correlation,
-// and rows without a call.
+// and rows without a call. What a call is its name says: recorders number the kinds differently.
 std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorded) {
   const SliceTable& slices = trace.slices;
   std::unordered_multimap<int64_t, size_t> by_correlation;
@@ -49,7 +49,6 @@ std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorde
     if (match != by_correlation.end() && !joined[match->second]) {
       const SyncRow& seen = recorded[match->second];
       joined[match->second] = true;
-      wait.kind = wait.kind == SyncKind::kImplicit ? wait.kind : seen.kind;
       wait.device = seen.device, wait.stream = seen.stream, wait.event = seen.event;
       wait.event_stream = seen.event_stream, wait.event_correlation = seen.event_correlation;
       if (wait.kind == SyncKind::kStreamWait) wait.wait_ns = seen.dur_ns;

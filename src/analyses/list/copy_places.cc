@@ -10,12 +10,15 @@
 // One call that takes long (the first of a recording, mostly) is no cost of every step: `steady_ns` is what the median
 // step's copies cost, taken for all steps.
 //
-// A round trip is a large copy to the device of as many bytes as a copy to the host in the same step before it.
+// A round trip is a large copy to the device of as many bytes as a copy to the host in the same step before it. Equal
+// sizes alone show little: batches and results are often as large. So a size whose first copy goes to the device, or of
+// which more copies go to the device than come back, is that of inputs.
 #include "analyses/rows/copy_places.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "analyses/analysis.h"
@@ -73,6 +76,7 @@ class Places {
  public:
   Places(const TraceTimeline& timeline, const std::vector<uint8_t>& around)
       : timeline_(timeline), trace_(timeline.trace()), around_(around), differ_(trace_.strings.size(), 2) {
+    sizes_that_return_ = SizesThatReturn();
     idle_.resize(trace_.gpu_ops.size());
     place_of_step_.resize(trace_.steps.size(), -1);
     for (size_t i = 0; i < timeline.window.steps.size(); ++i)
@@ -130,8 +134,30 @@ class Places {
     group.of_steps[static_cast<size_t>(place_of_step_[step.value])] += ns;
   }
 
+  // The sizes of which data may come back to the device: they are copied to the host first, and at least as often.
+  std::unordered_set<int64_t> SizesThatReturn() const {
+    struct Copies {
+      int64_t to_host = 0, to_device = 0;
+      bool to_host_first = false;
+    };
+    std::unordered_map<int64_t, Copies> by_size;
+    const GpuOpTable& ops = trace_.gpu_ops;
+    for (size_t row = 0; row < ops.size(); ++row) {
+      if (ops.kind[row] != GpuOpKind::kMemcpy || ops.bytes[row] <= kSmallCopyBytes) continue;
+      const bool to_host = IsDeviceToHost(ops.copy_kind[row]);
+      if (!to_host && !IsHostToDevice(ops.copy_kind[row])) continue;
+      Copies& copies = by_size[ops.bytes[row]];
+      if (copies.to_host + copies.to_device == 0) copies.to_host_first = to_host;
+      ++(to_host ? copies.to_host : copies.to_device);
+    }
+    std::unordered_set<int64_t> sizes;
+    for (const auto& [bytes, copies] : by_size)
+      if (copies.to_host_first && copies.to_host >= copies.to_device) sizes.insert(bytes);
+    return sizes;
+  }
+
   bool IsRoundTrip(CopyKind kind, StepId step, int64_t bytes) {
-    if (bytes <= kSmallCopyBytes) return false;
+    if (bytes <= kSmallCopyBytes || !sizes_that_return_.contains(bytes)) return false;
     if (step != step_) to_host_.clear(), step_ = step;
     if (IsDeviceToHost(kind)) to_host_.insert(bytes);
     return IsHostToDevice(kind) && to_host_.erase(bytes) > 0;
@@ -197,6 +223,7 @@ class Places {
   std::vector<int64_t> place_of_step_;  // by step: its place among the complete ones, or −1
   const StringId copy_ = trace_.strings.Find("aten::copy_"), cat_ = trace_.strings.Find("aten::cat");
   const StringId to_ = trace_.strings.Find("aten::to"), to_copy_ = trace_.strings.Find("aten::_to_copy");
+  std::unordered_set<int64_t> sizes_that_return_;
   StepId step_;
   std::unordered_set<int64_t> to_host_;  // sizes of what this step has copied to the host
 };

@@ -65,9 +65,22 @@ TEST(CopyPlaces, ACopyBackOfWhatWentToTheHostIsARoundTrip) {
   trace.Copy(CopyKind::kDtoHPinned, {0, 10, 20, 30}, {.bytes = 100'000});
   trace.Copy(CopyKind::kHtoDPinned, {40, 50, 60, 70}, {.bytes = 100'000});
   trace.Copy(CopyKind::kHtoDPinned, {1040, 1050, 1060, 1070}, {.bytes = 100'000});
+  trace.Copy(CopyKind::kDtoHPinned, {1080, 1082, 1085, 1090}, {.bytes = 100'000});
   testing::Analysed run(trace);
   EXPECT_EQ(testing::IntWhere(run["copy_places"], "kind", "h2d_pinned", "round_trips"), 1) << "of this step only";
   EXPECT_EQ(testing::IntWhere(run["copy_places"], "kind", "d2h_pinned", "round_trips"), kAbsent);
+}
+
+// Two batches go up, a result as large as each comes down, again and again.
+TEST(CopyPlaces, InputsAsLargeAsResultsMakeNoRoundTrip) {
+  HandMade trace;
+  for (int64_t t = 0; t < 4000; t += 1000) {
+    trace.Copy(CopyKind::kHtoDPinned, {t, t + 10, t + 20, t + 200}, {.bytes = 100'000});
+    trace.Copy(CopyKind::kHtoDPinned, {t + 200, t + 210, t + 220, t + 400}, {.bytes = 100'000});
+    trace.Copy(CopyKind::kDtoHPinned, {t + 500, t + 510, t + 520, t + 700}, {.bytes = 100'000});
+  }
+  testing::Analysed run(trace);
+  EXPECT_EQ(testing::IntWhere(run["copy_places"], "kind", "h2d_pinned", "round_trips"), 0);
 }
 
 // Copies of `calls_ns` on the host, one a step; the device waits for each.

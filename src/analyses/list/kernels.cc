@@ -25,6 +25,12 @@ struct Group {
   size_t first = 0;  // into the durations
 };
 
+// Threads of a block; kAbsent: not recorded.
+int64_t BlockThreads(const GpuOpTable& ops, uint32_t row) {
+  if (ops.block_x[row] <= 0) return kAbsent;
+  return int64_t{ops.block_x[row]} * std::max(1, ops.block_y[row]) * std::max(1, ops.block_z[row]);
+}
+
 class ByName {
  public:
   // `in_optimizer`: by slice. `group_of`, by text: -1 before and after, so that one serves all devices.
@@ -101,6 +107,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName
     row.Real(group.occupancy_time / group.occupancy_ns).Int(timeline.of->Id(GpuOpId(row_of)));
     row.TextOrNull(KernelLibrary(timeline.trace().Text(ops.name[row_of]))).Real(group.sm_time / group.sm_ns);
     row.Int(group.long_ns).Int(group.long_optimizer_ns).Text(ToString(ops.precision[row_of]));
+    row.Int(BlockThreads(ops, row_of));
   }
 }
 

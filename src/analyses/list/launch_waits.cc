@@ -12,9 +12,9 @@
 #include <tuple>
 
 #include "analyses/analysis.h"
-#include "analyses/captures.h"
 #include "analyses/columns.h"
 #include "analyses/open_slice.h"
+#include "trace/captures.h"
 
 namespace gapless::internal {
 namespace {
@@ -27,7 +27,7 @@ std::vector<Intervals> Captures(const Trace& trace) {
   std::vector<Intervals> spans;
   for (const std::vector<Capture>& of_thread : CapturesByThread(trace)) {
     spans.emplace_back();
-    for (const Capture& capture : of_thread) AppendMerged(spans.back(), capture.span);
+    for (const Capture& capture : of_thread) AppendMerged(spans.back(), {capture.start_ns, capture.end_ns});
   }
   return spans;
 }

@@ -219,7 +219,8 @@ std::vector<Op> RandomOps(Random& random) {
   for (const int64_t tid : {1, 2})
     for (int64_t slot = 0; slot < kAxis; slot += kSlot) {
       if (random(3) == 0) continue;
-      const int64_t start = slot + random(3 * kSlot), end = start + random(30);
+      const int64_t start = slot + random(3 * kSlot);
+      const int64_t end = start + (start == 0 ? 1 : 0) + random(30);  // an operation of 0 to 0 has no time
       ops.push_back({slot, slot + 1 + random(kCall - 1), start, end, tid, static_cast<int>(random(3)), random(8) != 0});
     }
   // No two operations start together: which of them ends a gap would be a matter of their order in the file.

@@ -3,7 +3,10 @@
 //
 // If the agent saw the run, by comparison: the median of the steps in which the profiler recorded, against the
 // median of those in which it did not, without the first one and the one behind a recording. Steps differ for other
-// reasons, too, so a difference that is not above zero is no estimate. Elsewhere, by counting: each Python call that
+// reasons, too, so a difference that is not above zero is no estimate. The first steps of a program are slow, so
+// recorded steps with fewer than three others before them are not compared: that would be warm-up against the rest.
+// And a program whose steps were as slow before it was recorded is not slowed down by that: the slower of the medians
+// before and behind the recording counts. Elsewhere, by counting: each Python call that
 // was recorded took the recorder kMinPythonCallNs at least.
 #include "analyses/rows/recording_cost.h"
 
@@ -21,8 +24,15 @@ namespace {
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median
 
 struct Estimate {
-  std::vector<int64_t> recorded_ns, other_ns;
+  std::vector<int64_t> recorded_ns, before_ns, behind_ns;
 };
+
+// The median of the steps that were not recorded: before the recording or behind it, whichever is slower.
+int64_t OtherNs(Estimate& estimate) {
+  const int64_t before_ns = Percentile(estimate.before_ns, 0.5);
+  if (estimate.behind_ns.size() < kFewestSteps) return before_ns;
+  return std::max(before_ns, Percentile(estimate.behind_ns, 0.5));
+}
 
 Estimate Compare(const Trace& agent) {
   Intervals recorded;
@@ -37,7 +47,7 @@ Estimate Compare(const Trace& agent) {
     if (2 * inside_ns > span.length())
       estimate.recorded_ns.push_back(span.length());
     else if (inside_ns == 0 && !after_recorded)
-      estimate.other_ns.push_back(span.length());
+      (estimate.recorded_ns.empty() ? estimate.before_ns : estimate.behind_ns).push_back(span.length());
     after_recorded = inside_ns > 0;
   }
   return estimate;
@@ -46,9 +56,9 @@ Estimate Compare(const Trace& agent) {
 bool AddCompared(const RunTrace& of, Table& table) {
   Estimate estimate = Compare(*of.trace);
   const auto steps = static_cast<int64_t>(estimate.recorded_ns.size());
-  const auto others = static_cast<int64_t>(estimate.other_ns.size());
-  if (estimate.recorded_ns.size() < kFewestSteps || estimate.other_ns.size() < kFewestSteps) return false;
-  const int64_t recorded_ns = Percentile(estimate.recorded_ns, 0.5), other_ns = Percentile(estimate.other_ns, 0.5);
+  const auto others = static_cast<int64_t>(estimate.before_ns.size() + estimate.behind_ns.size());
+  if (estimate.recorded_ns.size() < kFewestSteps || estimate.before_ns.size() < kFewestSteps) return false;
+  const int64_t recorded_ns = Percentile(estimate.recorded_ns, 0.5), other_ns = OtherNs(estimate);
   const int64_t added_ns = std::max<int64_t>(0, recorded_ns - other_ns);
   auto row = BeginRow(table, of);
   row.Text("compared").Int(steps).Int(recorded_ns).Int(others).Int(other_ns).Int(kAbsent);

@@ -31,6 +31,18 @@ TEST(RecordingCost, IsTheDifferenceToStepsThatWereNotRecorded) {
   EXPECT_DOUBLE_EQ(table.Real(0, "added_share"), 30.0 / 130);
 }
 
+TEST(RecordingCost, IsNotTheDifferenceBetweenWarmUpAndLaterSteps) {
+  HandMade agent;
+  int64_t at = 0;
+  const auto step = [&](int64_t number, int64_t dur) { agent.AgentStep(number, at, at + dur), at += dur; };
+  step(0, 9000), step(1, 900);
+  const int64_t begin = at;
+  for (int64_t number = 2; number < 6; ++number) step(number, 500);
+  agent.Annotation(kProfilerRecordsName, begin, at);
+  for (int64_t number = 6; number < 16; ++number) step(number, 100);
+  EXPECT_EQ(Analysed(agent)["recording_cost"].rows(), 0U);
+}
+
 TEST(RecordingCost, IsCountedWhereNobodySawOtherSteps) {
   HandMade trace;
   trace.Step(0, 0, 1'000'000).Step(1, 1'000'000, 2'000'000);

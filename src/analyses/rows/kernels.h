@@ -32,6 +32,7 @@ struct KernelsRows : TypedRows<KernelsRows> {
       {"long_optimizer_ns", kInt, "ns", "of long_ns, launched inside an optimizer's step"},
       {"precision", kText, "",
        "operands it multiplies, by its name: fp64, fp32, tf32, fp16, …; unknown: it does not say, or multiplies none"},
+      {"block_threads", kInt, "", "threads in a block of its longest run; NULL: not recorded"},
   };
 };
 

@@ -71,15 +71,13 @@ std::vector<Recommendation> Recommend(const HostTimeRows& host, const RowGroup& 
   else if (LongestOf(host, worst) < kBetweenLaunchesNs)
     all.push_back(
         {StrCat("run less Python between launches: compile the model, or capture it in a CUDA graph", InLine(line)),
-         fixes::kCudagraph.Item(), "model = torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
+         fixes::kCudagraph.Item(), "model = torch.compile(model, mode=\"reduce-overhead\")", "hours"});
   else
     all.push_back({StrCat("do this work while the GPU computes: in a worker process, in another thread, or after the "
                           "next step's work is launched",
                           InLine(line)),
                    fixes::kHost.Item("0.5"), "", "hours"});
-  if (!python)
-    all.push_back(
-        {"record Python stacks to see what runs there", "", "torch.profiler.profile(..., with_stack=True)", "minutes"});
+  if (!python) all.push_back({"record call stacks to see what runs there", "", RecordStacksCode(run), "minutes"});
   return all;
 }
 

@@ -67,13 +67,14 @@ int64_t StakeOf(const HostStepView& steps, const std::vector<PythonFunction>& fu
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView steps(tables);
-  if (!steps.applies(tables) || steps.HasTinyOperators()) return std::vector<Bottleneck>{};
+  if (!steps.applies(tables)) return std::vector<Bottleneck>{};
   if (steps.Sum("operators") == 0) return std::vector<Bottleneck>{};  // no operator was recorded: all seems Python
   const auto time = tables.Get<PythonTimeRows>();
   const std::vector<PythonFunction> functions = PythonFunctions(time);
   // Without stacks or a profile nobody knows whether Python ran, or the thread waited for another one.
   if (functions.empty() && tables.Get<PythonFunctionsRows>().rows() == 0) return std::vector<Bottleneck>{};
-  const int64_t stake = StakeOf(steps, functions, Asleep(tables, steps.Sum("wall_ns")));
+  const int64_t python_ns = StakeOf(steps, functions, Asleep(tables, steps.Sum("wall_ns")));
+  const int64_t stake = std::max<int64_t>(0, python_ns - steps.CallingPythonNs());
   const double share = steps.Share(stake);
   if (share < kHostPythonShare) return std::vector<Bottleneck>{};
   Bottleneck found;
@@ -100,6 +101,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.recommendations.push_back({StrCat("move work on the inputs into the workers of the data loader", InLine(line)),
                                    "", "DataLoader(dataset, ..., num_workers=2)  # and do it in dataset.__getitem__",
                                    "hours"});
+  found.recommendations.push_back(
+      {StrCat("do it less often than in every step, where the program does not need its result", InLine(line)), "", "",
+       "minutes"});
   const auto ns = static_cast<double>(stake);
   found.gain = steps.GainOf(ns * 0.2, ns * 0.5, ns * 0.9, 0.4);
   return std::vector{std::move(found)};
@@ -113,8 +117,10 @@ RULE(host_python) = {
     .title = "On the CPU, steps are Python code more than operators",
     .why =
         "Of processes that use no GPU: time of the steps in which no operator runs and nothing is waited for, without "
-        "time asleep. Reported at 25 % of the analysed time or more, where operators are not tiny: host_operators is "
-        "about those. Names the functions with most of it, by recorded stacks or a profile of the Python code.",
+        "time asleep, and without what calls of tiny operators need: host_operators is about those. Reported at 25 % "
+        "of "
+        "the analysed time or more. Names the functions with most of it, by recorded stacks or a profile of the Python "
+        "code.",
     .needs = kNeeds,
     .check = Check};
 

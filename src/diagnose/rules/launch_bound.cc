@@ -11,6 +11,7 @@
 #include "analyses/rows/idle.h"
 #include "analyses/rows/launch_waits.h"
 #include "analyses/rows/launches.h"
+#include "analyses/rows/syncs.h"
 #include "analyses/rows/warm_up.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -26,7 +27,11 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "launches", "launch_waits", "warm_up", "kernels", "operators"};
+// Ours: a graph of fewer launches than this between two waits for the device saves less than making it costs.
+constexpr int64_t kLaunchesPerWait = 20;
+
+constexpr std::string_view kNeeds[] = {"ledger", "idle",    "launches", "launch_waits",
+                                       "syncs",  "warm_up", "kernels",  "operators"};
 
 std::vector<Evidence> LaunchEvidence(const LaunchesRows& launches) {
   std::vector<Evidence> all;
@@ -115,9 +120,18 @@ std::vector<Evidence> LeftOut(const LaunchWaitsRows& waits, const LaunchStake& s
   return all;
 }
 
-std::vector<Recommendation> Recommend(const LaunchesRows& launches, bool compiled) {
+// Does the host wait for the device so often that a step cannot be one graph? A wait within it ends the capture.
+bool WaitsTooOften(const SyncsRows& syncs, const LaunchesRows& launches) {
+  int64_t waits = 0;
+  for (size_t row = 0; row < syncs.rows(); ++row)
+    if (const std::string_view kind = syncs.Text(row, "kind"); kind != "stream_wait" && !syncs.IsNull(row, "call"))
+      waits += syncs.Int(row, "calls");
+  return kLaunchesPerWait * waits > SumOf(launches, "calls");
+}
+
+std::vector<Recommendation> Recommend(const LaunchesRows& launches, const SyncsRows& syncs, bool compiled) {
   std::vector<Recommendation> all;
-  const bool graphs = SumOf(launches, "graph_calls") > 0;
+  const bool graphs = SumOf(launches, "graph_calls") > 0 || WaitsTooOften(syncs, launches);
   all.push_back({compiled ? "compile the code that is not compiled yet, without graph breaks: fewer launches"
                           : "compile the model: fused kernels, fewer launches",
                  fixes::kCompile.Item(),
@@ -125,7 +139,7 @@ std::vector<Recommendation> Recommend(const LaunchesRows& launches, bool compile
                  "minutes"});
   if (!graphs)
     all.push_back({"capture the step in a CUDA graph: one launch for all its kernels", fixes::kCudagraph.Item(),
-                   "torch.compile(model, mode=\"reduce-overhead\")", "minutes"});
+                   "torch.compile(model, mode=\"reduce-overhead\")", "hours"});
   all.push_back({"give each kernel more to do: a larger batch", "", "", "hours"});
   return all;
 }
@@ -151,7 +165,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
   // The longest wait may be what was left out.
   if (left_out.empty()) found.evidence.push_back(LargestGaps(LongestIdle(tables), "launch_ns", "wait for a launch"));
-  found.recommendations = Recommend(launches, SeesCompiler(tables));
+  found.recommendations = Recommend(launches, tables.Get<SyncsRows>(), SeesCompiler(tables));
   const auto waste = static_cast<double>(stake.ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,

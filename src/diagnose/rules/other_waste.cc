@@ -17,6 +17,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 
 namespace gapless::internal {
 namespace {
@@ -51,7 +52,7 @@ constexpr std::array<Waste, 7> kWastes = {{
      "find what the host waits for, and launch the next work before the host waits"},
     {BottleneckType::kHostBound, &DeviceBreakdown::idle_host_ns, Gap("host_ns"), "the GPU waits ",
      " while the host runs other code", "the GPU waits while the host runs code that launches nothing",
-     "record Python stacks (with_stack=True) to see which code runs, then run it in another thread or less often"},
+     "record call stacks to see which code runs, then run it in another thread or less often"},
     {BottleneckType::kMultiGpuComm, &DeviceBreakdown::exposed_comm_ns, std::nullopt,
      "communication that nothing hides takes ", "", "the GPU communicates and computes nothing",
      "overlap communication with computation, or send less"},
@@ -61,7 +62,7 @@ constexpr std::array<Waste, 7> kWastes = {{
      "while kernels run"},
     {BottleneckType::kRecording, &DeviceBreakdown::idle_unknown_ns, Gap("unknown_ns"), "the GPU idles ",
      ", and the recording does not show why", "the GPU idles for a reason that was not recorded",
-     "record the host as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)"},
+     "record the host as well, with call stacks"},
 }};
 
 // Says where a kind of copies goes: "h2d_pageable" → "host to GPU, pageable memory".
@@ -145,7 +146,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.evidence = most.type == BottleneckType::kIo             ? CopyEvidence(tables.Get<CopiesRows>())
                    : most.type == BottleneckType::kMultiGpuComm ? CommunicationEvidence(tables.Get<CommunicationRows>())
                                                                 : GapEvidence(LongestIdle(tables), most);
-  found.recommendations.push_back({std::string(most.advice), "", "", "hours"});
+  const bool records = most.type == BottleneckType::kRecording || most.type == BottleneckType::kHostBound;
+  found.recommendations.push_back(
+      {std::string(most.advice), "", records ? RecordStacksCode(tables.run()) : "", "hours"});
   return std::vector{std::move(found)};
 }
 

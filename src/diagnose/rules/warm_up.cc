@@ -23,13 +23,13 @@ constexpr double kStartBusyShare = 0.10;
 constexpr int64_t kFewOperations = 64;
 constexpr int64_t kStartNs = 5'000'000;  // one-offs as long as this together are a start
 
-constexpr std::string_view kNeeds[] = {"warm_up", "operators"};
+constexpr std::string_view kNeeds[] = {"warm_up", "operators", "idle"};
 
 constexpr int64_t kRarely = 3;
 
 struct ColdStart {
   int64_t one_off_ns = 0, wall_ns = 0;
-  int64_t busy_ns = 0, recorded_ns = 0, operations = 0;
+  int64_t busy_ns = 0, recorded_ns = 0, window_idle_ns = 0, operations = 0;
   bool everywhere = true;   // one-offs take at least half of each recording with device work
   bool only_starts = true;  // each such recording holds a start and nothing that repeats
 };
@@ -57,6 +57,7 @@ ColdStart LookAtRecordings(Tables& tables) {
     if (timeline.devices.empty()) continue;
     start.one_off_ns += timeline.window.one_off_idle_ns, start.wall_ns += timeline.window.span.length();
     const int64_t busy_ns = DeviceWorkNs(timeline.trace());
+    start.window_idle_ns += timeline.window.span.length() - std::min(busy_ns, timeline.window.span.length());
     start.busy_ns += busy_ns, start.recorded_ns += timeline.trace().info.dur_ns;
     start.operations += static_cast<int64_t>(timeline.trace().gpu_ops.size());
     start.everywhere = start.everywhere && timeline.window.IsColdStart();
@@ -72,12 +73,17 @@ std::string WhatItIs(std::string_view kind) {
   return "first call: loads code, starts libraries";
 }
 
-std::vector<Evidence> EvidenceOf(const WarmUpRows& warm_up) {
+// The one-offs by the time in which the GPU waits for them within what is analysed: what they take before and behind it
+// is nobody's wait. Where they explain less than half of the idle time, its longest gap comes first.
+std::vector<Evidence> EvidenceOf(Tables& tables, const WarmUpRows& warm_up, int64_t idle_ns) {
   constexpr size_t kMaxShown = 4;
   std::vector<Evidence> all;
-  for (const size_t row : LargestRows(warm_up, "idle_ns", kMaxShown)) {
+  if (2 * SumOf(warm_up, "window_idle_ns") < idle_ns)
+    all.push_back(LargestGaps(LongestIdle(tables), "dur_ns", "time without work for the GPU"));
+  for (const size_t row : LargestRows(warm_up, "window_idle_ns", kMaxShown)) {
     const std::string line = TextOr(warm_up, row, "source_line", "");
-    const int64_t calls = warm_up.Int(row, "calls"), idle = warm_up.Int(row, "idle_ns");
+    const int64_t calls = warm_up.Int(row, "calls"), idle = warm_up.Int(row, "window_idle_ns");
+    if (idle == 0) continue;
     all.push_back(
         {.text = StrCat(warm_up.Text(row, "name"), InLine(line), " keeps the GPU waiting for ", FormatDuration(idle),
                         calls == 1 ? " in one call (" : StrCat(" in ", FormatCount(calls), " calls ("),
@@ -124,7 +130,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                FormatDuration(start.recorded_ns),
                " on operations that are hardly ever repeated. What limits steady work cannot be seen here.");
   }
-  found.evidence = EvidenceOf(tables.Get<WarmUpRows>());
+  found.evidence = EvidenceOf(tables, tables.Get<WarmUpRows>(), start.window_idle_ns);
   found.recommendations = Recommend(Trains(tables));
   return std::vector{std::move(found)};
 }

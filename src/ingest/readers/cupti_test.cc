@@ -123,7 +123,7 @@ TEST_F(CuptiTest, WorkWithoutAnEndIsLeftOutAndCounted) {
   const std::string unfinished = RecordOf(RecordType::kMemset, {Start(5), 0, 0, 1, 7, Fold(1), 64, 0, 3, 0, 0, 0});
   const Trace trace = MustRead(Stream({unfinished}));
   EXPECT_EQ(trace.gpu_ops.size(), 0U);
-  EXPECT_EQ(Stat(trace, "unfinished_work"), 1);
+  EXPECT_EQ(Stat(trace, "gpu_ops_without_time"), 1);
 }
 
 TEST_F(CuptiTest, AGraphRecordedAsAWholeIsWork) {

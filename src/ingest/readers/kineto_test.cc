@@ -405,5 +405,14 @@ TEST_F(KinetoTest, QuotesThatNeverCloseAreLeftOutInTimeOfTheFile) {
   if (trace) ExpectThree(*trace);
 }
 
+// Kineto on Windows does not escape: \n and \t are parts of the path.
+TEST_F(KinetoTest, BackslashesOfWindowsArePartsOfTheName) {
+  for (const std::string name : {R"(D:\new\train.py(40): main)", R"(D:\\new\\train.py(40): main)"}) {
+    const Trace trace = MustRead(R"({"traceEvents":[{"ph":"X","cat":"cpu_op","pid":1,"tid":1,"ts":1,"dur":1,"name":")" +
+                                 name + "\"}]}");
+    EXPECT_EQ(trace.Text(trace.slices.name[0]), R"(D:\new\train.py(40): main)");
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

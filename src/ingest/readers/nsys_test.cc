@@ -51,7 +51,7 @@ TEST_F(NsysReader, LaunchesAreJoinedWithinTheirProcess) {
     EXPECT_GE(ops.ts_ns[row], trace_.slices.ts_ns[launch.value]);
   }
   EXPECT_EQ(Counted("processes"), 2);
-  EXPECT_EQ(Counted("bad_times"), 1);
+  EXPECT_EQ(Counted("gpu_ops_without_time"), 1);
 }
 
 TEST_F(NsysReader, KernelsAndCopies) {

@@ -35,14 +35,12 @@ void AppendHeader(std::string& out, const Report& report) {
   if (summary.step_ns)
     facts.push_back(StrCat("median step ", FormatDuration(summary.step_ns->median), ", p95 ",
                            FormatDuration(summary.step_ns->p95)));
-  if (summary.gpu_busy_share) facts.push_back(StrCat("GPU busy ", FormatPercent(*summary.gpu_busy_share)));
-  for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
+  for (const std::string& fact : {BusyText(summary), MfuText(summary), ScalingText(summary)})
     if (!fact.empty()) facts.push_back(fact);
   out += Join(facts, " · ") + "\n";
   if (!summary.run_class.empty()) {
     const std::string limit = summary.limit.empty() ? "" : StrCat(" (", summary.limit, " bound)");
-    out += StrCat("\n**", summary.run_class == "unknown" ? "Idle, cause not recorded" : summary.run_class, "**", limit,
-                  ": ", MarkdownEscaped(summary.class_evidence), ".\n");
+    out += StrCat("\n**", VerdictText(summary), "**", limit, ": ", MarkdownEscaped(summary.class_evidence), ".\n");
   }
   for (const Error& error : report.failures) out += StrCat("\n> not read: ", MarkdownEscaped(error.ToString()), "\n");
 }
@@ -73,7 +71,7 @@ void AppendOne(std::string& out, int number, const Bottleneck& found, const Repo
   out += StrCat("\n### ", number > 0 ? StrCat(number, ". ") : "", MarkdownEscaped(ToString(found.type)), ": ",
                 MarkdownEscaped(found.title), "\n\n");
   std::vector<std::string> facts = {StrCat("severity ", FormatNumber(found.severity, 2))};
-  if (found.share_of_step) facts.push_back(StrCat(FormatPercent(*found.share_of_step), " of the step"));
+  if (found.share_of_step) facts.push_back(ShareText(report.summary, *found.share_of_step));
   if (found.gain) facts.push_back(StrCat("expected speedup ", GainText(*found.gain)));
   if (found.gain) facts.push_back(UntestedText(report.summary, *found.gain));
   if (found.apart) facts.emplace_back(ApartText(report.summary));

@@ -18,10 +18,11 @@ function Meta({of: bottleneck, analyze}: {of: Bottleneck; analyze: Analyze}) {
   const word = severityWord(bottleneck.severity);
   const part = bottleneck.part_of ? placesOf(analyze.bottlenecks).get(bottleneck.part_of) : undefined;
   const source = sourceOf(bottleneck);
+  const whole = analyze.run.steps ? "step" : "time";
   return (
     <p class="meta">
       <span class={`chip ${word}`}>{word}</span> · {bottleneck.type}
-      {bottleneck.share_of_step !== undefined && ` · ${percent(bottleneck.share_of_step)} of the step`}
+      {bottleneck.share_of_step !== undefined && ` · ${percent(bottleneck.share_of_step)} of the ${whole}`}
       {part !== undefined && ` · part of ${part}`}
       {source && (
         <>
@@ -29,6 +30,7 @@ function Meta({of: bottleneck, analyze}: {of: Bottleneck; analyze: Analyze}) {
           <code>{source}</code>
         </>
       )}
+      {bottleneck.why_first && ` · first: ${bottleneck.why_first}`}
       {bottleneck.apart && ` · ${apartOf(analyze.run)}`}
       {bottleneck.gain?.tested_programs === 0 && ` · untested on ${analyze.breakdown?.length ? "GPUs" : "CPUs"}`}
     </p>

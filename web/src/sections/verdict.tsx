@@ -28,7 +28,11 @@ function figures(analyze: Analyze): Figure[] {
     list.push({name: "median step", value: duration(median), raw: median, ...(small && {small})});
   }
   if (run.gpu_busy_share !== undefined)
-    list.push({name: "GPU busy", value: percent(run.gpu_busy_share), raw: run.gpu_busy_share});
+    list.push({
+      name: "GPU busy",
+      value: (run.gpu_busy_is_least ? "≥ " : "") + percent(run.gpu_busy_share),
+      raw: run.gpu_busy_share,
+    });
   if (run.mfu !== undefined && (run.mfu_coverage ?? 0) >= 0.5) {
     const least = (run.mfu_coverage ?? 0) < 0.995 ? "≥ " : "";
     list.push({name: "MFU", value: least + percent(run.mfu), raw: run.mfu});

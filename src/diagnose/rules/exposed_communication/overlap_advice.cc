@@ -40,15 +40,16 @@ Recommendation OverlapAdvice(const Use& use) {
             "", "", "days"};
   if (kind == "broadcast")
     return {"do not broadcast buffers in every forward pass", "", "DDP(model, broadcast_buffers=False)", "minutes"};
+  if (kind == "all_reduce" && use.one_by_one())
+    return {StrCat("reduce gradients in few large buckets while the backward pass computes, not in ",
+                   FormatNumber(use.calls, 0), use.has_steps ? " calls a step" : " calls",
+                   ": DistributedDataParallel does"),
+            fixes::kDdpBucket.Item("50"), "model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)",
+            "hours"};
   if (!use.trains)
     return {
         "overlap it with computation: split the batch in two, and let one half communicate while the other computes",
         "", "", "days"};
-  if (use.one_by_one())
-    return {StrCat("reduce gradients in few large buckets while the backward pass computes, not in ",
-                   FormatNumber(use.calls_per_step, 0), " calls a step: DistributedDataParallel does"),
-            fixes::kDdpBucket.Item("50"), "model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)",
-            "hours"};
   return {"let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view",
           fixes::kDdpBucket.Item("50"), "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)",
           "minutes"};
@@ -61,12 +62,15 @@ Use UseOf(Tables& tables, const LedgerView& ledger) {
   const auto events = tables.Get<HostEventsRows>();
   const auto groups = tables.Get<CollectiveGroupsRows>();
   for (size_t row = 0; row < events.rows(); ++row) use.ddp |= events.Text(row, "kind") == "ddp";
-  use.trains = use.ddp || ledger.step_rows > 0;
+  use.has_steps = ledger.step_rows > 0;
+  use.trains = use.ddp || use.has_steps;
   std::map<int64_t, double> calls;  // by trace
   for (size_t row = 0; row < groups.rows(); ++row)
-    if (groups.Text(row, "kind") == use.kind && !groups.IsNull(row, "calls_per_step"))
-      calls[groups.Int(row, "trace")] += groups.Real(row, "calls_per_step");
-  for (const auto& [trace, each] : calls) use.calls_per_step = std::max(use.calls_per_step, each);
+    if (groups.Text(row, "kind") == use.kind)
+      calls[groups.Int(row, "trace")] += groups.IsNull(row, "calls_per_step")
+                                             ? static_cast<double>(groups.Int(row, "calls"))
+                                             : groups.Real(row, "calls_per_step");
+  for (const auto& [trace, each] : calls) use.calls = std::max(use.calls, each);
   return use;
 }
 

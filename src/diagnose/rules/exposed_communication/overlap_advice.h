@@ -19,11 +19,13 @@ namespace gapless::internal::exposed {
 struct Use {
   std::string kind;  // kind of collective with the most exposed time; "": not recorded
   bool ddp = false;
-  bool trains = false;        // it has steps or wraps its model: all-reduces are of gradients
-  double calls_per_step = 0;  // calls per step of that kind, on the rank with the most
+  bool has_steps = false;
+  bool trains = false;  // it has steps or wraps its model: all-reduces are of gradients
+  // Calls of that kind on the rank with the most: per step, or in a recording without steps in all.
+  double calls = 0;
 
   // One by one, not in buckets: DistributedDataParallel makes some ten calls a step.
-  bool one_by_one() const { return !ddp && calls_per_step > 50; }
+  bool one_by_one() const { return !ddp && calls > 50; }
 };
 Use UseOf(Tables& tables, const LedgerView& ledger);
 

@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "ingest/readers/cupti/names.h"
 #include "ingest/readers/cupti/values.h"
+#include "trace/lost_work.h"
 
 namespace gapless::internal::cupti {
 namespace {
@@ -35,7 +36,7 @@ struct NoteText {
 constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {{
     {"unreadable_records", Severity::kError, "records that end in the middle were left out"},
     {"bad_times", Severity::kLoss, "records without a usable time, or that last over a day, were left out"},
-    {"unfinished_work", Severity::kLoss, "work that CUPTI reported without start or end was left out"},
+    {kOpsWithoutTime, Severity::kLoss, kOpsWithoutTimeText},
     {"unknown_records", Severity::kInfo, "records of kinds that this version does not know were skipped"},
     {"lost_names", Severity::kLoss, "names that were defined in a damaged part of the file are missing"},
     {"open_ranges", Severity::kInfo, "ranges that were not closed were left out"},

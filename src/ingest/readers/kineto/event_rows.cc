@@ -59,15 +59,17 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
     saw_framework_ |= TokenText(event.name).starts_with("PyTorch Profiler");
     return Tell(Note::kRecorderSpan, offset);
   }
+  const bool is_op = category == Category::kKernel || category == Category::kMemcpy || category == Category::kMemset;
   const int64_t ts = TokenNs(event.ts);
-  if (ts == kAbsent) return Tell(Note::kBadTime, offset);
-  if (event.dur.empty()) return Tell(Note::kMissingDuration, offset);
+  if (ts == kAbsent) return Tell(is_op ? Note::kOpWithoutTime : Note::kBadTime, offset);
+  if (event.dur.empty()) return Tell(is_op ? Note::kOpWithoutTime : Note::kMissingDuration, offset);
   int64_t dur = TokenNs(event.dur);
-  if (dur == kAbsent || dur > kMaxDurationNs) return Tell(Note::kBadTime, offset);
+  if (dur == kAbsent || dur > kMaxDurationNs) return Tell(is_op ? Note::kOpWithoutTime : Note::kBadTime, offset);
   if (dur < 0) {
     Tell(Note::kNegativeDuration, offset);
     dur = 0;
   }
+  if (event.cat == "\"cuda_profiler_range\"") return Tell(Note::kCounterRange, offset);
   switch (category) {
     case Category::kKernel:
     case Category::kMemcpy:

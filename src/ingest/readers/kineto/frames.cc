@@ -188,6 +188,19 @@ bool UnicodeEscape(std::string_view text, size_t& at, std::string& out) {
   return true;
 }
 
+constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
+
+// Did the recorder write backslashes as they are? Kineto does on Windows: "D:\new\train.py" is no line break in "D:"
+// and no tab. It shows by an escape that JSON does not have, or by a drive whose backslash stands alone.
+bool WritesBackslashesAsTheyAre(std::string_view text) {
+  for (size_t at = 0; (at = text.find('\\', at)) != std::string_view::npos && at + 1 < text.size(); at += 2) {
+    const char next = text[at + 1];
+    if (next != 'u' && kEscapes.find(next) == std::string_view::npos) return true;
+    if (at > 0 && text[at - 1] == ':' && next != '\\' && next != '/' && next != '"') return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string UserLine(std::string_view frames) {
@@ -209,6 +222,7 @@ std::string UserFunction(std::string_view name) {
 }
 
 std::string Unescape(std::string_view text) {
+  if (WritesBackslashesAsTheyAre(text)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
@@ -217,7 +231,6 @@ std::string Unescape(std::string_view text) {
       continue;
     }
     const char c = text[++at];
-    static constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
     if (const size_t known = kEscapes.find(c); known != std::string_view::npos) {
       out += kMeanings[known];
       ++at;

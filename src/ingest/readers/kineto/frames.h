@@ -15,7 +15,7 @@ std::string UserLine(std::string_view frames);
 // comprehensions and lambdas, which belong to the function around them. The line in the
 // name is no place of a call: it is the function's first line, or where the function stood when the recording began.
 std::string UserFunction(std::string_view frame);
-// Resolves JSON escapes. Invalid ones are kept as they are.
+// Resolves JSON escapes, unless the recorder wrote backslashes as they are (on Windows). Invalid ones are kept.
 std::string Unescape(std::string_view text);
 // Returns a negative number, at most -2, that stands for a process or thread named by text. Equal texts give equal
 // numbers; different texts may share one by chance of 1 in 2^31.

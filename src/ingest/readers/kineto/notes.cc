@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "trace/lost_work.h"
+
 namespace gapless::internal::kineto {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"unreadable_events", Severity::kError, "events that are no valid JSON were left out"},
     {"deep_events", Severity::kError, "events nested deeper than 64 levels, or never closed, were left out"},
     {"bad_times", Severity::kLoss, "events without a usable time, or that last over a day, were left out"},
+    {kOpsWithoutTime, Severity::kLoss, kOpsWithoutTimeText},
     {"missing_durations", Severity::kLoss, "complete events without a duration were left out"},
     {"negative_durations", Severity::kLoss, "events with a negative duration count as length 0"},
     {"control_characters", Severity::kInfo, "events with control characters in their texts were cleaned"},
@@ -28,6 +31,8 @@ constexpr std::array<NoteText, static_cast<size_t>(Note::kCount)> kNoteTexts = {
     {"other_phases", Severity::kInfo, "events of phases that carry no time were left out"},
     {"other_categories", Severity::kInfo, "slices of unknown categories are kept as category other"},
     {"gapless_annotations", Severity::kInfo, "what gapless added to a converted recording is not part of the tables"},
+    {"counter_ranges", Severity::kLoss,
+     "ranges of hardware counters (cuda_profiler_range) are not read: Nsight Compute's reports are"},
 }};
 
 }  // namespace

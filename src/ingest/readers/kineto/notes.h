@@ -15,6 +15,7 @@ enum class Note : uint8_t {
   kBadEvent,
   kDeepEvent,
   kBadTime,
+  kOpWithoutTime,
   kMissingDuration,
   kNegativeDuration,
   kControlCharacters,
@@ -26,6 +27,7 @@ enum class Note : uint8_t {
   kOtherPhase,
   kOtherCategory,
   kOwnAnnotation,
+  kCounterRange,
   kCount
 };
 

@@ -3,6 +3,7 @@
 // export are loaded first, since every other table refers to them by number.
 #include "base/strings.h"
 #include "ingest/readers/nsys/tables.h"
+#include "trace/lost_work.h"
 
 namespace gapless::internal::nsys {
 namespace {
@@ -29,7 +30,8 @@ void Importer::ReadAbout() {
   for (const char* table : {"META_DATA_EXPORT", "EXPORT_META_DATA"})
     if (auto rows = database_.Select(table, {"name", "value"}, 2))
       while (rows->Next()) {
-        if (rows->Text(0) == "EXPORT_PRODUCT_VERSION") builder_.AddEnvironment("nsys.version", rows->Text(1));
+        if (rows->Text(0) == "EXPORT_PRODUCT_VERSION")
+          version_ = rows->Text(1), builder_.AddEnvironment("nsys.version", version_);
         if (rows->Text(0) == "EXPORT_SCHEMA_VERSION") builder_.AddEnvironment("nsys.schema", rows->Text(1));
       }
   if (auto rows = database_.Select("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, 1))
@@ -91,6 +93,7 @@ void Importer::Finish() {
   builder_.info().event_count = events_;
   builder_.Count("bad_times", Severity::kLoss, bad_times_, kAbsent,
                  "rows without a usable time, or that last over a day, were left out");
+  builder_.Count(kOpsWithoutTime, Severity::kLoss, ops_without_time_, kAbsent, kOpsWithoutTimeText);
   builder_.Count("nested_calls", Severity::kInfo, nested_calls_, kAbsent,
                  "calls that were recorded twice, one inside the other, are kept once");
   builder_.Count("open_ranges", Severity::kInfo, open_ranges_, kAbsent, "NVTX ranges that never ended were left out");

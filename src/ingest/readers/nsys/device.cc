@@ -4,6 +4,7 @@
 // Each function names the columns that it wants; the constants before it are their places in that list. Columns
 // that an older version lacks are absent in every row.
 #include <array>
+#include <optional>
 
 #include "base/strings.h"
 #include "ingest/readers/nsys/tables.h"
@@ -64,11 +65,7 @@ void Importer::ReadKernels() {
                                5);
   while (rows && rows->Next()) {
     Span span;
-    if (!TimeOf(*rows, kStart, kEnd, span)) continue;
-    if (span.ts_ns <= 0) {  // the device never reported a start
-      ++bad_times_;
-      continue;
-    }
+    if (!OpTimeOf(*rows, kStart, kEnd, span)) continue;
     GpuOpRow row{.kind = GpuOpKind::kKernel, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
     row.name = NameOf(rows->Int(kName));
     if (row.name == StringId::kNone) row.name = NameOf(rows->Int(kShortName));
@@ -102,7 +99,7 @@ void Importer::ReadCopies() {
                                        4);
     while (rows && rows->Next()) {
       Span span;
-      if (!TimeOf(*rows, kStart, kEnd, span)) continue;
+      if (!OpTimeOf(*rows, kStart, kEnd, span)) continue;
       GpuOpRow row{
           .kind = copies ? GpuOpKind::kMemcpy : GpuOpKind::kMemset, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
       const std::string name = copies ? CopyName(rows->Int(kOperation), rows->Int(kFrom), rows->Int(kTo))
@@ -130,7 +127,7 @@ void Importer::ReadGraphs() {
       {"start", "end", "deviceId", "streamId", "globalPid", "correlationId", "contextId", "graphId"}, 4);
   while (rows && rows->Next()) {
     Span span;
-    if (!TimeOf(*rows, 0, 1, span)) continue;
+    if (!OpTimeOf(*rows, 0, 1, span)) continue;
     GpuOpRow row{
         .name = Interned("CUDA graph"), .kind = GpuOpKind::kKernel, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
     const int64_t global = rows->Int(4);
@@ -143,8 +140,26 @@ void Importer::ReadGraphs() {
   }
 }
 
+namespace {
+
+// What a number in syncType means, by the version of nsys ("2024.5.1.113-…") that wrote it: there are three numberings,
+// and ENUM_CUPTI_SYNC_TYPE of the export does not tell them apart. A row of a known call is what the call is
+// (trace/syncs.cc), so this counts for rows without one.
+std::optional<SyncKind> SyncKindOf(int64_t type, std::string_view version) {
+  using enum SyncKind;
+  constexpr std::optional<SyncKind> kNone;
+  constexpr std::optional<SyncKind> kFirst[] = {kNone, kDevice, kEvent, kStream, kNone};        // up to 2024.4
+  constexpr std::optional<SyncKind> kSecond[] = {kDevice, kEvent, kStream, kNone, kNone};       // 2024.5 and 2024.6
+  constexpr std::optional<SyncKind> kThird[] = {kNone, kEvent, kStreamWait, kStream, kDevice};  // from 2025.1 on
+  if (type < 0 || type > 4) return kNone;
+  const std::string_view release = version.substr(0, 6);  // "2024.5"; an export without a version is an old one
+  const auto& kinds = release >= "2025.1" ? kThird : release >= "2024.5" ? kSecond : kFirst;
+  return kinds[type];
+}
+
+}  // namespace
+
 void Importer::ReadSyncs() {
-  constexpr SyncKind kKinds[] = {SyncKind::kEvent, SyncKind::kStreamWait, SyncKind::kStream, SyncKind::kDevice};
   constexpr int64_t kNoNumber = 0xFFFFFFFF;  // "no stream" and "no event"
   auto rows = database_.Select(
       "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
@@ -153,8 +168,9 @@ void Importer::ReadSyncs() {
     Span span;
     if (!TimeOf(*rows, 0, 1, span)) continue;
     const int64_t type = rows->Int(2), global = rows->Int(3), stream = rows->Int(5), event = rows->Int(6);
-    if (type < 1 || type > 4) continue;
-    SyncRow row{.kind = kKinds[type - 1], .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
+    const std::optional<SyncKind> kind = SyncKindOf(type, version_);
+    if (!kind) continue;
+    SyncRow row{.kind = *kind, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
     if (const int32_t device = rows->Int32(4); device != kAbsent32) row.device = DeviceOf(device, global);
     if (stream != kNoNumber) row.stream = stream;
     if (event != kNoNumber) row.event = event;

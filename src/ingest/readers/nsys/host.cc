@@ -49,17 +49,28 @@ int64_t Ids::Correlation(int64_t correlation, int64_t global) {
   return correlation + (index << kBits);
 }
 
-// Reads start and end of a row in ns, and counts the row. Returns false, and counts that, without a usable time or
-// for more than a day. Slightly negative starts are kept: times count from the start of the session.
-bool Importer::TimeOf(const Rows& rows, int start, int end, Span& span) {
+// Reads start and end of a row in ns. Returns false without a usable time or for more than a day. Slightly negative
+// starts are kept: times count from the start of the session.
+bool Importer::ReadSpan(const Rows& rows, int start, int end, Span& span) {
   const int64_t from = rows.Int(start), to = rows.Int(end);
-  ++events_;
-  if (from == kAbsent || to == kAbsent || to < from || from < -kMaxDurationNs || to - from > kMaxDurationNs) {
-    ++bad_times_;
+  if (from == kAbsent || to == kAbsent || to < from || from < -kMaxDurationNs || to - from > kMaxDurationNs)
     return false;
-  }
   span = {from, to - from};
   return true;
+}
+
+bool Importer::TimeOf(const Rows& rows, int start, int end, Span& span) {
+  ++events_;
+  const bool usable = ReadSpan(rows, start, end, span);
+  bad_times_ += usable ? 0 : 1;
+  return usable;
+}
+
+bool Importer::OpTimeOf(const Rows& rows, int start, int end, Span& span) {
+  ++events_;
+  const bool usable = ReadSpan(rows, start, end, span) && span.ts_ns > 0;
+  ops_without_time_ += usable ? 0 : 1;
+  return usable;
 }
 
 StringId Importer::NameOf(int64_t string_id) {

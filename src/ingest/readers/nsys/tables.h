@@ -52,8 +52,10 @@ class Importer {
   struct Span {
     int64_t ts_ns = 0, dur_ns = 0;
   };
-  // False: no usable time; counted.
+  // False: no usable time; counted. A device that reported none left a start of 0.
+  static bool ReadSpan(const Rows& rows, int start, int end, Span& span);
   bool TimeOf(const Rows& rows, int start, int end, Span& span);
+  bool OpTimeOf(const Rows& rows, int start, int end, Span& span);
   StringId NameOf(int64_t string_id);
   StringId Interned(std::string_view text) { return shard_.Text(text); }
   int32_t DeviceOf(int32_t device, int64_t global) const;
@@ -65,6 +67,7 @@ class Importer {
   TraceBuilder& builder_;
   TraceBuilder::Shard& shard_;
   Ids ids_;
+  std::string version_{};  // of the nsys that wrote the export
   std::unordered_map<int64_t, std::string> strings_;
   std::unordered_map<int64_t, StringId> names_;
   std::unordered_map<int64_t, ApiKind> api_kinds_;
@@ -72,7 +75,7 @@ class Importer {
   std::map<std::pair<int64_t, int64_t>, int32_t> gpu_of_;  // key: (pid, CUDA's number); value: nsys' number of the GPU
   std::set<int64_t> ranged_processes_;
   int64_t session_start_unix_ns_ = kAbsent;
-  int64_t events_ = 0, bad_times_ = 0, nested_calls_ = 0, open_ranges_ = 0, other_nvtx_ = 0;
+  int64_t events_ = 0, bad_times_ = 0, ops_without_time_ = 0, nested_calls_ = 0, open_ranges_ = 0, other_nvtx_ = 0;
 };
 
 }  // namespace gapless::internal::nsys

@@ -52,7 +52,7 @@ std::string PartOf(const Bottleneck& bottleneck, const Report& report) {
 // "DATA_LOADING · critical · 20.1 % of the step · train.py:41"
 std::string Label(const Bottleneck& bottleneck, const Report& report) {
   std::vector<std::string> items = {std::string(ToString(bottleneck.type)), std::string(SeverityWord(bottleneck))};
-  if (bottleneck.share_of_step) items.push_back(FormatPercent(*bottleneck.share_of_step) + " of the step");
+  if (bottleneck.share_of_step) items.push_back(ShareText(report.summary, *bottleneck.share_of_step));
   if (const std::string part = PartOf(bottleneck, report); !part.empty()) items.push_back(part);
   for (const Evidence& evidence : bottleneck.evidence) {
     if (evidence.source.empty()) continue;
@@ -129,6 +129,7 @@ void AppendCured(std::string& out, const Bottleneck& head, const Report& report,
 std::string One(int place, const Bottleneck& bottleneck, const Report& report, const Paint& paint) {
   std::string out = Title(place, bottleneck, paint);
   AppendIndented(out, Label(bottleneck, report), paint, Tone::kDim);
+  if (!bottleneck.why_first.empty()) AppendIndented(out, StrCat("first: ", bottleneck.why_first), paint, Tone::kDim);
   AppendEvidence(out, bottleneck, paint);
   if (!bottleneck.also.empty()) AppendIndented(out, bottleneck.also, paint, Tone::kPlain);
   AppendAdvice(out, bottleneck, paint);

@@ -96,7 +96,8 @@ std::vector<BreakdownLine> RowsOf(const Report& report) {
   return {{Tone::kCompute, "compute", total.compute_ns, compute},
           {Tone::kCommunication, "communication", total.exposed_comm_ns, {"not hidden by compute"}},
           {Tone::kCopy, "copy", total.exposed_copy_ns, copy},
-          {Tone::kIdle, "idle", total.idle_ns, IdleRemarks(total, PieceNs(report))}};
+          {Tone::kIdle, summary.gpu_busy_is_least ? "idle or lost" : "idle", total.idle_ns,
+           IdleRemarks(total, PieceNs(report))}};
 }
 
 // "█ compute         56.2 %    99.1 ms   remarks", the remarks wrapped under themselves.
@@ -161,7 +162,7 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
   std::string title = summary.steps > 0 ? "where a step goes" : "where the time goes";
   title += StrCat(": ", FormatDuration(PieceNs(report)), summary.steps > 0 ? " on average" : "");
   if (summary.breakdown.size() > 1) title += StrCat(", ", summary.breakdown.size(), " GPUs");
-  std::string verdict = summary.run_class == "unknown" ? "idle, cause not recorded" : summary.run_class;
+  std::string verdict = VerdictText(summary);
   if (summary.limit == "I/O" || summary.limit == "CPU") verdict += StrCat(" (", summary.limit, ")");
   // The verdict ends at the right edge, at least two spaces after the title.
   const int gap = paint.width() - DisplayWidth(title) - DisplayWidth(verdict);

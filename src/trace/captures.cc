@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs the calls that begin and end a graph capture on each thread.
-#include "analyses/captures.h"
+#include "trace/captures.h"
 
 #include <string_view>
 
@@ -38,9 +38,9 @@ std::vector<std::vector<Capture>> CapturesByThread(const Trace& trace) {
     if (call == CaptureCall::kBegin) {
       begun[thread] = SliceId(row);
     } else if (!begun[thread].valid()) {
-      if (call == CaptureCall::kInstantiate) captures[thread].push_back({{start, end}, SliceId(row)});
+      if (call == CaptureCall::kInstantiate) captures[thread].push_back({start, end, SliceId(row)});
     } else if (call == CaptureCall::kEnd) {
-      captures[thread].push_back({{slices.ts_ns[begun[thread].value], end}, begun[thread]});
+      captures[thread].push_back({slices.ts_ns[begun[thread].value], end, begun[thread]});
       begun[thread] = SliceId();
     }
   }

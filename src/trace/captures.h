@@ -5,13 +5,12 @@
 
 #include <vector>
 
-#include "analyses/intervals.h"
 #include "trace/trace.h"
 
 namespace gapless::internal {
 
 struct Capture {
-  Interval span;
+  int64_t start_ns, end_ns;
   SliceId begin;  // the call that began it
 };
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work of the devices that the recording does not hold (trace/lost_work.h). Idle time is known only as well as this is
+// zero: what is missing looks like it.
+#include "analyses/rows/lost_work.h"
+
+#include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "trace/lost_work.h"
+
+namespace gapless::internal {
+namespace {
+
+Result<Table> Compute(const Run&, Tables& tables) {
+  Table table = EmptyTable<LostWorkRows>();
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    const Trace& trace = timeline.trace();
+    const auto ops = static_cast<int64_t>(trace.gpu_ops.size());
+    const int64_t without_time = OpsWithoutTime(trace);
+    if (ops + without_time == 0) continue;
+    const LostWork work = FindLostWork(trace);
+    const Interval window = timeline.window.host;
+    int64_t launches = 0, lost = 0;
+    for (size_t i = 0; i < work.launches.size(); ++i) {
+      const int64_t ts_ns = trace.slices.ts_ns[work.launches[i].value];
+      if (ts_ns < window.start || ts_ns >= window.end) continue;
+      ++launches, lost += work.is_lost[i];
+    }
+    auto row = BeginRow(table, *timeline.of);
+    row.Int(ops).Int(without_time).Int(launches).Int(lost);
+    row.Real(launches > 0 ? ShareOf(lost, launches) : ShareOf(without_time, ops + without_time));
+  }
+  return table;
+}
+
+}  // namespace
+
+ANALYSIS(lost_work) = {.name = "lost_work",
+                       .help = "Work of the devices that was launched and is not in the recording",
+                       .columns = LostWorkRows::kColumns,
+                       .run = Compute};
+
+}  // namespace gapless::internal
