@@ -7,7 +7,7 @@ usage: rankings.py PROGRAM [--update] [GOLDEN...]
 tests/rankings/*.golden: lines with `#` say why the list is right, lines with `=` name the recordings (below kineto/ in the
 corpus; versions of one file share a golden), the rest is what is printed of them: the class of the run, then the bottlenecks
 as they are ranked. Every recording of the corpus that has steps must have one. --update writes what was printed; a golden
-without a reason fails.
+without a reason fails. And whatever is said must not contradict itself (contradictions).
 """
 
 from __future__ import annotations
@@ -45,6 +45,57 @@ def ranking(report: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+# Class of a run -> the part of the breakdown that gives it its name.
+WASTES = {
+    "input bound": "idle_data_ns",
+    "launch bound": "idle_launch_ns",
+    "sync bound": "idle_sync_ns",
+    "host bound": "idle_host_ns",
+    "unknown": "idle_unknown_ns",
+    "communication bound": "exposed_comm_ns",
+    "copy bound": "exposed_copy_ns",
+}
+NAMES_THE_RUN = 0.30  # share of the time from which a waste does
+ROUNDING = 0.001
+
+
+def class_contradiction(run: dict[str, Any], breakdown: list[dict[str, Any]]) -> list[str]:
+    """A waste names the run where it takes 30 % of the time or more; below that the largest bar does."""
+    wall = sum(device["wall_ns"] for device in breakdown)
+    judged = run.get("class", "") in WASTES or run.get("class") in ("compute bound", "memory bound")
+    if wall == 0 or not judged or run.get("gpu_busy_is_least") or len(run["ranks"]) > 1:
+        return []  # waiting for recorders of other ranks to start counts for nothing, and is not in the JSON
+    share = {key: sum(device.get(key, 0) for device in breakdown) / wall for key in (*WASTES.values(), "compute_ns", "idle_ns")}
+    bars = [share[key] for key in ("compute_ns", "idle_ns", "exposed_comm_ns", "exposed_copy_ns")]
+    waste = max(share[key] for key in WASTES.values())
+    if run["class"] not in WASTES:
+        fits = waste <= NAMES_THE_RUN + ROUNDING and share["compute_ns"] >= max(bars) - ROUNDING
+    else:
+        named = share[WASTES[run["class"]]]
+        fits = named >= max(NAMES_THE_RUN, waste) - ROUNDING or share["compute_ns"] < max(bars) + ROUNDING
+    return [] if fits else [f"{run['class']}: {({key: round(part, 3) for key, part in share.items()})}"]
+
+
+def contradictions(report: dict[str, Any]) -> list[str]:
+    """What a report says that another part of it denies."""
+    run, found, breakdown = report["run"], report["bottlenecks"], report.get("breakdown", [])
+    wrong = class_contradiction(run, breakdown)
+    window = sum(device["wall_ns"] for device in breakdown)
+    for finding in found:
+        for evidence in finding["evidence"]:
+            if window and evidence.get("unit") == "ns" and evidence["value"] > window * (1 + ROUNDING):
+                wrong.append(f"{finding['id']}: more than the {window / 1e6:.2f} ms analysed: {evidence['text']}")
+    placed = [finding for finding in found if finding.get("gain", {}).get("expected", 1) >= 1.005]
+    words = [word(finding["severity"]) for finding in placed if not finding.get("cured_by")]
+    order = ["critical", "warning", "minor"]
+    if words != sorted(words, key=order.index):
+        wrong.append(f"severity does not fall along the list: {', '.join(words)}")
+    for finding in found:
+        if finding["id"] in report.get("together", {}).get("bottlenecks", []) and finding["gain"]["expected"] < 1.005:
+            wrong.append(f"{finding['id']} is in the plan and brings {finding['gain']['expected']:.4f}x")
+    return wrong
+
+
 def report_of(program: Path, path: Path) -> dict[str, Any] | None:
     """The report as JSON; none where the file is no recording."""
     command = [str(program), "analyze", str(path), "--json", "--no-cache"]
@@ -71,6 +122,7 @@ def check(program: Path, root: Path, golden: Path, update: bool) -> list[str]:
     for recording in recordings:
         report = report_of(program, root / recording)
         text = ranking(report) if report else "not a recording\n"
+        wrong += [f"{recording}: {line}" for line in (contradictions(report) if report else [])]
         if update and recording == recordings[0]:
             head = comments + [f"= {name}" for name in recordings]
             golden.write_text("\n".join(head) + "\n" + text, encoding="utf-8")
@@ -84,8 +136,9 @@ def without_golden(program: Path, root: Path, named: set[str]) -> list[str]:
     paths = [path for path in sorted(root.rglob("*")) if path.is_file() and str(path.relative_to(root)) not in named]
     with ThreadPoolExecutor(2) as pool:
         reports = list(pool.map(lambda path: report_of(program, path), paths))
-    missing = [path for path, report in zip(paths, reports) if report and "steps" in report["run"]]
-    return [f"{path.relative_to(root)}: has steps and no golden" for path in missing]
+    read = [(path.relative_to(root), report) for path, report in zip(paths, reports) if report]
+    missing = [f"{path}: has steps and no golden" for path, report in read if "steps" in report["run"]]
+    return missing + [f"{path}: {line}" for path, report in read for line in contradictions(report)]
 
 
 def main() -> int:

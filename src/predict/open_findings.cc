@@ -29,6 +29,17 @@ void AdviseFirst(size_t recommendation, Bottleneck& found) {
   if (std::string& text = found.recommendations.front().text; text.starts_with(kOr)) text.erase(0, kOr.size());
 }
 
+void HangBelow(const std::string& head, size_t at, std::vector<OpenFinding>& open, std::vector<Bottleneck>& list) {
+  Bottleneck& found = open[at].found;
+  found.cured_by = head;
+  found.gain.reset(), found.step_left = list.back().step_left;
+  auto after = std::ranges::find(list, head, &Bottleneck::id);
+  while (++after != list.end() && after->cured_by == head) {
+  }
+  list.insert(after, std::move(found));
+  open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
 void HangOthers(const std::string& head, std::string_view fix, std::vector<OpenFinding>& open,
                 std::vector<Bottleneck>& list) {
   for (size_t i = 0; i < open.size();) {
@@ -40,13 +51,7 @@ void HangOthers(const std::string& head, std::string_view fix, std::vector<OpenF
       continue;
     }
     if (same != nullptr) AdviseFirst(same->recommendation, found);
-    found.cured_by = same != nullptr ? head : whole->cured_by.empty() ? whole->id : whole->cured_by;
-    found.gain.reset(), found.step_left = list.back().step_left;
-    auto after = std::ranges::find(list, found.cured_by, &Bottleneck::id);
-    while (++after != list.end() && after->cured_by == found.cured_by) {
-    }
-    list.insert(after, std::move(found));
-    open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+    HangBelow(same != nullptr ? head : whole->cured_by.empty() ? whole->id : whole->cured_by, i, open, list);
     i = 0;  // what is part of this one may be cured with it
   }
 }

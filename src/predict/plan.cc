@@ -21,6 +21,7 @@ constexpr double kMinLeft = 0.05;       // smallest remaining share: no estimate
 constexpr double kWorthSaying = 0.005;  // smallest saving that is mentioned, as a share of the step
 constexpr double kMinor = 0.39;         // severity of what is not worth a warning
 constexpr double kUsualHigh = 1.5;      // the upper bound of what a fix saves, in times of the expectation
+constexpr double kWorthHanging = 1.02;  // gain alone of what is said to be cured by another fix
 constexpr double kRounding = 1.02;      // a gain that passes its stake by less does not
 constexpr std::string_view kReplay = "replay";
 
@@ -57,12 +58,16 @@ std::string_view SafetyText(Safety safety) {
   }
 }
 
+// How severe a finding may be whose fix is replayed with this gain.
+double MostSevere(double gain) {
+  return gain < kMinBought ? kMinor : std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain)));
+}
+
 // Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
 // severe as its fix may save.
 void BoundSeverity(Bottleneck& found) {
   if (!found.gain || (found.gain->method != kReplay && found.gain->expected >= kMinBought)) return;
-  const double most = found.gain->expected < kMinBought ? 0 : SeverityOfShare(RemovedBy(found.gain->high));
-  found.severity = std::min(found.severity, std::max(most, kMinor));
+  found.severity = std::min(found.severity, MostSevere(found.gain->expected));
 }
 
 // The speedup if all of the affected time went, when `before` of the recorded step is left; no limit if it is not
@@ -88,7 +93,11 @@ class PlanMaker {
         open_.push_back({.found = std::move(bottleneck)}),
             open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
     }
-    for (Best best = FindBest(); best.severity >= 0; best = FindBest()) Take(best);
+    for (OpenFinding& open : open_) open.alone = BestOf(open);
+    for (Best best = FindBest(); best.severity >= 0; best = FindBest()) {
+      Take(best);
+      HangEmptied();
+    }
     TakeTheRest();
     Conclude();
     found = std::move(list_);
@@ -97,11 +106,14 @@ class PlanMaker {
 
  private:
   Effect EstimateOf(const Bottleneck& found) const;
+  void LearnOpen();
   Best FindBest();
   void Offer(size_t open, std::optional<Option> option, double gain, double low, Best& best) const;
   std::string WhyFirst(const Bottleneck& head, const std::optional<Option>& option) const;
   size_t HeadFor(const Best& best) const;
   void Take(const Best& best);
+  double BestOf(const OpenFinding& open);
+  void HangEmptied();
   Gain TakeEstimate(Bottleneck& head);
   std::pair<Predictor::Progress, Prediction> PredictBeside(const WhatIfItem& item) const;
   Gain TakeOption(const Option& option, Bottleneck& head);
@@ -121,6 +133,7 @@ class PlanMaker {
   FixPrices prices_;            // prices of items on top of the chosen ones
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
+  double severity_ = 1;                       // of what was placed last
   FixPlan plan_{};
 };
 
@@ -148,18 +161,21 @@ void PlanMaker::Offer(size_t open, std::optional<Option> option, double gain, do
   const double saved = (RemovedBy(gain) + RemovedBy(low)) / 2;
   const double worth =
       saved * (advice != nullptr ? EaseOf(advice->effort) : 1) * (option ? TrustOf(SafetyOf(option->item)) : 1);
-  // As BoundSeverity() will say it, as far as is known before the fix is replayed with its interval.
-  const double most = option ? std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain))) : 1;
-  const int severity = SeverityClass(std::min(found.severity, most));
+  const int severity = SeverityClass(std::min(found.severity, option ? MostSevere(gain) : 1));
   if (severity < best.severity || (severity == best.severity && worth <= best.worth + kClearly)) return;
   best = {open, std::move(option), severity, worth};
 }
 
-Best PlanMaker::FindBest() {
+// Computes what all fixes that are asked for bring beside those taken.
+void PlanMaker::LearnOpen() {
   std::vector<WhatIfItem> items;
   for (const OpenFinding& open : open_)
     for (const Option& option : open.options) items.push_back(option.item);
   prices_.Learn(items, made_.made);
+}
+
+Best PlanMaker::FindBest() {
+  LearnOpen();
   Best best;
   for (size_t i = 0; i < open_.size(); ++i) {
     for (const Option& option : open_[i].options) {
@@ -172,6 +188,26 @@ Best PlanMaker::FindBest() {
     Offer(i, {}, gain > most * kRounding ? most : gain, std::exp(-effect.expected - effect.up), best);
   }
   return best;
+}
+
+// Returns the most that a fix of the finding brings beside those taken, as a factor; 1 where none can be replayed.
+double PlanMaker::BestOf(const OpenFinding& open) {
+  double most = 1;
+  for (const Option& option : open.options) most = std::max(most, prices_.Of(option.item, made_.made).value_or(1));
+  return most;
+}
+
+// Moves what the fix that was taken last left nothing to gain for below it: the waiting of other ranks below what held
+// them up.
+void PlanMaker::HangEmptied() {
+  if (plan_.steps.empty() || list_.empty()) return;
+  LearnOpen();
+  for (size_t i = 0; i < open_.size();) {
+    if (open_[i].alone >= kWorthHanging && BestOf(open_[i]) < kMinBought)
+      HangBelow(plan_.steps.back().id, i, open_, list_);
+    else
+      ++i;
+  }
 }
 
 // What speaks for the first of the plan.
@@ -213,6 +249,8 @@ void PlanMaker::Take(const Best& best) {
   const Gain gain = best.option ? TakeOption(*best.option, head.found) : TakeEstimate(head.found);
   const bool apart = head.found.apart;
   BoundSeverity(head.found);
+  // A fix may save more beside another one than it did when that was chosen; the list does not rise for that.
+  severity_ = head.found.severity = std::min(head.found.severity, severity_);
   list_.push_back(std::move(head.found));
   HangOthers(id, best.option ? best.option->item.name : "", open_, list_);
   if (apart) return;

@@ -8,9 +8,9 @@
 // time it saves, half by its expectation and half by its lower bound, less where it is more work (hours count 0.7, days
 // 0.4) and where it changes results (rounding 0.95, random numbers 0.9). So the largest waste comes first unless
 // something much better is as easy, and what stands first in the list is at least as severe as what follows. A finding
-// whose recommendations name a fix that was taken hangs under the one it was taken for, and has no gain of its own. The
-// last sum is what all bring together, and it is what `gapless predict --what` says of the same fixes in the same
-// order.
+// whose recommendations name a fix that was taken hangs under the one it was taken for, and has no gain of its own; so
+// does one whose fixes brought something before, and nothing beside the fix taken last. The last sum is what all bring
+// together, and it is what `gapless predict --what` says of the same fixes in the same order.
 //
 //   A fix that has a what-if is replayed beside those taken before it.
 //   A finding whose first recommendation has none, or cannot be predicted, keeps its rule's estimate from the affected
