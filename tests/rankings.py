@@ -65,7 +65,10 @@ def class_contradiction(run: dict[str, Any], breakdown: list[dict[str, Any]]) ->
     judged = run.get("class", "") in WASTES or run.get("class") in ("compute bound", "memory bound")
     if wall == 0 or not judged or run.get("gpu_busy_is_least") or len(run["ranks"]) > 1:
         return []  # waiting for recorders of other ranks to start counts for nothing, and is not in the JSON
-    share = {key: sum(device.get(key, 0) for device in breakdown) / wall for key in (*WASTES.values(), "compute_ns", "idle_ns")}
+    share = {
+        key: sum(device.get(key, 0) for device in breakdown) / wall
+        for key in (*WASTES.values(), "compute_ns", "idle_ns")
+    }
     bars = [share[key] for key in ("compute_ns", "idle_ns", "exposed_comm_ns", "exposed_copy_ns")]
     waste = max(share[key] for key in WASTES.values())
     if run["class"] not in WASTES:
@@ -73,7 +76,8 @@ def class_contradiction(run: dict[str, Any], breakdown: list[dict[str, Any]]) ->
     else:
         named = share[WASTES[run["class"]]]
         fits = named >= max(NAMES_THE_RUN, waste) - ROUNDING or share["compute_ns"] < max(bars) + ROUNDING
-    return [] if fits else [f"{run['class']}: {({key: round(part, 3) for key, part in share.items()})}"]
+    parts = ", ".join(f"{key} {part:.3f}" for key, part in share.items())
+    return [] if fits else [f"{run['class']}: {parts}"]
 
 
 def contradictions(report: dict[str, Any]) -> list[str]:

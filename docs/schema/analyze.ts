@@ -35,6 +35,8 @@ export interface RunSummary {
   step_ns?: StepTimes;
   /** fraction of the analysed time in which a GPU works [share] */
   gpu_busy_share?: number;
+  /** true where that is a lower bound: operations are missing */
+  gpu_busy_is_least?: boolean;
   /** mean over the GPUs [percent] */
   gpu_utilization?: number;
   /** sm_active, nvml or busy_share */
@@ -176,6 +178,8 @@ export interface ListedBottleneck {
   cured_by?: string;
   /** fraction of the recorded step that is left when all above it is fixed [ratio] */
   step_left: number;
+  /** why it is the first to fix */
+  why_first?: string;
   /** what its fix does beside the affected time */
   also?: string;
   /** its fix changes the training: a choice beside the plan, in no sum */

@@ -68,13 +68,13 @@ std::vector<size_t> CandidatePeriods(const Names& names) {
 }
 
 // Operations [first, last) of the stream, in which each name is that of `period` operations before.
-struct Stretch {
+struct RepeatedOps {
   size_t first = 0, last = 0, period = 0;
   size_t size() const { return last - first; }
 };
 
-Stretch LongestStretch(const Names& names, size_t period) {
-  Stretch longest{.period = period};
+RepeatedOps LongestRepeated(const Names& names, size_t period) {
+  RepeatedOps longest{.period = period};
   size_t first = 0;
   for (size_t i = period; i <= names.size(); ++i) {
     if (i < names.size() && names[i] == names[i - period]) continue;
@@ -84,16 +84,16 @@ Stretch LongestStretch(const Names& names, size_t period) {
   return longest;
 }
 
-Stretch FindStretch(const Names& names) {
-  Stretch best;
+RepeatedOps FindStretch(const Names& names) {
+  RepeatedOps best;
   for (const size_t period : CandidatePeriods(names))
-    if (const Stretch stretch = LongestStretch(names, period); stretch.size() > best.size()) best = stretch;
+    if (const RepeatedOps stretch = LongestRepeated(names, period); stretch.size() > best.size()) best = stretch;
   return best;
 }
 
 // Moves the beginning of the stretch to where a repetition begins: of the operations of the first period, that before
 // which the device idles longest in the middle of all repetitions.
-void AlignToPauses(const Trace& trace, const std::vector<uint32_t>& rows, Stretch& stretch) {
+void AlignToPauses(const Trace& trace, const std::vector<uint32_t>& rows, RepeatedOps& stretch) {
   const GpuOpTable& ops = trace.gpu_ops;
   const auto pause_before = [&](size_t at) {
     if (at == 0) return int64_t{0};
@@ -113,7 +113,7 @@ void AlignToPauses(const Trace& trace, const std::vector<uint32_t>& rows, Stretc
 }
 
 // The stretch's repetitions at the usual pace, from the first to the last of them.
-std::optional<Interval> AtUsualPace(const Trace& trace, const std::vector<uint32_t>& rows, const Stretch& stretch) {
+std::optional<Interval> AtUsualPace(const Trace& trace, const std::vector<uint32_t>& rows, const RepeatedOps& stretch) {
   const GpuOpTable& ops = trace.gpu_ops;
   const size_t count = stretch.size() / stretch.period;
   if (count < kMinRepetitions) return std::nullopt;
@@ -145,7 +145,7 @@ std::optional<Interval> RepeatedSpan(const Trace& trace, const Intervals& busy, 
   Names names;
   names.reserve(rows.size());
   for (const uint32_t row : rows) names.push_back(static_cast<uint32_t>(trace.gpu_ops.name[row]));
-  Stretch stretch = FindStretch(names);
+  RepeatedOps stretch = FindStretch(names);
   if (stretch.period == 0) return std::nullopt;
   AlignToPauses(trace, rows, stretch);
   const std::optional<Interval> span = AtUsualPace(trace, rows, stretch);

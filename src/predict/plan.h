@@ -19,7 +19,7 @@
 //   A fix that changes the training (a batch size) is listed where it would stand, and is not counted in what follows:
 //   it is a choice, which the plan leaves out.
 // A fix that saves less than kMinBought, or costs time, comes last and is minor. A replayed finding is at most as
-// severe as its fix may save.
+// severe as half as much again as its fix is expected to save.
 #pragma once
 
 #include <vector>

@@ -7,7 +7,14 @@ from recording import Run
 def _steps(run: Run, threads: int) -> None:
     rank = run.rank()
     for step in rank.steps(3, 10_000):
-        rank.kernel("my_sum(float*, int)", launch=step + 10, start=step + 30, dur=8_000, grid=[4096, 1, 1], block=[threads, 1, 1])
+        rank.kernel(
+            "my_sum(float*, int)",
+            launch=step + 10,
+            start=step + 30,
+            dur=8_000,
+            grid=[4096, 1, 1],
+            block=[threads, 1, 1],
+        )
 
 
 def fires(run: Run) -> None:

@@ -75,7 +75,7 @@ bool DifferentTypes(std::string_view types) {
 class Places {
  public:
   Places(const TraceTimeline& timeline, const std::vector<uint8_t>& around)
-      : timeline_(timeline), trace_(timeline.trace()), around_(around), differ_(trace_.strings.size(), 2) {
+      : trace_(timeline.trace()), around_(around), differ_(trace_.strings.size(), 2) {
     sizes_that_return_ = SizesThatReturn();
     idle_.resize(trace_.gpu_ops.size());
     place_of_step_.resize(trace_.steps.size(), -1);
@@ -215,7 +215,6 @@ class Places {
     return asker;
   }
 
-  const TraceTimeline& timeline_;
   const Trace& trace_;
   const std::vector<uint8_t>& around_;  // by slice
   std::vector<uint8_t> differ_;
