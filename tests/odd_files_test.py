@@ -7,12 +7,14 @@ usage: odd_files_test.py PROGRAM
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
 import pty
 import resource
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -101,6 +103,32 @@ class OddFiles(unittest.TestCase):
         self.assertEqual(json.loads(self.gapless("analyze", "runs", "--json").stdout)["run"]["ranks"], [0])
 
     # Bombs.
+
+    def test_exports_of_nsys_number_waits_by_their_version(self) -> None:
+        """Waits without a call are what the number means in that version; 7 is no number of any."""
+        kinds = {
+            "2023.4.4.54": ["device", "event", "stream"],
+            "2024.5.1.113": ["device", "event", "stream"],
+            "2025.1.1.103": ["event", "stream_wait", "stream", "device"],
+        }
+        for (version, expected), first in zip(kinds.items(), (1, 0, 1)):
+            path = self.folder / f"{version}.sqlite"
+            with contextlib.closing(sqlite3.connect(path)) as export:
+                export.executescript(
+                    "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);"
+                    "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+                    "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId INTEGER,"
+                    " streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType INTEGER, eventId INTEGER);"
+                )
+                export.execute("INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_VERSION', ?)", (version,))
+                for at, number in enumerate([*range(first, first + len(expected)), 7]):
+                    row = (1000 + at * 100, 1050 + at * 100, 0, 7, at, 1 << 24, number, 1)
+                    export.execute(
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row
+                    )
+                export.commit()
+            said = json.loads(self.gapless("query", path, "SELECT kind FROM sync ORDER BY ts_ns", "--json").stdout)
+            self.assertEqual([row["kind"] for row in said], expected, version)
 
     def check_bomb(self, path: Path) -> None:
         start = time.monotonic()

@@ -82,7 +82,7 @@ struct Bottleneck {
   double step_left = 1;
   // Names what the fix also removes, if it saves more than the affected time; else "".
   std::string also{};
-  // Why it is the first to fix ("the largest waste; minutes of work; changes no result"); "": it is not.
+  // Why it is the first to fix ("it costs most, takes minutes, changes no result"); "": another one is.
   std::string why_first{};
   // The fix makes another training of it, or needs other hardware: a choice beside the plan, which leaves it out.
   bool apart = false;

@@ -17,9 +17,9 @@ constexpr size_t kLookedAt = 65'536;  // operations in which candidates are sear
 constexpr size_t kCandidates = 16;
 constexpr size_t kSequences[] = {1, 8, 32};  // lengths of the sequences whose distances count
 constexpr size_t kMinRepetitions = 3;
-constexpr double kUsualPace = 1.5;     // times the fastest quarter
-constexpr double kMinWorkShare = 0.5;  // of all device work
-constexpr double kSlow = 0.5;          // of the pace of the repetitions
+constexpr double kUsualPace = 1.5;     // longest usual repetition, in times of the fastest quarter
+constexpr double kMinWorkShare = 0.5;  // smallest share of all device work
+constexpr double kSlow = 0.5;          // largest busy share of a slow part, in shares of the repetitions'
 
 // The operations of the stream that works longest, in order of time.
 std::vector<uint32_t> BusiestStream(const Trace& trace) {
@@ -40,7 +40,7 @@ void VoteForDistances(const Names& names, size_t length, std::unordered_map<size
   const size_t count = std::min(names.size(), kLookedAt);
   if (count < 2 * length) return;
   constexpr uint64_t kBase = 0x9E3779B97F4A7C15;
-  uint64_t hash = 0, oldest = 1;  // of the sequence that ends at a name; the weight of its first
+  uint64_t hash = 0, oldest = 1;  // hash of the sequence that ends at name i; weight of its first name in that
   for (size_t i = 1; i < length; ++i) oldest *= kBase;
   std::unordered_map<uint64_t, size_t> last;
   for (size_t i = 0; i < count; ++i) {
@@ -84,7 +84,7 @@ RepeatedOps LongestRepeated(const Names& names, size_t period) {
   return longest;
 }
 
-RepeatedOps FindStretch(const Names& names) {
+RepeatedOps FindRepeated(const Names& names) {
   RepeatedOps best;
   for (const size_t period : CandidatePeriods(names))
     if (const RepeatedOps stretch = LongestRepeated(names, period); stretch.size() > best.size()) best = stretch;
@@ -145,7 +145,7 @@ std::optional<Interval> RepeatedSpan(const Trace& trace, const Intervals& busy, 
   Names names;
   names.reserve(rows.size());
   for (const uint32_t row : rows) names.push_back(static_cast<uint32_t>(trace.gpu_ops.name[row]));
-  RepeatedOps stretch = FindStretch(names);
+  RepeatedOps stretch = FindRepeated(names);
   if (stretch.period == 0) return std::nullopt;
   AlignToPauses(trace, rows, stretch);
   const std::optional<Interval> span = AtUsualPace(trace, rows, stretch);

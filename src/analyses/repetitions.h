@@ -2,7 +2,7 @@
 // The part of a recording without steps in which the device repeats the same work at its usual pace.
 //
 // A program that copies its weights, runs one slow forward pass, and then repeats a fast one is not a slow program.
-// What repeats is found in the order of the operations on the busiest stream: a period is a number of operations after
+// Repetitions are found in the order of the operations on the busiest stream: a period is a number of operations after
 // which the same names come again, and the longest stretch that keeps one period is what the program repeats. A
 // repetition begins behind the longest pauses that the period has. Repetitions at either end that take more than half
 // as long again as the fastest quarter are a start or an end, and so is everything before and behind the stretch.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What repeats at its usual pace is found without any marks. Each recording is described by its repetitions.
+// Tests RepeatedSpan: it finds repetitions at their usual pace without marks. A recording is a list of repetitions.
 #include "analyses/repetitions.h"
 
 #include <gtest/gtest.h>

@@ -181,8 +181,8 @@ Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, I
   return whole;
 }
 
-// What of a recording without steps is analysed: what follows a cold start; else what repeats, where that leaves out a
-// fair part of the time; else all but edges without steady work.
+// Returns the part of a recording without steps that is analysed: the rest behind a cold start; else the repetitions,
+// if that leaves out a fair part of the time; else all but edges without steady work.
 Interval SteadyPart(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
   if (2 * TotalIn(one_off_idle, whole) >= whole.length()) return BehindColdStart(busy, one_off_idle, whole);
   const std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole);

@@ -88,16 +88,39 @@ TEST(Plan, WhatBuysNothingIsLastAndNoMoreThanMinor) {
   EXPECT_EQ(found[1].severity, SeverityOfShare(0.2)) << "nobody knows what it buys";
 }
 
-// A step of 4 ms: 3 ms of loading, then 1 ms of a product in float32, for which the host waits.
-std::shared_ptr<const Trace> LoadingAndProduct() {
+Bottleneck WithEffort(Bottleneck found, std::string effort) {
+  found.recommendations.push_back({"do it", "", "", std::move(effort)});
+  return found;
+}
+
+TEST(Plan, OfAlikeSeverityTheWorkThatAFixTakesCounts) {
+  std::vector<Bottleneck> found = {
+      WithEffort(Found("rewrite", BottleneckType::kDataLoading, 0.3, 1.25), "days"),
+      WithEffort(Found("argument", BottleneckType::kKernelEfficiency, 0.25, 1.2), "minutes")};
+  MakePlan(nullptr, Ledger(), found);
+  EXPECT_EQ(IdsOf(found), "argument rewrite ");
+  EXPECT_EQ(found[0].why_first, "takes minutes");
+  EXPECT_EQ(found[1].why_first, "");
+}
+
+TEST(Plan, ACriticalFindingComesBeforeAWarningThatSavesMore) {
+  std::vector<Bottleneck> found = {Found("warning", BottleneckType::kKernelEfficiency, 0.15, 1.17),
+                                   Found("critical", BottleneckType::kDataLoading, 0.3, 1.1)};
+  MakePlan(nullptr, Ledger(), found);
+  EXPECT_EQ(IdsOf(found), "critical warning ");
+  EXPECT_EQ(found[0].why_first, "it costs most");
+}
+
+// Steps of loading, then of a product in float32, for which the host waits.
+std::shared_ptr<const Trace> LoadingAndProduct(int64_t loading, int64_t product) {
   HandMade made;
-  for (int64_t step = 0; step < 4; ++step) {
-    const int64_t start = step * 4 * kMs, launch = start + 3 * kMs;
+  for (int64_t step = 0; step < 32; ++step) {
+    const int64_t start = step * (loading + product), launch = start + loading, end = launch + product;
     made.Loader(start, launch);
-    made.Kernel("sgemm", {launch, launch + 5 * kUs, launch + 10 * kUs, start + 4 * kMs - 50 * kUs},
+    made.Kernel("sgemm", {launch, launch + 5 * kUs, launch + 10 * kUs, end - 50 * kUs},
                 {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo});
-    made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, launch + 20 * kUs, start + 4 * kMs - 20 * kUs);
-    made.Step(step, start, start + 4 * kMs);
+    made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, launch + 20 * kUs, end - 20 * kUs);
+    made.Step(step, start, end);
   }
   return made.Finish();
 }
@@ -108,7 +131,7 @@ class Replayed : public ::testing::Test {
     EXPECT_TRUE(predictor && predictor->check().accepted()) << predictor->check().refusal;
     return MakePlan(&*predictor, ReadLedger(run.tables()), found);
   }
-  Analysed run{std::vector{LoadingAndProduct()}};
+  Analysed run{std::vector{LoadingAndProduct(3 * kMs, kMs)}};
   std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
 };
 
@@ -131,6 +154,18 @@ TEST_F(Replayed, WhatAFixDoesBesideItsStakeIsSaid) {
   Make(found);
   EXPECT_GT(found[0].gain->expected, 1.5);
   EXPECT_NE(found[0].also.find("of the host's work"), std::string::npos) << found[0].also;
+}
+
+// Once the host does not wait, it loads the next batch while the device works: workers bring nothing more.
+TEST(Plan, WhatAnotherFixLeavesNothingOfHangsUnderIt) {
+  Analysed run{std::vector{LoadingAndProduct(4 * kMs, 36 * kMs)}};
+  const std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
+  std::vector<Bottleneck> found = {Found("loader", BottleneckType::kDataLoading, 0.25, 1.2, {"workers=4"}),
+                                   Found("waits", BottleneckType::kCpuGpuSync, 0.25, 1.3, {"sync"})};
+  found[0].recommendations.front().effort = "days";
+  ASSERT_GT(1 / predictor->Predict(*ParseItems("workers=4"))->share.expected, 1.02) << "alone it would save something";
+  MakePlan(&*predictor, ReadLedger(run.tables()), found);
+  EXPECT_EQ(IdsOf(found), "waits loader<waits ");
 }
 
 TEST_F(Replayed, AFixWithoutAnEffectIsNoFix) {

@@ -180,6 +180,17 @@ TEST_F(BuilderTest, ADeviceThatWorksUnderItsNumberLeavesOthersAlone) {
   EXPECT_EQ(trace.Text(trace.devices.name[1]), "");
 }
 
+// Versions of a recorder number the kinds of waits differently; the name of the call does not change.
+TEST_F(BuilderTest, ACallIsTheWaitThatItsNameSays) {
+  shard.Add(Launch(5, 100, 50, ApiKind::kStreamSync));
+  shard.Add(
+      SyncRow{.kind = SyncKind::kStreamWait, .device = 0, .stream = 7, .correlation = 5, .ts_ns = 1105, .dur_ns = 40});
+  const Trace trace = Finish();
+  ASSERT_EQ(trace.syncs.size(), 1U);
+  EXPECT_EQ(trace.syncs.kind[0], SyncKind::kStream);
+  EXPECT_EQ(trace.syncs.wait_ns[0], 50);
+}
+
 TEST_F(BuilderTest, HostWaitsAndRecordedWaitsBecomeOneRow) {
   SliceRow call = Launch(5, 100, 50, ApiKind::kStreamSync);
   shard.Add(call);

@@ -10,6 +10,15 @@
 namespace gapless::internal {
 namespace {
 
+// Returns true for a launch that is analysed: in a complete step of the window, or without steps in the window.
+bool IsAnalysed(const Trace& trace, const Window& window, SliceId launch) {
+  const int64_t ts_ns = trace.slices.ts_ns[launch.value];
+  if (ts_ns < window.host.start || ts_ns >= window.host.end) return false;
+  if (window.steps.empty()) return true;
+  const StepId step = trace.slices.step[launch.value];
+  return step.valid() && trace.steps.complete[step.value] != 0;
+}
+
 Result<Table> Compute(const Run&, Tables& tables) {
   Table table = EmptyTable<LostWorkRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) {
@@ -18,11 +27,9 @@ Result<Table> Compute(const Run&, Tables& tables) {
     const int64_t without_time = OpsWithoutTime(trace);
     if (ops + without_time == 0) continue;
     const LostWork work = FindLostWork(trace);
-    const Interval window = timeline.window.host;
     int64_t launches = 0, lost = 0;
     for (size_t i = 0; i < work.launches.size(); ++i) {
-      const int64_t ts_ns = trace.slices.ts_ns[work.launches[i].value];
-      if (ts_ns < window.start || ts_ns >= window.end) continue;
+      if (!IsAnalysed(trace, timeline.window, work.launches[i])) continue;
       ++launches, lost += work.is_lost[i];
     }
     auto row = BeginRow(table, *timeline.of);

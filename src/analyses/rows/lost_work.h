@@ -14,7 +14,7 @@ struct LostWorkRows : TypedRows<LostWorkRows> {
       kRankColumn,
       {"gpu_ops", kInt, "", "GPU operations with a time in the recording"},
       {"without_time", kInt, "", "GPU operations that the recording lists without a time that can be"},
-      {"launches", kInt, "", "launches of kernels and graphs in the analysed window"},
+      {"launches", kInt, "", "launches of kernels and graphs in the analysed steps, or without steps in the window"},
       {"lost", kInt, "", "of them, those without a GPU operation"},
       {"lost_share", kReal, "share",
        "lost of launches; where no launch is recorded, without_time of all GPU operations. NULL without either"},

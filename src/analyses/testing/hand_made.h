@@ -123,6 +123,11 @@ class HandMade {
     op.kind = GpuOpKind::kKernel;
     return Launch("cudaLaunchKernel", ApiKind::kKernelLaunch, name, times, op, tid);
   }
+  // A launch whose operation the recorder lost.
+  HandMade& LostLaunch(int64_t start, int64_t end) {
+    return Slice("cudaLaunchKernel", SliceCategory::kRuntime, ApiKind::kKernelLaunch, start, end, kMain, {}, {},
+                 ++correlation_);
+  }
   // The first operation of a graph; SameLaunch() adds the others.
   HandMade& Graph(std::string_view name, Times times, GpuOpRow op = {}) {
     op.kind = GpuOpKind::kKernel;

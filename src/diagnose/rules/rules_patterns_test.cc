@@ -45,6 +45,21 @@ TEST(LaunchBoundRule, SaysWhatItLeftOut) {
   EXPECT_TRUE(Says(*found, "half of the calls take less than 9.00 µs"));
 }
 
+// A start of 20 ms beside 15 s of which nothing was recorded: the gap is named first, not the call.
+TEST(WarmUpRule, NamesTheGapWhereNoCallExplainsIt) {
+  constexpr int64_t kSecond = 1000 * kMs;
+  HandMade trace;
+  trace.Call("cudaMallocManaged", ApiKind::kAlloc, 0, 20 * kMs);
+  trace.Kernel("a", {20 * kMs, 20 * kMs + 5 * kUs, 20 * kMs + 10 * kUs, 21 * kMs});
+  trace.Kernel("b", {15 * kSecond, 15 * kSecond + 5 * kUs, 15 * kSecond + 10 * kUs, 15 * kSecond + kMs});
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  const Bottleneck* found = Find(diagnosis, "warm_up");
+  ASSERT_NE(found, nullptr);
+  ASSERT_FALSE(found->evidence.empty());
+  EXPECT_EQ(found->evidence[0].text, "longest time without work for the GPU: 14.98 s");
+}
+
 TEST(LaunchBoundRule, IsSilentWhileAGraphIsCaptured) {
   HandMade trace;
   trace.Step(0, 0, 1'000 * kUs).Kernel("k", {0, kUs, 2 * kUs, 10 * kUs});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels launched in blocks of less than a warp or two.
+// Kernels launched in blocks of less than a warp.
 //
 // A multiprocessor runs warps of 32 threads (64 on AMD's accelerators) and holds a limited number of blocks, so that
 // blocks of a few threads leave most of its lanes, and most of its room for warps, empty. The gain: of a block of n
 // threads at most n lanes of 32 work, so that filled warps take at least n/32 of the time; we expect half of what could
-// go to go, at least a tenth, since memory may be what such a kernel waits for. These shares are assumptions.
+// go to go, at least a tenth, since such a kernel may wait for memory. These shares are assumptions.
 #include <algorithm>
 
 #include "analyses/rows/kernels.h"
