@@ -16,7 +16,7 @@
 #include "ingest/readers/gpu_samples/columns.h"
 #include "ingest/readers/gpu_samples/table_form.h"
 #include "ingest/readers/gpu_samples/times.h"
-#include "trace/sample_format.h"
+#include "trace/formats.h"
 
 namespace gapless::internal {
 namespace {
