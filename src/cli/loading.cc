@@ -12,6 +12,7 @@
 #include "cli/failure.h"
 #include "cli/nsight_reports.h"
 #include "cli/output.h"
+#include "report/job_notes.h"
 
 namespace gapless::internal {
 namespace {
@@ -97,6 +98,8 @@ void WarnOfLosses(const LoadedRun& loaded) {
     std::fputs(StrCat("gapless: warning: ", Printable(path), ": ", Printable(text), "\n").c_str(), stderr);
   };
   for (const Error& error : loaded.failures) warn(error.place, error.message);
+  for (const std::string& note : RecordingsNotes(loaded.run))
+    std::fputs(StrCat("gapless: warning: ", Printable(note), "\n").c_str(), stderr);
   for (const RunTrace& trace : loaded.run.traces()) {
     const ReadStatsTable& stats = trace.trace->read_stats;
     for (size_t row = 0; row < stats.size(); ++row) {

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "fixes/names.h"
 #include "trace/processors.h"
+#include "trace/recording_name.h"
 
 namespace gapless::internal {
 
@@ -30,6 +31,13 @@ std::vector<int64_t> IdsOf(const Table& table, const std::vector<size_t>& rows, 
   for (const size_t row : rows)
     if (!table.IsNull(row, id_column)) ids.push_back(table.Int(row, id_column));
   return ids;
+}
+
+Evidence RecordingOf(std::string_view name, const Run& run, int64_t trace) {
+  const RunTrace& of = run.traces()[static_cast<size_t>(trace)];
+  const std::string_view host = IdentityOf(*of.trace).host;
+  return {.text = StrCat(name, host.empty() ? "" : StrCat(" ran on ", host, " and"), " is the recording ",
+                         RecordingName(run, of))};
 }
 
 std::string TimesAStep(double times) {

@@ -52,6 +52,9 @@ std::string InLine(std::string_view source_line);
 // line in its name is no place of a call; others as they are.
 std::string FrameText(std::string_view name);
 
+// Says which recording the rank `name` is, and on which host it ran where that is known, so that it can be found.
+Evidence RecordingOf(std::string_view name, const Run& run, int64_t trace);
+
 // The rows of table idle that have the most of any cause, kMaxRows of each, without the cost of all others.
 IdleRows LongestIdle(Tables& tables);
 

@@ -137,6 +137,18 @@ bool UsesOtherDevices(const Run& run) {
   return other && !usual;
 }
 
+bool LacksDevicePart(const Run& run) {
+  bool cut = false, has_device = false;
+  for (const RunTrace* run_trace : run.primary()) {
+    const Trace& trace = *run_trace->trace;
+    if (trace.gpu_ops.size() > 0) return false;
+    cut = cut || EndsInTheMiddle(trace);
+    has_device = has_device || (trace.devices.size() > 0 && trace.slices.size() > 0) ||
+                 std::ranges::any_of(trace.slices.api, [](ApiKind api) { return IsLaunch(api); });
+  }
+  return cut && has_device;
+}
+
 std::string_view ToString(Workload workload) {
   switch (workload) {
     case Workload::kTraining: return "training";

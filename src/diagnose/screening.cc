@@ -84,13 +84,14 @@ void DropCudaAdvice(Bottleneck& bottleneck) {
 
 bool Is(const Bottleneck& bottleneck, std::string_view id) { return bottleneck.id == id; }
 
-// A cold start says nothing of later steps, and hardly any work nothing at all: no other advice holds.
-void KeepVerdictsOnRecording(std::vector<Bottleneck>& found) {
+// A cold start says nothing of later steps, hardly any work nothing at all, and a file that was cut before the device's
+// work nothing of what holds the program up: no other advice holds.
+void KeepVerdictsOnRecording(const Run& run, std::vector<Bottleneck>& found) {
   const auto has = [&](std::string_view id) {
     return std::any_of(found.begin(), found.end(), [&](const Bottleneck& bottleneck) { return Is(bottleneck, id); });
   };
   const bool starts = has(kWarmUp);
-  if (!starts && !has(kTooLittleWork)) return;
+  if (!starts && !has(kTooLittleWork) && !LacksDevicePart(run)) return;
   std::erase_if(found, [&](const Bottleneck& bottleneck) {
     return !JudgesRecording(bottleneck) || (starts && Is(bottleneck, kTooLittleWork));
   });
@@ -114,7 +115,7 @@ bool JudgesRecording(const Bottleneck& bottleneck) {
 }
 
 void Screen(const Run& run, std::vector<Bottleneck>& found) {
-  KeepVerdictsOnRecording(found);
+  KeepVerdictsOnRecording(run, found);
   DropIdleBesideLostWork(found);
   DropExplainedWaste(found);
   if (!UsesPyTorch(run))

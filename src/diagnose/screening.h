@@ -18,7 +18,8 @@ inline constexpr std::string_view kWarmUp = "warm_up", kTooLittleWork = "too_lit
 bool JudgesRecording(const Bottleneck& bottleneck);
 
 // Takes out findings and advice that do not hold here:
-//   - beside a cold start, or too little work, everything that is about the program
+//   - beside a cold start, or too little work, or where the device's part was cut off, everything that is about the
+//     program
 //   - beside lost work of the GPU, what rests on idle time
 //   - other_waste where another finding is about at least half of the same kind of time
 //   - advice that is PyTorch's where PyTorch did not run, and that is CUDA's where another runtime launched

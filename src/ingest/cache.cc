@@ -70,7 +70,7 @@ bool MakePrivate(const fs::path& folder) {
 // Returns the file's identity: its path, size, time of change, a hash of its first and last 64 KiB, and the schema
 // of the columns. Returns "" for small files and for what is not a regular file. The ends show a file that was
 // rewritten with the same size and time of change.
-std::string Identity(const std::string& path) {
+std::string FileIdentity(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   struct stat info {};
@@ -117,7 +117,7 @@ void Evict(const fs::path& folder, uint64_t bound) {
 
 std::string CacheKey(const std::string& path) {
   if (Bound() == 0 || Folder().empty()) return {};
-  const std::string identity = Identity(path);
+  const std::string identity = FileIdentity(path);
   if (identity.empty()) return {};
   const XXH128_hash_t hash = XXH3_128bits(identity.data(), identity.size());
   constexpr std::string_view kHex = "0123456789abcdef";

@@ -75,6 +75,23 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return found;
 }
 
+// Collects the recordings of all directories in `folder`, at all levels. Leaves hidden directories out. A run directory
+// holds its recordings one level deeper. Links may lead in circles, so there is a deepest level.
+void FindBelow(const std::string& folder, int depth, std::vector<std::string>& found) {
+  constexpr int kDeepest = 8;
+  std::error_code ended, error;
+  for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
+    const std::string path = at->path().string();
+    if (!at->is_directory(error) || at->path().filename().string().starts_with('.')) continue;
+    if (IsRunFolder(path)) {
+      FindInRun(path, 0, found);
+      continue;
+    }
+    for (std::string& file : FilesIn(path)) found.push_back(std::move(file));
+    if (depth < kDeepest && !at->is_symlink(error)) FindBelow(path, depth + 1, found);
+  }
+}
+
 // Returns the inputs in name order.
 std::vector<InputPath> Sorted(std::vector<std::string> found, int64_t given_rank, const std::string& folder) {
   std::sort(found.begin(), found.end());
@@ -97,24 +114,14 @@ Result<std::vector<InputPath>> InputPathsIn(const InputPath& input) {
   auto below = InputPathsBelow(input.path, input.given_rank);
   if (!below.empty()) return below;
   return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
-              "looked for .json, .json.gz, .json.zst and tar archives, here and in the folders in it");
+              "looked for .json, .json.gz, .json.zst and tar archives, here and in the folders below");
 }
 
 }  // namespace
 
-// Leaves hidden directories out. A run directory holds its recordings one level deeper.
 std::vector<InputPath> InputPathsBelow(const std::string& folder, int64_t given_rank) {
   std::vector<std::string> found;
-  std::error_code ended, error;
-  for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended)) {
-    const std::string path = at->path().string();
-    if (!at->is_directory(error) || at->path().filename().string().starts_with('.')) continue;
-    if (IsRunFolder(path)) {
-      FindInRun(path, 0, found);
-      continue;
-    }
-    for (std::string& file : FilesIn(path)) found.push_back(std::move(file));
-  }
+  FindBelow(folder, 0, found);
   return Sorted(std::move(found), given_rank, "");
 }
 

@@ -21,13 +21,13 @@ struct InputPath {
   std::string folder{};  // path of the directory, not a run directory, in which it lies; empty for all others
 };
 
-// Turns arguments into inputs; directories become the recordings in them, in name order. A directory without any is
-// searched one level deeper. Returns an error if nothing is found there either, even when other arguments are fine,
-// because the user named it.
+// Turns arguments into inputs; directories become the recordings in them, in name order. Of a directory without any,
+// all directories below are searched. Returns an error if nothing is found there either, even when other arguments are
+// fine, because the user named it.
 Result<std::vector<InputPath>> InputPathsOf(std::span<const std::string> paths);
 
-// Returns the recordings of the directories in `folder`, in name order. For a folder whose own files turned out to be
-// no recordings.
+// Returns the recordings of the directories below `folder`, in name order. For a folder whose own files turned out to
+// be no recordings.
 std::vector<InputPath> InputPathsBelow(const std::string& folder, int64_t given_rank);
 
 // Returns true if `path` is a directory that `gapless profile` left (docs/run_bundle.md): it has a control file,

@@ -150,14 +150,17 @@ class Loader {
     ++done_;
   }
 
-  // Sets the trace's path and rank, and keeps it if its rank is wanted. The path is set after the cache was asked:
-  // a cached trace may have been read under another spelling of the path.
+  // Sets the trace's path and rank, and keeps it if its rank is wanted or may turn out to be (trace/run.h). The path is
+  // set after the cache was asked: a cached trace may have been read under another spelling of the path.
   void Keep(std::shared_ptr<Trace> trace, const InputPath& input, Loaded& loaded) {
-    trace->info.path = input.path;
-    if (trace->info.rank == kAbsent)
-      trace->info.rank = input.given_rank != kAbsent ? input.given_rank : RankInName(input.path);
+    TraceInfo& info = trace->info;
+    info.path = input.path;
+    if (input.given_rank != kAbsent)
+      info.rank = input.given_rank;
+    else if (info.rank == kAbsent)
+      info.rank = RankInName(input.path);
     const auto& wanted = options_.ranks;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), trace->info.rank) == wanted.end())
+    if (!wanted.empty() && info.rank != kAbsent && std::ranges::count(wanted, info.rank) == 0)
       return void(++loaded.filtered);
     loaded.traces.push_back(memory_.Settle(std::move(trace)));
   }
@@ -199,6 +202,9 @@ Unexpected UnknownFormat(std::string_view head, const std::string& path) {
     return Fail(
         ErrorCode::kInput, "cannot read a report of Nsight Compute by this name", path,
         "rename it to end in .ncu-rep, or export it: ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv");
+  if (head.find("# TYPE ") != head.npos && head.find("DCGM_FI_") != head.npos)
+    return Fail(ErrorCode::kInput, "this is one answer of the DCGM exporter: values of one moment, without times", path,
+                "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");
   if (head.find("Execution Stats") != head.npos && head.find("GPU ID") != head.npos)
     return Fail(ErrorCode::kInput, "cannot read the totals of dcgmi stats: they have no samples over time", path,
                 "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");
@@ -243,13 +249,14 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions&
     all.filtered += each.filtered;
   }
   if (loader.interrupted() || below.interrupted()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  if (all.traces.empty()) {
-    if (all.filtered > 0)
-      return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
+  if (all.traces.empty() && all.filtered == 0) {
     if (!all.failures.empty()) return Unexpected{all.failures.front()};
     return Fail(ErrorCode::kUsage, "no recording given");
   }
-  return LoadedRun{Run(std::move(all.traces)), std::move(all.failures)};
+  Run run(std::move(all.traces), options.ranks);
+  if (run.traces().empty())
+    return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
+  return LoadedRun{std::move(run), std::move(all.failures)};
 }
 
 }  // namespace gapless::internal

@@ -43,11 +43,11 @@ struct LoadedRun {
   std::vector<Error> failures;  // inputs that could not be read, when others could
 };
 
-// Reads all paths into one Run. A path is a recording, a directory of recordings (its own files in name order; the
-// directories in it if it has no recording itself, and those of a run directory), or a tar archive; "3=path" gives the
-// rank. The rank comes from the recording, else from what was given, else from the file name ("rank3", "rank-3",
-// "rank_3"). Returns an error when nothing at all could be read, when a named directory holds no recording, or
-// kInterrupted when the flag was set.
+// Reads all paths into one Run. A path is a recording, a directory of recordings (its own files in name order; those of
+// all directories below if it has no recording itself, and those of a run directory), or a tar archive; "3=path" gives
+// the rank. The rank is what was given, else what the recording says, else what the file name says ("rank3", "rank-3",
+// "rank_3"), else the place among the names (trace/run.h). Returns an error when nothing at all could be read, when a
+// named directory holds no recording, or kInterrupted when the flag was set.
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options = {});
 
 // Reads one source, without cache. Used by LoadRun, tests and fuzzing. Returns an error if no reader knows the

@@ -89,8 +89,16 @@ TEST_F(LoadTest, AStrayFileHidesNoRecordingsInTheFoldersBesideIt) {
   EXPECT_EQ(Load({folder_}).run.traces()[0].rank(), 0);
 }
 
-TEST_F(LoadTest, TheRankComesFromTheRecordingThenTheUserThenTheName) {
-  EXPECT_EQ(Load({"7=" + Write("rank3.json", Distributed(1), 10)}).run.traces()[0].rank(), 1);
+TEST_F(LoadTest, FoldersOfFoldersAreRead) {
+  for (const char* folder : {"/log/worker0", "/log/worker1/plugins/profile"}) fs::create_directories(folder_ + folder);
+  Write("log/worker0/t.pt.trace.json", Distributed(0), 1);
+  Write("log/worker1/plugins/profile/t.pt.trace.json", Distributed(1), 1);
+  for (const char* folder : {"", "/log"}) EXPECT_EQ(Load({folder_ + folder}).run.traces().size(), 2U) << folder;
+}
+
+TEST_F(LoadTest, TheRankComesFromTheUserThenTheRecordingThenTheName) {
+  EXPECT_EQ(Load({"7=" + Write("rank3.json", Distributed(1), 10)}).run.traces()[0].rank(), 7);
+  EXPECT_EQ(Load({Write("rank3.json", Distributed(1), 10)}).run.traces()[0].rank(), 1);
   EXPECT_EQ(Load({"7=" + Write("rank3.json", "", 10)}).run.traces()[0].rank(), 7);
   EXPECT_EQ(Load({Write("rank3.json", "", 10)}).run.traces()[0].rank(), 3);
   EXPECT_EQ(Load({Write("trace.json", "", 10)}).run.traces()[0].rank(), kAbsent);

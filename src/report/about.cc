@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "analyses/rows/engine_steps.h"
 #include "base/strings.h"
@@ -21,6 +22,23 @@ namespace {
 std::string_view FolderOf(std::string_view path) {
   const size_t slash = path.find_last_of('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+// Returns the folder in which all recordings lie, however deep, of an archive its path; "" if they have none in common.
+template <class Recordings, class PathOf>
+std::string_view CommonFolder(const Recordings& recordings, PathOf path_of) {
+  std::string_view common;
+  bool first = true;
+  for (const auto& of : recordings) {
+    std::string_view path = path_of(of);
+    const size_t member = path.find("!/");
+    path = member != std::string_view::npos ? path.substr(0, member) : FolderOf(path);
+    if (first) common = path;
+    first = false;
+    const auto holds = [&] { return path == common || (path.starts_with(common) && path[common.size()] == '/'); };
+    while (!common.empty() && !holds()) common = FolderOf(common);
+  }
+  return common;
 }
 
 // The folder that `gapless profile` left, when that is what was read: its recordings lie in a folder per rank, beside
@@ -44,6 +62,40 @@ std::string Devices(const RunSummary& summary) {
     text += name.empty() ? StrCat(count, count == 1 ? " GPU" : " GPUs") : StrCat(count, " × ", Printable(name));
   }
   return text.empty() ? "no GPU work" : text;
+}
+
+// Returns true if only counters of GPUs were recorded, and nothing that a program did.
+bool IsSamplesOnly(const Run& run) {
+  const auto samples = [](const RunTrace& of) {
+    const Trace& trace = *of.trace;
+    return trace.info.pid == kAbsent && trace.counters.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+  };
+  return !run.traces().empty() && std::ranges::all_of(run.traces(), samples);
+}
+
+// "samples of 2 GPUs", with the means of what says most: "GPU utilization 98 %, 393 W".
+std::vector<std::string> SampleFacts(const Run& run) {
+  std::map<std::string_view, std::pair<double, int64_t>> sums;
+  size_t devices = 0;
+  for (const RunTrace& of : run.traces()) {
+    devices += of.trace->devices.size();
+    const CounterTable& counters = of.trace->counters;
+    for (size_t row = 0; row < counters.size(); ++row) {
+      auto& [sum, count] = sums[of.trace->Text(counters.name[row])];
+      sum += counters.value[row], ++count;
+    }
+  }
+  std::vector<std::string> facts{
+      devices == 0 ? "samples of a host" : StrCat("samples of ", FormatCounted(static_cast<int64_t>(devices), "GPU"))};
+  const auto mean = [&](std::string_view name) {
+    const auto at = sums.find(name);
+    return at == sums.end() ? std::optional<double>() : at->second.first / static_cast<double>(at->second.second);
+  };
+  if (const auto active = mean("gpu.dcgm.sm_active"))
+    facts.push_back(StrCat("multiprocessors active ", FormatPercent(*active)));
+  if (const auto busy = mean("gpu.utilization")) facts.push_back(StrCat("utilization ", FormatPercent(*busy)));
+  if (const auto watts = mean("gpu.power")) facts.push_back(StrCat(FormatNumber(*watts, 0), " W"));
+  return facts;
 }
 
 // Returns a path as one word of a shell, in single quotes if it needs them.
@@ -70,6 +122,7 @@ std::string LargestFirst(std::string_view table) {
 // Returns a table to look at next: the first input of the first bottleneck's rule that the report does not already
 // show.
 std::string TableToSee(const Report& report) {
+  if (IsSamplesOnly(report.run)) return "counter";
   if (report.summary.total.wall_ns == 0) return "operators";
   const auto& found = report.diagnosis.bottlenecks;
   const auto first = std::ranges::find_if(found, [](const Bottleneck& bottleneck) {
@@ -109,16 +162,13 @@ std::string SubjectOf(const Run& run) {
   if (const std::string_view folder = RunFolderOf(run); !folder.empty()) return Printable(BaseName(folder));
   const std::string_view path = traces[0]->trace->info.path;
   if (traces.size() == 1) return Printable(BaseName(path));
-  const size_t member = path.find("!/");
-  const size_t slash = path.find_last_of('/');
-  const std::string_view parent = member != std::string_view::npos  ? path.substr(0, member)
-                                  : slash == std::string_view::npos ? std::string_view()
-                                                                    : path.substr(0, slash);
+  const std::string_view parent =
+      CommonFolder(traces, [](const RunTrace* of) -> std::string_view { return of->trace->info.path; });
   if (parent.empty()) return StrCat(traces.size(), " recordings");
   return StrCat(Printable(BaseName(parent)), " (", traces.size(), " recordings)");
 }
 
-// A member of an archive is reached through the archive; files of one folder are reached through the folder.
+// A member of an archive is reached through the archive; files of one folder, or of folders in it, through the folder.
 std::string PathToType(const Run& run) {
   const auto traces = run.traces();
   if (traces.empty()) return "PATH";
@@ -127,8 +177,9 @@ std::string PathToType(const Run& run) {
   const size_t member = first.find("!/");
   if (member != std::string_view::npos) return Quoted(first.substr(0, member));
   if (traces.size() == 1) return Quoted(first);
-  const size_t slash = first.find_last_of('/');
-  return slash == std::string_view::npos ? "PATH" : Quoted(first.substr(0, slash));
+  const std::string_view folder =
+      CommonFolder(traces, [](const RunTrace& of) -> std::string_view { return of.trace->info.path; });
+  return folder.empty() ? "PATH" : Quoted(folder);
 }
 
 namespace {
@@ -167,9 +218,10 @@ bool HasWholeGraphs(const Run& run) {
 // The p95 is left out where it reads like the median.
 std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
+  if (IsSamplesOnly(report.run)) return SampleFacts(report.run);
   std::vector<std::string> facts;
   if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
-  facts.push_back(Devices(summary));
+  facts.push_back(LacksDevicePart(report.run) ? "the GPU's part is missing" : Devices(summary));
   if (summary.steps > 0)
     facts.push_back(StrCat(summary.steps, summary.steps == 1 ? " complete step" : " complete steps"));
   if (summary.step_ns) {
@@ -193,6 +245,8 @@ Next NextOf(const Report& report) {
       !report.diagnosis.bottlenecks.empty() && report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
+  } else if (IsSamplesOnly(report.run)) {
+    next.advice = "samples say how busy a GPU is, not why: give them together with a recording of the program";
   } else if (recording_fails) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
+#include "report/job_notes.h"
 
 namespace gapless::internal {
 namespace {
@@ -53,18 +54,6 @@ void AddSetAside(const Report& report, std::vector<Note>& notes) {
         {Severity::kLoss, StrCat("excluded: ", what, ", ", FormatDuration(excluded.Int(row, "dur_ns")),
                                  ", in which the GPU works for ", FormatDuration(excluded.Int(row, "busy_ns")))});
   }
-}
-
-// Adds a note on recordings of other executions: the user gave them, but no number of the report includes them.
-void AddOtherExecutions(const Run& run, std::vector<Note>& notes) {
-  std::vector<std::string> paths;
-  for (const RunTrace& trace : run.traces()) {
-    if (trace.execution != 0) paths.emplace_back(BaseName(trace.trace->info.path));
-  }
-  if (paths.empty()) return;
-  const std::string which = paths.size() == 1 ? paths[0] : StrCat(paths[0], " and ", paths.size() - 1, " more");
-  notes.push_back(
-      {Severity::kLoss, StrCat("recorded in another run of the program, so not in these numbers: ", which)});
 }
 
 // Adds a note on the time that recording added to the recorded steps, of the process that it slowed down most.
@@ -135,9 +124,10 @@ std::vector<Note> NotesOf(const Report& report) {
   std::vector<Note> notes;
   for (const Error& error : report.failures)
     notes.push_back({Severity::kError, StrCat("not read: ", error.ToString())});
+  for (std::string& note : RecordingsNotes(report.run)) notes.push_back({Severity::kLoss, std::move(note)});
   AddReadStats(report.run, notes);
+  for (std::string& note : MissingRankNotes(report.run)) notes.push_back({Severity::kLoss, std::move(note)});
   AddSetAside(report, notes);
-  AddOtherExecutions(report.run, notes);
   for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
     notes.push_back({Severity::kError, StrCat("rule ", failure.rule, " could not run: ", failure.error.message)});
   }

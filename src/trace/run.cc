@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how recordings of one job relate:
+// Decides how recordings of one job relate, pair by pair (trace/identity.h), O(n²) for n recordings:
 //
-//   - The same process (rank and pid agree, and host where known): recordings that overlap in time by more
-//     than half of the shorter one describe the same thing, and only the one with the most rows is primary;
-//     otherwise they are two stretches of one execution, both primary.
-//   - Different processes with the same rank or without ranks, apart in time: other executions of the program.
-//   - Different processes with different ranks, or overlapping in time on the wall clock (a rank and the
-//     workers that load its data), or without ranks but overlapping in time: parts of one execution.
+//   - One process at one time: only the recording with the most rows is primary.
+//   - One process at several times, or several processes of one job: parts of one execution, all primary.
+//   - All others: executions of their own. The one with the most processes becomes execution 0.
 //   - What was recorded around the processes (telemetry of a host: counters only): belongs to the execution it
 //     shares most time with, and founds one only when nothing else was recorded. Metrics of kernels have no
 //     time and go with the first.
-//
-// Recordings are compared pair by pair, O(n²) for n recordings.
 #include "trace/run.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "trace/sample_format.h"
+#include "trace/formats.h"
 
 namespace gapless::internal {
 namespace {
@@ -33,28 +28,6 @@ Span SpanOf(const Trace& trace) {
 }
 
 int64_t Overlap(Span a, Span b) { return std::min(a.end, b.end) - std::max(a.start, b.start); }
-
-bool SameProcess(const Trace& a, const Trace& b) {
-  return a.info.rank == b.info.rank && a.info.pid == b.info.pid && a.info.pid != kAbsent &&
-         (a.info.host == b.info.host || a.info.host.empty() || b.info.host.empty());
-}
-
-// Returns true if the two share more than half of the time of the shorter one, or cover exactly the same time.
-bool SameStretch(const Trace& a, const Trace& b) {
-  const Span x = SpanOf(a), y = SpanOf(b);
-  return Overlap(x, y) * 2 > std::min(x.end - x.start, y.end - y.start) || (x.start == y.start && x.end == y.end);
-}
-
-// Returns true if both could be parts of one execution.
-bool Together(const Trace& a, const Trace& b) {
-  if (SameProcess(a, b)) return true;
-  const bool same_clock = a.info.start_unix_ns != kAbsent && b.info.start_unix_ns != kAbsent;
-  if (same_clock && a.info.rank == b.info.rank && a.info.pid != b.info.pid && a.info.pid != kAbsent &&
-      b.info.pid != kAbsent)
-    return Overlap(SpanOf(a), SpanOf(b)) > 0;
-  if (a.info.rank != kAbsent && b.info.rank != kAbsent) return a.info.rank != b.info.rank;
-  return Overlap(SpanOf(a), SpanOf(b)) > 0;
-}
 
 // Compares the numbers of slices and GPU operations.
 bool MoreRows(const Trace& a, const Trace& b) {
@@ -96,8 +69,50 @@ void PlaceSurroundings(std::vector<RunTrace>& traces, const std::vector<size_t>&
   }
 }
 
-// Each trace joins the first execution with all of whose traces it goes together.
-void AssignExecutions(std::vector<RunTrace>& traces) {
+// Orders and numbers the traces; equal ones keep their order.
+void SortAndNumber(std::vector<RunTrace>& traces) {
+  const auto key = [](const RunTrace& of) {
+    return std::make_tuple(IsSurroundings(*of.trace), of.rank(), SpanOf(*of.trace).start, of.trace->info.pid,
+                           std::string_view(of.trace->info.path));
+  };
+  std::ranges::stable_sort(traces, [&](const RunTrace& a, const RunTrace& b) { return key(a) < key(b); });
+  for (size_t i = 0; i < traces.size(); ++i) traces[i].index = static_cast<int>(i);
+}
+
+// By index of the traces.
+std::vector<Identity> IdentitiesOf(const std::vector<RunTrace>& traces) {
+  std::vector<Identity> known;
+  known.reserve(traces.size());
+  for (const RunTrace& of : traces) known.push_back(IdentityOf(*of.trace));
+  return known;
+}
+
+Relation RelationOf(const RunTrace& a, const RunTrace& b, const std::vector<Identity>& known) {
+  return Relate(known[static_cast<size_t>(a.index)], known[static_cast<size_t>(b.index)]);
+}
+
+// Counts the processes of an execution: those that use a device, or all if none does.
+size_t ProcessesOf(const std::vector<size_t>& execution, const std::vector<Identity>& known) {
+  std::vector<size_t> working, any;
+  for (const size_t i : execution) {
+    const auto is_counted = [&](size_t other) { return IsOneProcess(Relate(known[i], known[other])); };
+    if (std::ranges::none_of(any, is_counted)) any.push_back(i);
+    if (known[i].uses_device && std::ranges::none_of(working, is_counted)) working.push_back(i);
+  }
+  return working.empty() ? any.size() : working.size();
+}
+
+// Puts the execution with the most processes first; the others keep their order, which is that of time.
+void PutLargestFirst(std::vector<std::vector<size_t>>& executions, const std::vector<Identity>& known) {
+  if (executions.size() < 2) return;
+  std::vector<size_t> processes;
+  for (const std::vector<size_t>& execution : executions) processes.push_back(ProcessesOf(execution, known));
+  const auto largest = std::max_element(processes.begin(), processes.end()) - processes.begin();
+  std::rotate(executions.begin(), executions.begin() + largest, executions.begin() + largest + 1);
+}
+
+// Each trace joins the first execution with all of whose traces it goes together. Returns the number of executions.
+int AssignExecutions(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
   std::vector<size_t> by_time, surroundings;
   for (size_t i = 0; i < traces.size(); ++i) (IsSurroundings(*traces[i].trace) ? surroundings : by_time).push_back(i);
   std::stable_sort(by_time.begin(), by_time.end(),
@@ -107,23 +122,65 @@ void AssignExecutions(std::vector<RunTrace>& traces) {
     size_t execution = 0;
     for (; execution < executions.size(); ++execution)
       if (std::all_of(executions[execution].begin(), executions[execution].end(),
-                      [&](size_t other) { return Together(*traces[i].trace, *traces[other].trace); }))
+                      [&](size_t other) { return GoTogether(Relate(known[i], known[other])); }))
         break;
     if (execution == executions.size()) executions.emplace_back();
     executions[execution].push_back(i);
-    traces[i].execution = static_cast<int>(execution);
   }
+  PutLargestFirst(executions, known);
+  for (size_t execution = 0; execution < executions.size(); ++execution)
+    for (const size_t i : executions[execution]) traces[i].execution = static_cast<int>(execution);
+  const size_t founded = executions.size();
   PlaceSurroundings(traces, surroundings, std::move(executions));
+  return static_cast<int>(founded);
+}
+
+// Says of each recording that is not of execution 0 what keeps it from that: the same rank or another job, rather than
+// another time.
+void ExplainApart(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
+  for (RunTrace& run_trace : traces) {
+    if (run_trace.execution == 0) continue;
+    run_trace.relation = Relation::kOtherTime;
+    for (const RunTrace& other : traces) {
+      if (other.execution != 0 || IsSurroundings(*other.trace)) continue;
+      const Relation relation = RelationOf(run_trace, other, known);
+      if (GoTogether(relation) || (run_trace.apart_from >= 0 && relation == Relation::kOtherTime)) continue;
+      run_trace.apart_from = other.index;
+      run_trace.relation = relation;
+      if (relation != Relation::kOtherTime) break;
+    }
+  }
+}
+
+// Numbers the processes of an execution that use a device, by name, where none says its rank. Our agent knows the rank
+// of a process if there is one, so beside it none is missing.
+void AssignRanks(std::vector<RunTrace>& traces, const std::vector<Identity>& known, int execution) {
+  std::vector<size_t> first;  // recordings of each process that come first by name
+  for (size_t i = 0; i < traces.size(); ++i) {
+    if (traces[i].execution != execution) continue;
+    if (known[i].rank != kAbsent || known[i].profiler == kAgentFormat) return;
+    if (known[i].uses_device) first.push_back(i);
+  }
+  std::ranges::sort(first, [&](size_t a, size_t b) { return NaturallyBefore(known[a].path, known[b].path); });
+  const auto are_one = [&](size_t a, size_t b) { return IsOneProcess(Relate(known[a], known[b])); };
+  std::vector<size_t> processes;
+  for (const size_t i : first)
+    if (std::ranges::none_of(processes, [&](size_t other) { return are_one(i, other); })) processes.push_back(i);
+  if (processes.size() < 2) return;
+  for (size_t rank = 0; rank < processes.size(); ++rank)
+    for (size_t i = 0; i < traces.size(); ++i)
+      if (traces[i].execution == execution && (i == processes[rank] || are_one(i, processes[rank])))
+        traces[i].assigned_rank = static_cast<int64_t>(rank);
 }
 
 // Makes a recording a supplement if another one of the same stretch has more rows, or as many and a smaller index.
-void AssignRoles(std::vector<RunTrace>& traces) {
+void AssignRoles(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
   for (RunTrace& run_trace : traces)
     for (const RunTrace& other : traces) {
       if (&run_trace == &other || run_trace.execution != other.execution) continue;
       // A profile of functions says what no other recording does.
       if (run_trace.trace->host_functions.size() > 0 || other.trace->host_functions.size() > 0) continue;
-      if (!SameProcess(*run_trace.trace, *other.trace) || !SameStretch(*run_trace.trace, *other.trace)) continue;
+      if (RelationOf(run_trace, other, known) != Relation::kSameStretch) continue;
       const bool tie = !MoreRows(*run_trace.trace, *other.trace) && !MoreRows(*other.trace, *run_trace.trace);
       if (MoreRows(*other.trace, *run_trace.trace) || (tie && other.index < run_trace.index))
         run_trace.role = Role::kSupplement;
@@ -131,11 +188,11 @@ void AssignRoles(std::vector<RunTrace>& traces) {
 }
 
 // Gives recordings of one process in one execution the index of the first of them.
-void AssignProcesses(std::vector<RunTrace>& traces) {
+void AssignProcesses(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
   for (RunTrace& run_trace : traces) {
     const auto first = std::find_if(traces.begin(), traces.end(), [&](const RunTrace& other) {
       return &other == &run_trace ||
-             (other.execution == run_trace.execution && SameProcess(*other.trace, *run_trace.trace));
+             (other.execution == run_trace.execution && IsOneProcess(RelationOf(other, run_trace, known)));
     });
     run_trace.process = first->index;
   }
@@ -185,17 +242,19 @@ void AssignIds(std::vector<RunTrace>& traces) {
 
 }  // namespace
 
-Run::Run(std::vector<std::shared_ptr<const Trace>> given) {
-  const auto key = [](const Trace& trace) {
-    return std::make_tuple(IsSurroundings(trace), trace.info.rank, SpanOf(trace).start, trace.info.pid,
-                           std::string_view(trace.info.path));
-  };
-  std::stable_sort(given.begin(), given.end(), [&](const auto& a, const auto& b) { return key(*a) < key(*b); });
-  for (auto& trace : given)
-    traces_.push_back({.trace = std::move(trace), .index = static_cast<int>(traces_.size()), .base = {}});
-  AssignExecutions(traces_);
-  AssignRoles(traces_);
-  AssignProcesses(traces_);
+// Ranks are assigned before the traces get their final order, which is that of the ranks.
+Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_t> ranks) {
+  for (auto& trace : given) traces_.push_back({.trace = std::move(trace), .base = {}});
+  SortAndNumber(traces_);
+  std::vector<Identity> known = IdentitiesOf(traces_);
+  for (int execution = AssignExecutions(traces_, known); execution-- > 0;) AssignRanks(traces_, known, execution);
+  std::erase_if(traces_,
+                [&](const RunTrace& of) { return !ranks.empty() && std::ranges::count(ranks, of.rank()) == 0; });
+  SortAndNumber(traces_);
+  known = IdentitiesOf(traces_);
+  ExplainApart(traces_, known);
+  AssignRoles(traces_, known);
+  AssignProcesses(traces_, known);
   AssignTimeAxis(traces_);
   AssignIds(traces_);
 }

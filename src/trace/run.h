@@ -2,8 +2,10 @@
 // Run: everything known about one job, as a list of traces with their roles, on one time axis.
 //
 // Several recordings of one thing must not be counted twice. For one execution, process and time span exactly one
-// recording is primary; the others are supplements. Executions are runs of the same program at other times; execution 0
-// is the first. Analyses and the plain SQL tables see primary traces of execution 0 only: iterate over `primary()`.
+// recording is primary; the others are supplements. Executions are what does not belong together (trace/identity.h):
+// runs of the program at other times, other jobs, a second file of a rank. Execution 0 is the one with the most
+// processes, and the first of equals. Analyses and the plain SQL tables see primary traces of execution 0 only: iterate
+// over `primary()`.
 //
 // Row ids shown outside are unique per table over the run: base + row, with one base per trace and table (`IdBase`), in
 // the order of `traces`, which depends on the recordings only and not on the order in which they were read.
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/identity.h"
 #include "trace/trace.h"
 
 namespace gapless::internal {
@@ -31,10 +34,16 @@ struct RunTrace {
   // Index of the first recording of the same process and execution. Several primary ones are stretches of it, one after
   // the other (a profiler whose schedule repeats writes a file each time): one rank with more steps, not more ranks.
   int process = 0;
+  // Where no process of the execution says its rank, processes that use a device are numbered in the order of their
+  // names; kAbsent: they are not, or the recording says it.
+  int64_t assigned_rank = kAbsent;
+  // Why the recording is not of execution 0: its relation to the recording with index `apart_from` of that; -1: it is.
+  Relation relation = Relation::kSameJob;
+  int apart_from = -1;
   int64_t ts_shift_ns = 0;  // run time = trace time + shift; run time 0 is the start of the execution's earliest trace
   IdBase base;
 
-  int64_t rank() const { return trace->info.rank; }  // kAbsent: none
+  int64_t rank() const { return assigned_rank != kAbsent ? assigned_rank : trace->info.rank; }  // kAbsent: none
   int64_t Id(SliceId row) const { return row.valid() ? base.slice + row.value : kAbsent; }
   int64_t Id(GpuOpId row) const { return row.valid() ? base.gpu_op + row.value : kAbsent; }
 };
@@ -44,8 +53,9 @@ class Run {
  public:
   Run() = default;
   // Orders the traces (by rank, start, pid, path; what was recorded around processes comes last), decides roles and
-  // executions, sets the common time axis and the id bases.
-  explicit Run(std::vector<std::shared_ptr<const Trace>> traces);
+  // executions, sets the common time axis and the id bases. Leaves out traces of other ranks than `ranks`, unless that
+  // is empty.
+  explicit Run(std::vector<std::shared_ptr<const Trace>> traces, std::span<const int64_t> ranks = {});
   // Takes traces whose roles, order and time axis are settled: those of another run, or stretches of them.
   explicit Run(std::vector<RunTrace> settled) : traces_(std::move(settled)) {}
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/builder.h"
-#include "trace/sample_format.h"
+#include "trace/formats.h"
 
 namespace gapless::internal {
 namespace {
@@ -60,6 +60,79 @@ TEST(Run, TheSameRankInAnotherProcessIsAnotherExecution) {
 TEST(Run, ProcessesWithoutRanksBelongTogetherWhenTheyOverlapInTime) {
   EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 1050, 10)}).primary().size(), 2U);
   EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 9000, 10)}).primary().size(), 1U);
+}
+
+// A recording by Kineto of a process that uses a device, `gemm_ns` long each time; `rank` and `world_size` as the
+// recording says them.
+std::shared_ptr<const Trace> OnDevice(std::string path, int64_t pid, int64_t start, int64_t gemm_ns = 50,
+                                      int64_t rank = kAbsent, int64_t world_size = kAbsent) {
+  TraceBuilder builder;
+  auto& shard = builder.NewShard();
+  for (int64_t i = 0; i < 4; ++i) {
+    shard.Add(SliceRow{.name = shard.Text("op"), .pid = pid, .tid = 1, .ts_ns = start + i * 100, .dur_ns = 90});
+    shard.Add(GpuOpRow{.name = shard.Text("gemm"), .device = 0, .ts_ns = start + i * 100, .dur_ns = gemm_ns});
+  }
+  builder.info().format = "kineto";
+  builder.info().framework = "pytorch";
+  builder.info().rank = rank;
+  builder.info().world_size = world_size;
+  builder.info().start_unix_ns = start;
+  builder.info().path = std::move(path);
+  return std::make_shared<Trace>(std::move(builder).Finish());
+}
+
+std::vector<std::string> PathsByRank(const Job& run) {
+  std::vector<std::string> paths;
+  for (const RunTrace* of : run.primary()) {
+    EXPECT_EQ(of->rank(), static_cast<int64_t>(paths.size()));
+    paths.push_back(of->trace->info.path);
+  }
+  return paths;
+}
+
+TEST(Run, PodsWithoutRanksAreNumberedByName) {
+  const Job run({OnDevice("pod10.json", 1, 1000), OnDevice("pod2.json", 1, 1020), OnDevice("pod1.json", 1, 1010, 80),
+                 OnDevice("pod0.json", 1, 1000)});
+  EXPECT_EQ(PathsByRank(run), (std::vector<std::string>{"pod0.json", "pod1.json", "pod2.json", "pod10.json"}));
+  EXPECT_EQ(run.traces()[0].assigned_rank, 0);
+}
+
+TEST(Run, AssignedRanksCanBeChosen) {
+  const std::vector<int64_t> wanted = {1};
+  const Job run({OnDevice("a.json", 1, 1000), OnDevice("b.json", 1, 1000, 60)}, wanted);
+  ASSERT_EQ(run.traces().size(), 1U);
+  EXPECT_EQ(run.traces()[0].rank(), 1);
+  EXPECT_EQ(run.traces()[0].trace->info.path, "b.json");
+}
+
+TEST(Run, OneProcessAloneHasNoRank) {
+  const Job run({OnDevice("a.json", 7, 1000), OnDevice("b.json", 7, 9000)});
+  ASSERT_EQ(run.primary().size(), 2U) << "two cycles of its profiler";
+  EXPECT_EQ(run.traces()[1].rank(), kAbsent);
+  EXPECT_EQ(run.traces()[1].process, 0);
+}
+
+TEST(Run, ACopyIsCountedOnce) {
+  const Job run({OnDevice("trace.json", 7, 1000), OnDevice("trace_annotated.json", 7, 1000)});
+  ASSERT_EQ(run.primary().size(), 1U);
+  EXPECT_EQ(run.primary()[0]->rank(), kAbsent);
+}
+
+TEST(Run, TwoFilesOfOneRankAreNotDroppedSilently) {
+  const Job run({OnDevice("worker0.json", 977, 1000, 50, 0, 2), OnDevice("worker1.json", 8123, 1000, 60, 0, 2)});
+  ASSERT_EQ(run.primary().size(), 1U);
+  EXPECT_EQ(run.traces()[1].relation, Relation::kRankClash);
+  EXPECT_EQ(run.traces()[1].apart_from, 0);
+}
+
+TEST(Run, OfTwoJobsTheOneWithMoreRanksIsShown) {
+  const Job run({OnDevice("old.json", 5, 1000, 50, 1, 2), OnDevice("a.json", 6, 9000, 50, 0, 8),
+                 OnDevice("b.json", 7, 9000, 50, 3, 8)});
+  ASSERT_EQ(run.primary().size(), 2U);
+  EXPECT_EQ(run.primary()[0]->trace->info.path, "a.json");
+  EXPECT_EQ(run.traces()[1].trace->info.path, "old.json");
+  EXPECT_EQ(run.traces()[1].execution, 1);
+  EXPECT_EQ(run.traces()[1].relation, Relation::kOtherJob);
 }
 
 // Counters only, as telemetry is.

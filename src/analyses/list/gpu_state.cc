@@ -14,7 +14,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "trace/sample_format.h"
+#include "trace/formats.h"
 
 namespace gapless::internal {
 namespace {

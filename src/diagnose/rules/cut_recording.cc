@@ -6,6 +6,7 @@
 // a recording must not look like that of a program that does not use its GPU.
 #include "base/strings.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 
 namespace gapless::internal {
 namespace {
@@ -17,6 +18,7 @@ constexpr uint8_t kCudaMemory = 1;  // c10::DeviceType::CUDA, HIP's too
 struct Missing {
   int64_t launches = 0, done = 0;  // launches of kernels and graphs, copies; of them, with work recorded
   bool cut = false;                // some file ends in the middle
+  bool device_part = false;        // before the device's work begins
   std::string device_use;          // "aten::cudnn_convolution ran": what needs a device
 };
 
@@ -69,24 +71,30 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (const RunTrace* run_trace : tables.run().primary())
     for (const uint8_t type : run_trace->trace->memory_events.device_type)
       if (type == kCudaMemory && missing.device_use.empty()) missing.device_use = "GPU memory was allocated";
+  missing.device_part = LacksDevicePart(tables.run());
   const int64_t lost = missing.launches - missing.done;
   const bool nothing = !device_work && (missing.launches > 0 || !missing.device_use.empty());
   if (!nothing && !missing.cut) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.severity = 1;
   const std::string launches = FormatCounted(missing.launches, "launch or copy", "launches and copies");
-  found.title = missing.cut            ? "this recording was cut: the file ends in the middle"
+  found.title = missing.device_part    ? "this recording was cut before the GPU's work: nothing is known of the GPU"
+                : missing.cut          ? "this recording was cut: the file ends in the middle"
                 : missing.launches > 0 ? StrCat("GPU work is missing: ", launches, ", but no kernel")
                                        : StrCat("GPU work is missing: ", missing.device_use, ", no kernel is recorded");
   found.description = missing.cut ? StrCat("The file ends before the recording does. ", LostText(missing),
-                                           " The report covers the part that is there.")
+                                           missing.device_part ? " Recorders write the host's events first and the "
+                                                                 "GPU's last, so how the GPU spent its time is not "
+                                                                 "known, nor whether the host held it up."
+                                                               : " The report covers the part that is there.")
                                   : StrCat(
                                         "The program used a GPU, but the recording holds none of the GPU's work. How "
                                         "the GPU spent its time is not known.");
-  found.evidence.push_back({.text = missing.launches > 0 ? LostText(missing) : missing.device_use,
-                            .value = static_cast<double>(lost),
-                            .unit = "launches",
-                            .table = "slice"});
+  found.evidence.push_back(
+      {.text = missing.launches > 0 || missing.device_use.empty() ? LostText(missing) : missing.device_use,
+       .value = static_cast<double>(lost),
+       .unit = "launches",
+       .table = "slice"});
   found.recommendations.push_back(
       missing.cut ? Recommendation{"copy the file again, or record fewer steps", "", "", "minutes"}
                   : Recommendation{

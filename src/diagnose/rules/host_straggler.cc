@@ -153,6 +153,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
        .unit = "ns",
        .table = "host_steps",
        .source = where.place});
+  found.evidence.push_back(RecordingOf(name, tables.run(), steps.Int(waiting.last, "trace")));
   found.recommendations.push_back(
       {StrCat(name, ": ", reason.advice, InLine(where.place)), fixes::kStraggler.Item(), "", "hours"});
   const auto ns = static_cast<double>(waiting.stake_ns);

@@ -233,6 +233,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
       ".");
   const Where where = WhereIsIt(ranks, waiting.slow, tables);
   found.evidence = EvidenceOf(ranks, waiting, where);
+  found.evidence.push_back(RecordingOf(NameOf(ranks, waiting.slow), tables.run(), ranks.Int(waiting.slow, "trace")));
   found.evidence.push_back(LongestWaits(tables.Get<CollectiveGroupsRows>()));
   found.recommendations.push_back(Advise(ranks, waiting, where));
   const auto ns = static_cast<double>(waiting.ns);

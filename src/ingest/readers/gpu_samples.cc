@@ -12,11 +12,12 @@
 #include <map>
 
 #include "base/strings.h"
+#include "ingest/dead_counters.h"
 #include "ingest/reader.h"
 #include "ingest/readers/gpu_samples/columns.h"
 #include "ingest/readers/gpu_samples/table_form.h"
 #include "ingest/readers/gpu_samples/times.h"
-#include "trace/sample_format.h"
+#include "trace/formats.h"
 
 namespace gapless::internal {
 namespace {
@@ -200,6 +201,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
 
 // Without a clock the samples have no place in time.
 void Complete(Trace& trace) {
+  DropDeadCounters(trace);
   for (size_t row = 0; row < trace.read_stats.size(); ++row)
     if (trace.Text(trace.read_stats.kind[row]) == "no_clock") return;
   if (trace.counters.size() > 0) trace.info.start_unix_ns = trace.info.origin_ns;

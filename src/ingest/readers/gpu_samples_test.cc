@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/strings.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
@@ -98,6 +99,32 @@ TEST(GpuSamples, DmonOfDcgm) {
       "GPU 0  0.529  N/A  0.364  0.011  0.500\n");
   EXPECT_EQ(Values(trace, "gpu.dcgm.sm_active", 0), (std::vector{0.412}));
   EXPECT_EQ(Values(trace, "gpu.dcgm.dram_active", 0), (std::vector{0.4, 0.5}));
+}
+
+// Where DCGM may not profile, it prints 0 for all that it should measure: beside a busy GPU that is no measurement.
+TEST(GpuSamples, CountersThatAreNotMeasuredAreAbsent) {
+  const Trace trace = ReadText(
+      "#Entity GRACT SMACT TENSO DRAMA GPUTL POWER\nID\n"
+      "GPU 0 0.000 0.000 0.000 0.000 98 391.2\nGPU 1 0.000 0.000 0.000 0.000 0 61.0\n"
+      "GPU 0 0.000 0.000 0.000 0.000 99 392.2\nGPU 1 0.000 0.000 0.000 0.000 0 60.0\n");
+  EXPECT_EQ(Values(trace, "gpu.utilization", 0), (std::vector{0.98, 0.99}));
+  EXPECT_EQ(Values(trace, "gpu.power", 0), (std::vector{391.2, 392.2}));
+  for (const char* series : {"engine_active", "sm_active", "tensor_active", "dram_active"})
+    EXPECT_TRUE(Values(trace, StrCat("gpu.dcgm.", series), 0).empty()) << series;
+  EXPECT_EQ(Values(trace, "gpu.dcgm.sm_active", 1), (std::vector{0.0, 0.0})) << "GPU 1 did nothing";
+  ASSERT_GE(trace.read_stats.size(), 1U);
+  EXPECT_EQ(trace.Text(trace.read_stats.kind[0]), "dead_counters");
+  EXPECT_EQ(trace.read_stats.count[0], 8);
+  EXPECT_NE(trace.Text(trace.read_stats.text[0]).find("GPU 0"), std::string_view::npos);
+}
+
+// A GPU that works without its matrix units has tensor_active 0: measured.
+TEST(GpuSamples, AZeroThatCanBeIsKept) {
+  const Trace trace = ReadText("# Entity GRACT SMACT TENSO\nGPU 0 0.9 0.8 0.0\nGPU 0 0.9 0.8 0.0\n");
+  EXPECT_EQ(Values(trace, "gpu.dcgm.tensor_active", 0), (std::vector{0.0, 0.0}));
+  const Trace half = ReadText("# Entity GRACT SMACT TENSO\nGPU 0 0.9 0.0 0.0\nGPU 0 0.9 0.0 0.0\n");
+  EXPECT_TRUE(Values(half, "gpu.dcgm.sm_active", 0).empty());
+  EXPECT_EQ(Values(half, "gpu.dcgm.engine_active", 0).size(), 2U);
 }
 
 TEST(GpuSamples, OtherTablesAreNotTaken) {

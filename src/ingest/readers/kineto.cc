@@ -16,6 +16,7 @@
 #include "base/strings.h"
 #include "ingest/reader.h"
 #include "ingest/readers/kineto/parse.h"
+#include "ingest/readers/kineto/scan.h"
 #include "ingest/refine.h"
 #include "ingest/steps.h"
 
@@ -95,9 +96,9 @@ class Pass {
 // in the middle lacks the metadata behind the events, so the text before them is closed instead.
 void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& builder) {
   int64_t base_time_ns = kAbsent;
-  if (!chunks.bare_array() &&
-      !kineto::ParseShell(chunks.head() + "[]" + (pass.truncated() || pass.rest().empty() ? "}" : pass.rest()), builder,
-                          base_time_ns))
+  std::string_view rest = pass.truncated() || pass.rest().empty() ? std::string_view("}") : pass.rest();
+  if (chunks.nested()) rest = rest.substr(0, kineto::ObjectEnd(rest));
+  if (!chunks.bare_array() && !kineto::ParseShell(StrCat(chunks.head(), "[]", rest), builder, base_time_ns))
     builder.Count("unreadable_metadata", Severity::kLoss, 1, kAbsent,
                   "what the recorder says around the events is no valid JSON");
   builder.info().start_unix_ns = base_time_ns;  // completed in Complete(), once the first time is known
@@ -133,6 +134,41 @@ Unexpected NoEvents(const ChunkReader& chunks, const std::string& path) {
   return Fail(ErrorCode::kInput, "no event could be read", path, "the file was cut off or damaged: copy it again");
 }
 
+// Keys that recorders of training write around the events.
+bool IsOfAProfiler(std::string_view around) {
+  for (const std::string_view key : {"\"schemaVersion\"", "\"deviceProperties\"", "\"distributedInfo\"",
+                                     "\"traceName\"", "\"baseTimeNanoseconds\"", "\"gapless"})
+    if (around.find(key) != around.npos) return true;
+  return false;
+}
+
+// Returns an error for a file of another program: no event in it is one of a profiler of training, nor is what
+// surrounds them. A profiler that recorded nothing is no other program.
+Result<void> RefuseForeign(const ChunkReader& chunks, const Pass& pass, int64_t events, const std::string& path) {
+  if (IsOfAProfiler(chunks.head()) || IsOfAProfiler(pass.rest())) return {};
+  kineto::ForeignSigns signs;
+  bool has_phase = false;
+  signs.SeeText(chunks.head());
+  signs.SeeText(pass.rest());
+  for (const auto& rows : pass.rows()) {
+    if (rows->saw_known() || rows->saw_framework()) return {};
+    signs.Add(rows->signs());
+    has_phase |= rows->saw_phase();
+  }
+  if (events == 0)
+    return Fail(ErrorCode::kInput, "the file holds no event", path, "`gapless formats` lists what can be read");
+  if (!has_phase)
+    return Fail(ErrorCode::kInput, "this is no trace: nothing in the list has a phase (\"ph\"), as events have", path,
+                "`gapless formats` lists what can be read");
+  const std::string categories = signs.Categories();
+  std::string message = signs.Origin().empty()
+                            ? "this seems to be the trace of a program that is no profiler of training"
+                            : StrCat("this seems to be ", signs.Origin(), ", which cannot be read");
+  message += StrCat(": none of its ", FormatCounted(events, "event"), " has a known category");
+  if (!categories.empty()) message += StrCat(" (they have ", categories, ")");
+  return Fail(ErrorCode::kInput, std::move(message), path, "`gapless formats` lists what can be read");
+}
+
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
@@ -154,7 +190,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     DescribeInput(chunks, pass, builder);
     if (builder.info().event_count == 0 && (chunks.stream_error() != nullptr || chunks.overlong() || pass.truncated()))
       return NoEvents(chunks, source.path());
-    return {};
+    return RefuseForeign(chunks, pass, builder.info().event_count, source.path());
   }
   return {};
 }

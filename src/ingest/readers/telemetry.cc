@@ -13,6 +13,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "ingest/dead_counters.h"
 #include "ingest/reader.h"
 #include "wire/telemetry_stream.h"
 
@@ -202,6 +203,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
 
 // The recorder's clock is the wall clock.
 void Complete(Trace& trace) {
+  DropDeadCounters(trace);
   if (trace.counters.size() > 0) trace.info.start_unix_ns = trace.info.origin_ns;
 }
 

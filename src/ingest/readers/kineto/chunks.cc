@@ -7,6 +7,7 @@
 #include "ingest/readers/kineto/chunks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "ingest/readers/kineto/scan.h"
@@ -18,13 +19,14 @@ constexpr size_t kChunkBytes = size_t{1} << 20;
 constexpr size_t kMaxEventBytes = kMaxChunkBytes / 2;  // a longer "event" is cut wherever it looks like one ends
 constexpr size_t kMaxHeadBytes = size_t{64} << 20;
 
-// A HeadScanner finds the value of the key "traceEvents" at the top level of a JSON object, or the bracket of a
+// A HeadScanner finds the value of the key "traceEvents" of a JSON object, which may lie in others, or the bracket of a
 // bare array. Scans byte by byte, since the text before the events is short.
 class HeadScanner {
  public:
   enum class State : uint8_t { kMore, kFound, kNone };
   // Scans one byte. kFound: it is the bracket that opens the events.
   State Step(char c) {
+    ++at_;
     if (in_string_) return InString(c), State::kMore;
     switch (c) {
       case '"':
@@ -32,26 +34,27 @@ class HeadScanner {
         string_.clear();
         return State::kMore;
       case '[':
-        if (depth_ == 0 || (depth_ == 1 && is_events_value_)) return bare_ = depth_ == 0, State::kFound;
-        ++depth_;
+        if (depth_ == 0 || (is_events_value_ && depth_ <= kMaxNesting)) return bare_ = depth_ == 0, State::kFound;
+        Open();
         return State::kMore;
       case '{':
-        ++depth_;
+        Open();
         is_events_value_ = false;
         return State::kMore;
       case '}':
       case ']':
         if (depth_ > 0) --depth_;
+        is_events_value_ = false;
         return depth_ == 0 ? State::kNone : State::kMore;
-      case ':':
-        if (depth_ == 1) is_events_value_ = string_ == "traceEvents";
-        return State::kMore;
+      case ':': is_events_value_ = string_ == "traceEvents"; return State::kMore;
       case ',': is_events_value_ = false; return State::kMore;
       default: return State::kMore;
     }
   }
   bool bare() const { return bare_; }
-  bool in_json() const { return depth_ > 0; }
+  // Where the object begins that holds the events, in bytes scanned before it.
+  size_t object_at() const { return depth_ > 0 ? opened_at_[depth_ - 1] : 0; }
+  bool nested() const { return depth_ > 1; }
 
  private:
   void InString(char c) {
@@ -63,7 +66,13 @@ class HeadScanner {
       in_string_ = false;
     if (in_string_ && string_.size() < 16) string_ += c;
   }
-  int64_t depth_ = 0;
+  void Open() {
+    if (depth_ < kMaxNesting) opened_at_[depth_] = at_;
+    ++depth_;
+  }
+  size_t at_ = static_cast<size_t>(-1);          // of the byte that was scanned last
+  size_t depth_ = 0;                             // objects and arrays that are open
+  std::array<size_t, kMaxNesting> opened_at_{};  // where the outermost of them begin
   bool in_string_ = false, escaped_ = false, is_events_value_ = false, bare_ = false;
   std::string string_;
 };
@@ -104,7 +113,8 @@ Result<bool> ChunkReader::FindEvents() {
       const auto state = scanner.Step(c);
       if (state == HeadScanner::State::kNone) return false;
       if (state == HeadScanner::State::kFound) {
-        bare_array_ = scanner.bare();
+        bare_array_ = scanner.bare(), nested_ = scanner.nested();
+        head_.erase(0, std::min(head_.size(), scanner.object_at()));
         carry_.assign(buffer.data() + at + 1, got - at - 1);
         next_offset_ = bytes_ - carry_.size();
         return true;

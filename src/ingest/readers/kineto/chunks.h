@@ -46,9 +46,12 @@ class ChunkReader {
   // is delivered as the last chunk, and stream_error() has the reason.
   bool Next(Chunk& chunk);
 
-  // The text before the events: "{ … "traceEvents":", to be completed with "[]" and the text behind the events.
+  // The text before the events, from where their object begins: "{ … "traceEvents":", to be completed with "[]" and the
+  // text behind the events.
   const std::string& head() const { return head_; }
   bool bare_array() const { return bare_array_; }
+  // Returns true if the object of the events lies in another one, which goes on behind it.
+  bool nested() const { return nested_; }
   const Error* stream_error() const { return failed_ ? &error_ : nullptr; }
   uint64_t bytes() const { return bytes_; }
   // Returns true if reading stopped because no event began or ended within kMaxChunkBytes.
@@ -61,7 +64,7 @@ class ChunkReader {
   std::mutex mutex_;
   std::unique_ptr<ByteStream> stream_;
   const bool exact_;
-  bool bare_array_ = false, failed_ = false, ended_ = false, overlong_ = false;
+  bool bare_array_ = false, nested_ = false, failed_ = false, ended_ = false, overlong_ = false;
   Error error_;
   std::string head_;
   std::string carry_;

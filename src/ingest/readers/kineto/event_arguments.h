@@ -48,6 +48,7 @@ inline constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::ext
                                             Int("channel", &EventFields::channel),
                                             Int("priority", &EventFields::priority),
                                             Int("Seq", &EventFields::seq),
+                                            Int("BeginNs", &EventFields::begin_ns),
                                             Int("Src Rank", &EventFields::src_rank),
                                             Int("Dst Rank", &EventFields::dst_rank),
                                             Token("Process Group Ranks", &EventFields::group_ranks),

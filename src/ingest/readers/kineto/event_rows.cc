@@ -35,6 +35,7 @@ void EventRows::Finish(TraceBuilder& builder) const {
 void EventRows::Add(const EventFields& event, uint64_t offset) {
   ++events_;
   if (event.cat == "\"gapless\"") return Tell(Note::kOwnAnnotation, offset);
+  saw_phase_ |= !event.ph.empty();
   const char phase = event.ph.size() == 3 ? event.ph[1] : '\0';
   switch (phase) {
     case 'X': return AddComplete(event, offset);
@@ -47,8 +48,8 @@ void EventRows::Add(const EventFields& event, uint64_t offset) {
     case 'C': return AddCounter(event, offset);
     case 'M': return AddMetadata(event);
     case 'B':
-    case 'E': return Tell(Note::kBeginEnd, offset);
-    default: return Tell(Note::kOtherPhase, offset);
+    case 'E': signs_.SeeEvent(event); return Tell(Note::kBeginEnd, offset);
+    default: signs_.SeeEvent(event); return Tell(Note::kOtherPhase, offset);
   }
 }
 
@@ -60,6 +61,9 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
     return Tell(Note::kRecorderSpan, offset);
   }
   const bool is_op = category == Category::kKernel || category == Category::kMemcpy || category == Category::kMemset;
+  const bool is_known = category != Category::kOther && category != Category::kNone;
+  saw_known_ |= is_known;
+  if (!is_known) signs_.SeeEvent(event);
   const int64_t ts = TokenNs(event.ts);
   if (ts == kAbsent) return Tell(is_op ? Note::kOpWithoutTime : Note::kBadTime, offset);
   if (event.dur.empty()) return Tell(is_op ? Note::kOpWithoutTime : Note::kMissingDuration, offset);
@@ -197,7 +201,9 @@ void EventRows::AddFlow(const EventFields& event, bool start) {
 }
 
 void EventRows::AddInstant(const EventFields& event, uint64_t offset) {
-  if (TokenText(event.name) != "[memory]") return Tell(Note::kInstant, offset);
+  const bool is_memory = TokenText(event.name) == "[memory]";
+  saw_known_ |= is_memory;
+  if (!is_memory) return Tell(Note::kInstant, offset);
   MemoryEventRow row;
   row.ts_ns = TokenNs(event.ts);
   if (row.ts_ns == kAbsent || event.bytes == kAbsent) return Tell(Note::kBadTime, offset);
@@ -238,6 +244,7 @@ void EventRows::AddMetadata(const EventFields& event) {
   const std::string_view what = TokenText(event.name);
   const std::string name = Unescape(TokenText(event.args_name));
   if (name.empty()) return;
+  signs_.SeeText(name);
   if (what == "thread_name") texts_.NameThread(event, name);
   if (what == "process_name") texts_.NameProcess(event, name);
 }

@@ -4,6 +4,7 @@
 
 #include "ingest/readers/kineto/event_category.h"
 #include "ingest/readers/kineto/event_texts.h"
+#include "ingest/readers/kineto/foreign.h"
 #include "ingest/readers/kineto/name_traits.h"
 #include "ingest/readers/kineto/notes.h"
 
@@ -27,6 +28,11 @@ class EventRows {
   void Finish(TraceBuilder& builder) const;
   bool saw_framework() const { return saw_framework_; }
   bool saw_python() const { return saw_python_; }
+  // Returns true if any event is one that a profiler of training writes.
+  bool saw_known() const { return saw_known_; }
+  // Returns true if any event has a phase, as all events of this form of JSON have.
+  bool saw_phase() const { return saw_phase_; }
+  const ForeignSigns& signs() const { return signs_; }
   // Takes the lines of recorded call stacks back, in a recording with Python functions: there the recorder makes the
   // stacks from the functions' names, whose lines are no places of calls.
   void ForgetStackLines() { texts_.ForgetStackLines(); }
@@ -52,7 +58,8 @@ class EventRows {
   NameJudge names_;
   Notes notes_;
   int64_t events_ = 0, events_before_ = 0;
-  bool saw_framework_ = false, saw_python_ = false;
+  ForeignSigns signs_;
+  bool saw_framework_ = false, saw_python_ = false, saw_known_ = false, saw_phase_ = false;
 };
 
 }  // namespace gapless::internal::kineto

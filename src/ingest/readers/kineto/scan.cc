@@ -56,6 +56,23 @@ ScannedValue ScanValue(std::string_view text, size_t begin) {
   return {.seen = text.size() - begin};
 }
 
+size_t ObjectEnd(std::string_view text) {
+  size_t depth = 0;
+  for (size_t at = 0; at < text.size();) {
+    const char c = text[at++];
+    if (c == '"') {
+      at = StringEnd(text, at);
+      if (at == kNotFound) break;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return at;
+      --depth;
+    }
+  }
+  return kNotFound;
+}
+
 // Searches braces backwards, which are rarer than commas.
 size_t LastEventComma(std::string_view text) {
   for (size_t end = text.size(); end > 0;) {

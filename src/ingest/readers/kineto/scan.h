@@ -21,6 +21,10 @@ struct ScannedValue {
 // The object or array that opens at text[at].
 ScannedValue ScanValue(std::string_view text, size_t at);
 
+// Returns the length of `text`, which begins within an object, up to and with the brace that closes the object;
+// kNotFound if it does not close.
+size_t ObjectEnd(std::string_view text);
+
 // Returns a guess: the last (first) comma in text that stands between two events, "}" "," "{" "\"" with only white
 // space between, at or after `from`; else kNotFound. It is right unless an argument holds such text;
 // callers check the result.

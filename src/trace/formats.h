@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of formats that matter to more than one room.
 #pragma once
 
 #include <string_view>
@@ -7,5 +8,7 @@ namespace gapless::internal {
 
 // The format of samples that another tool took of GPUs; their times are local ones or missing.
 inline constexpr std::string_view kGpuSamplesFormat = "gpu_samples";
+// The format in which our own agent reports what it saw of a process: its rank, if it has one, and its steps.
+inline constexpr std::string_view kAgentFormat = "agent";
 
 }  // namespace gapless::internal

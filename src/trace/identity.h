@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whose recording a trace is, as far as anything says so, and how two recordings relate.
+//
+// Recorders say little: a rank only where a job is distributed, often no host, and a process number that is 1 in every
+// container. So each part may be unknown, and what is not known is never taken to be equal.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace gapless::internal {
+
+// An Identity is what is known of the process, the job and the time of a recording. Its texts live in the trace.
+struct Identity {
+  std::string_view host{};      // recorded, or from a file name "host_pid.time.pt.trace.json"; empty: not known
+  std::string_view path{};      // of the file
+  std::string_view profiler{};  // format of the recording
+  int64_t pid = kAbsent, rank = kAbsent, world_size = kAbsent;
+  int64_t start_ns = 0, end_ns = 0;  // on the wall clock, else on the recorder's own
+  bool wall_clock = false;
+  bool has_rows = false;         // the process did something: calls or operations of a device
+  bool uses_device = false;      // operations of a device
+  bool says_rank = false;        // the rank is the framework's own word, not inherited from a parent process
+  const Trace* trace = nullptr;  // to compare what was recorded; null: nothing to compare
+
+  std::string_view folder() const;
+};
+Identity IdentityOf(const Trace& trace);
+
+// How two recordings relate. The first three may stand in one report, side by side.
+enum class Relation : uint8_t {
+  kSameStretch,  // one process at one time: two profilers, or a copy of the file; to be counted once
+  kSameProcess,  // one process, one stretch after the other
+  kSameJob,      // two processes of one job: ranks, or a rank and the processes that it started
+  kRankClash,    // two processes that both say to be the same rank, at the same time or without a common clock
+  kOtherJob,     // jobs of different sizes
+  kOtherTime     // the program at another time; or nothing says that they belong together
+};
+Relation Relate(const Identity& a, const Identity& b);
+
+inline bool IsOneProcess(Relation relation) { return relation <= Relation::kSameProcess; }
+inline bool GoTogether(Relation relation) { return relation <= Relation::kSameJob; }
+
+// Returns true if `a` comes before `b` where numbers count as numbers: "worker2" before "worker10".
+bool NaturallyBefore(std::string_view a, std::string_view b);
+
+}  // namespace gapless::internal
