@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/screening.h"
+#include "fixes/names.h"
 #include "predict/open_findings.h"
 
 namespace gapless::internal {
@@ -38,6 +39,10 @@ struct Best {
   double gain = 1;
 };
 
+// That a rank is late is a symptom: a finding that says with what goes first if it brings most of it.
+constexpr double kMostOfIt = 0.8;
+bool IsLateRank(const Option& option) { return option.item.name == fixes::kStraggler.name; }
+
 // Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
 // severe as its fix may save.
 void BoundSeverity(Bottleneck& found) {
@@ -55,6 +60,8 @@ class PlanMaker {
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
+    for (Bottleneck& bottleneck : found)
+      if (!JudgesRecording(bottleneck)) prices_.OfferLateRank(bottleneck, made_.made);
     prices_.LearnAdvice(found, made_.made);
     for (Bottleneck& bottleneck : found) {
       if (JudgesRecording(bottleneck))
@@ -117,15 +124,18 @@ Best PlanMaker::FindBest() {
   for (const OpenFinding& open : open_)
     for (const Option& option : open.options) items.push_back(option.item);
   prices_.Learn(items, made_.made);
-  Best best;
+  Best best, cause;  // cause: what one rank is late with
   for (size_t i = 0; i < open_.size(); ++i) {
     const auto offer = [&](std::optional<Option> option, double gain) {
+      if (option && IsLateRank(*option) && !option->item.value.empty() && gain > cause.gain + kClearly)
+        cause = {i, option, gain};
       if (gain > best.gain + kClearly) best = {i, std::move(option), gain};
     };
     for (const Option& option : open_[i].options) offer(option, prices_.Of(option.item, made_.made).value_or(1));
     if (open_[i].options.empty()) offer({}, std::exp(-EstimateOf(open_[i].found).expected));
   }
-  return best;
+  const bool is_symptom = best.option && IsLateRank(*best.option) && best.option->item.value.empty();
+  return is_symptom && RemovedBy(cause.gain) >= kMostOfIt * RemovedBy(best.gain) ? cause : best;
 }
 
 // Returns the finding with the most affected time of those that ask for the fix.
