@@ -24,6 +24,8 @@ LEAST_WIDTH = 0.03
 UNTESTED_WIDTH = 0.2
 UNTESTED_SHARE = 0.35
 LEAST_PROGRAMS = 5
+LEAST_SLOPE_PROGRAMS = 3
+GROWTH = 0.1  # of errors, with what is predicted
 
 
 def trial(row: Row) -> str:
@@ -43,6 +45,11 @@ def bounds(row: Row) -> tuple[float, float]:
     return math.log(model.expected / low), math.log(high / model.expected)
 
 
+def scale(kind: str, expected: float) -> float:
+    """What errors are measured in: they grow with what is predicted."""
+    return LEAST_WIDTH if kind in GIVEN else math.hypot(LEAST_WIDTH, GROWTH * expected)
+
+
 class Calibration:
     """Of the rows of one machine ("gpu" or "cpu"); what does not tell counts for both."""
 
@@ -50,12 +57,15 @@ class Calibration:
         self.rows = [row for row in rows if row.predicted and row.machine in ("", machine)]
         self.of_trial = Counter(map(trial, self.rows))
         self.coverage = coverage
-        self.width = self._width()
+        self.times = {given: self._times(given) for given in (False, True)}
 
     def slope(self, kind: str, without: str | None = None) -> float:
         if kind in GIVEN:
             return 1.0
         xy = xx = 0.0
+        tests = {trial(row) for row in self.rows if row.kind == kind} - {without}
+        if len(tests) < LEAST_SLOPE_PROGRAMS:
+            return 1.0
         for row in self.rows:
             if row.kind == kind and trial(row) != without:
                 x, y = math.log(known(row).expected), math.log(row.measured_ratio)
@@ -63,30 +73,36 @@ class Calibration:
                 xx += x * x / self.of_trial[trial(row)]
         return (xy + PRIOR) / (xx + PRIOR)
 
-    def _width(self) -> float:
-        """What intervals need beside the models' own bounds."""
-        if len(self.of_trial) < LEAST_PROGRAMS:
-            return UNTESTED_WIDTH
+    def _times(self, given: bool) -> float | None:
+        """What intervals need beside the models' own bounds, in scales; None: too few repositories."""
+        rows = [row for row in self.rows if (row.kind in GIVEN) == given]
+        of_trial = Counter(map(trial, rows))
+        if len(of_trial) < LEAST_PROGRAMS:
+            return None
         wanted = []
-        for row in self.rows:
-            slope = self.slope(row.kind, without=trial(row))
-            off = math.log(row.measured_ratio) - slope * math.log(known(row).expected)
+        for row in rows:
+            middle = self.slope(row.kind, without=trial(row)) * math.log(known(row).expected)
+            off = math.log(row.measured_ratio) - middle
             below, above = bounds(row)
-            wanted.append(
-                (math.sqrt(max(0, off**2 - (above if off > 0 else below) ** 2)), 1 / self.of_trial[trial(row)])
-            )
-        rank = self.coverage * (len(self.of_trial) + 1) - 1e-9
+            excess = math.sqrt(max(0, off**2 - (above if off > 0 else below) ** 2))
+            wanted.append((excess / scale(row.kind, middle), 1 / of_trial[trial(row)]))
+        rank = self.coverage * (len(of_trial) + 1) - 1e-9
         for value, weight in sorted(wanted):
             rank -= weight
             if rank <= 0:
                 break
-        return max(LEAST_WIDTH, value)
+        return value
+
+    def width(self, kind: str, expected: float) -> float:
+        times = self.times[kind in GIVEN]
+        return UNTESTED_WIDTH if times is None else max(LEAST_WIDTH, times * scale(kind, expected))
 
     def interval(self, row: Row) -> Range:
         middle = self.slope(row.kind) * math.log(known(row).expected)
         tested = any(other.kind == row.kind for other in self.rows)
         doubt = 0.0 if tested else UNTESTED_SHARE * math.log(known(row).expected)
-        below, above = (math.hypot(bound, self.width, doubt) for bound in bounds(row))
+        width = self.width(row.kind, middle)
+        below, above = (math.hypot(bound, width, doubt) for bound in bounds(row))
         return Range(math.exp(middle - below), math.exp(middle), math.exp(middle + above))
 
 

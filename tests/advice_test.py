@@ -166,22 +166,29 @@ class GpuPairs(unittest.TestCase):
         """Rows of one repository do not calibrate each other, whatever their commits; those of another do."""
         off = [replace(row(name, 0.9, Range(0.5, 0.5, 0.5)), machine="gpu") for name in "abcd"]
         alone = [replace(entry, repository=f"o/n@{index:07}") for index, entry in enumerate(off)]
-        others = [replace(entry, id=entry.id * 2, repository="o/m@abcdef0") for entry in off]
+        others = [
+            replace(entry, id=entry.id + name, repository=f"o/{name}@abcdef0")
+            for entry in off
+            for name in ("k", "l", "m")
+        ]
         for _, said in leave_one_out(alone):
             self.assertAlmostEqual(said.expected, 0.5)
-        for _, said in leave_one_out(alone + others):
-            self.assertGreater(said.expected, 0.6)
+        told = {entry.id: said for entry, said in leave_one_out(alone + others)}
+        for entry in alone:
+            self.assertGreater(told[entry.id].expected, 0.6)
 
 
 class Reliability(unittest.TestCase):
     def test_the_ledger_is_predicted_well(self) -> None:
-        """Each by a calibration that has not seen its repository: half within 10 %, and four of five within their intervals."""
+        """Each by a calibration that has not seen its repository: half within 10 %, and four of five within their intervals.
+
+        Of seven repositories with models a quantile moves in steps of an eighth: nine of ten may be within."""
         for machine, least in (("gpu", 20), ("cpu", 15)):
             found = reliability([answer for answer in leave_one_out(ledger()) if answer[0].machine == machine])
             self.assertGreaterEqual(found.rows, least)
             self.assertLessEqual(found.median_error, 0.10)
             self.assertGreaterEqual(found.within, 0.72)
-            self.assertLessEqual(found.within, 0.88)
+            self.assertLessEqual(found.within, 0.92)
         self.assertGreaterEqual(sum(entry.measured_ratio > 0.97 for entry in ledger()), 4, "fixes that do not help")
 
     def test_the_program_says_the_same_of_rows_that_it_has_not_seen(self) -> None:

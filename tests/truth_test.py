@@ -36,8 +36,6 @@ Truth = dict[str, Any]
 
 # Slug -> what is still wrong with it, and why.
 OPEN: dict[str, str] = {
-    "case_naive_ddp_cuda_only": "an exchange whose sizes are not known is priced at 1.00, so that its advice is not shown",
-    "case_overlapped_host_and_device": "the self-check takes time in which neither works as 1 − host − device, and refuses",
     "alexnet_cupti_range_profiler_a100": "kernels stand in ranges of counters (cuda_profiler_range), which are not read",
     "ascend_alexnet_ddp_rank0_level1": "launching holds up the device for a sixth of the step, and is said beside the communication",
     "ascend_alexnet_ddp_rank1_level2": "launching holds up the device for a sixth of the step, and is said beside the communication",

@@ -42,6 +42,8 @@ bool IsOfSequences(std::string_view name) {
                      [&](std::string_view word) { return name.find(word) != name.npos; });
 }
 
+constexpr size_t kFewestProducts = 3;  // forward, and backward for both factors
+
 bool MultipliesInBatches(std::string_view name) { return name == "aten::bmm" || name == "aten::baddbmm"; }
 
 class BatchReader {
@@ -55,7 +57,7 @@ class BatchReader {
   }
 
   std::optional<BatchSize> Find() const {
-    if (layer_ == nullptr) return std::nullopt;
+    if (layer_ == nullptr) return FromProducts();
     if (const auto found = FromLayer(); found && found->samples > 0) return found;
     return std::nullopt;
   }
@@ -64,13 +66,17 @@ class BatchReader {
   struct Role {
     const LayerName* layer = nullptr;
     bool attention = false, batched = false, of_sequences = false;
+    size_t product = 0;  // place of the first matrix of a product, plus 1; 0: it is none
   };
 
   static Role RoleOf(std::string_view name) {
     const auto* const layer = std::find_if(std::begin(kLayers), std::end(kLayers),
                                            [&](const LayerName& layer_name) { return layer_name.name == name; });
     return {layer == std::end(kLayers) ? nullptr : layer, IsAttention(name), MultipliesInBatches(name),
-            IsOfSequences(name)};
+            IsOfSequences(name),
+            name == "aten::mm"      ? size_t{1}
+            : name == "aten::addmm" ? size_t{2}
+                                    : size_t{0}};
   }
 
   const std::vector<Input>& InputsOf(uint32_t row) {
@@ -81,11 +87,13 @@ class BatchReader {
   }
 
   void Add(uint32_t row) {
+    now_ = row;
     const Role& role = role_[static_cast<uint32_t>(trace_.slices.name[row])];
     sequences_ |= role.of_sequences;
-    if (role.layer == nullptr && !role.attention && !role.batched) return;
+    if (role.layer == nullptr && !role.attention && !role.batched && role.product == 0) return;
     const std::vector<Input>& inputs = InputsOf(row);
     if (inputs.empty()) return;
+    if (role.product > 0) AddProduct(inputs, role.product - 1);
     if (role.attention && inputs[0].shape.size() == 4) attention_.insert(inputs[0].shape[0]);
     if (role.attention) AddScores(inputs[0].shape);
     sequences_ |= role.batched || (role.attention && inputs[0].shape.size() >= 3);
@@ -95,6 +103,21 @@ class BatchReader {
         role.layer->kind == LayerKind::kEmbedding || (role.layer->kind == LayerKind::kLinear && input.size() > 2);
     if (layer_ == nullptr) layer_ = role.layer, first_ = SliceId(row), weight_ = weight;
     if (role.layer == layer_ && weight == weight_) calls_.push_back(input);
+  }
+
+  // What all products so far have among their three dimensions.
+  void AddProduct(const std::vector<Input>& inputs, size_t first) {
+    if (inputs.size() < first + 2 || inputs[first].shape.size() != 2 || inputs[first + 1].shape.size() != 2) return;
+    const std::set<int64_t> sizes{inputs[first].shape[0], inputs[first].shape[1], inputs[first + 1].shape[1]};
+    if (products_++ == 0) in_products_ = sizes;
+    std::erase_if(in_products_, [&](int64_t size) { return !sizes.contains(size); });
+    if (!product_.valid()) product_ = SliceId(now_);
+  }
+
+  std::optional<BatchSize> FromProducts() const {
+    if (sequences_ || products_ < kFewestProducts || in_products_.size() != 1 || *in_products_.begin() <= 1)
+      return std::nullopt;
+    return BatchSize{*in_products_.begin(), BatchSource::kProducts, product_};
   }
 
   // Scores of all heads are [batch · heads, length, length].
@@ -140,10 +163,17 @@ class BatchReader {
     const auto [heads, length] = *scores_.begin();
     const size_t leading = layer_->kind == LayerKind::kEmbedding ? input.size() : input.size() - 1;
     int64_t batch = 0;
-    if (leading == 2 && input[0] != input[1] && (input[0] == length || input[1] == length))
-      batch = input[0] == length ? input[1] : input[0];
+    if (leading == 2 && (input[0] == length || input[1] == length)) batch = input[0] == length ? input[1] : input[0];
     if (leading == 1 && rows_may_be_flat && input[0] % length == 0) batch = input[0] / length;
     return batch > 0 && heads % batch == 0 ? std::optional(batch) : std::nullopt;
+  }
+
+  // Batch and length are the same number.
+  std::optional<int64_t> FromEqualSizes(const Shape& input) const {
+    const size_t leading = layer_->kind == LayerKind::kEmbedding ? input.size() : input.size() - 1;
+    for (size_t i = 1; i < leading; ++i)
+      if (input[i] != input[0]) return std::nullopt;
+    return leading > 1 && input[0] > 1 ? std::optional(input[0]) : std::nullopt;
   }
 
   std::optional<BatchSize> FromLayer() const {
@@ -163,6 +193,7 @@ class BatchReader {
       if (const auto batch = PartialBatch()) return BatchSize{*batch, BatchSource::kPartialBatch, first_};
     if (layer_->kind == LayerKind::kLinear && input.size() == 2 && !sequences_)
       return BatchSize{input[0], BatchSource::kFeatures, first_};
+    if (const auto batch = FromEqualSizes(input)) return BatchSize{*batch, BatchSource::kEqual, first_};
     return std::nullopt;
   }
 
@@ -176,6 +207,10 @@ class BatchReader {
   std::set<int64_t> attention_;                   // first dimension of what has four
   std::set<std::pair<int64_t, int64_t>> scores_;  // first dimension and length of square scores
   bool sequences_ = false;                        // has ids, attention or rows of rows
+  std::set<int64_t> in_products_;                 // dimensions that all products of matrices share
+  size_t products_ = 0;
+  SliceId product_;   // the first one
+  uint32_t now_ = 0;  // the operator at hand
 };
 
 std::optional<int64_t> Recorded(const Trace& trace) {
@@ -190,7 +225,8 @@ std::optional<int64_t> Recorded(const Trace& trace) {
 }  // namespace
 
 std::string_view ToString(BatchSource source) {
-  constexpr std::string_view kNames[] = {"recorder", "images", "partial_batch", "attention", "features"};
+  constexpr std::string_view kNames[] = {"recorder", "images",   "partial_batch", "attention",
+                                         "features", "products", "equal"};
   return kNames[static_cast<size_t>(source)];
 }
 

@@ -12,7 +12,10 @@
 //      have the full size (a prompt that is followed by single tokens is no batch);
 //   5. features: the first dimension of a linear layer's [batch, features], in models without sequences: no attention
 //   in any
-//      library, no ids, no products of batches of matrices.
+//      library, no ids, no products of batches of matrices;
+//   6. products: in compiled models without sequences no layer is left, but each product of matrices, forward and
+//      backward, has the batch as one of its three dimensions: the number that all of them share, if it is only one;
+//   7. ids or rows of rows whose leading dimensions are all the same number, more than 1: whichever is the batch.
 //
 // Everything else is unknown. A single vector has no batch.
 #pragma once
@@ -25,7 +28,7 @@
 
 namespace gapless::internal {
 
-enum class BatchSource : uint8_t { kRecorder, kImages, kPartialBatch, kAttention, kFeatures };
+enum class BatchSource : uint8_t { kRecorder, kImages, kPartialBatch, kAttention, kFeatures, kProducts, kEqual };
 std::string_view ToString(BatchSource source);
 
 struct BatchSize {

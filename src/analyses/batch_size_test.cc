@@ -81,7 +81,7 @@ TEST(BatchSize, ScoresTellTheLengthAndSoTheBatch) {
   EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,512,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 512);
   EXPECT_EQ(SamplesOf({{"aten::linear", "[[512,128,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 512);
   EXPECT_EQ(SamplesOf({{"aten::linear", "[[65536,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 512);
-  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,128,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), std::nullopt);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,128,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), 128);
   EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,500,17],[128,17],[128]]"}, {"aten::_softmax", kScores}}), std::nullopt)
       << "4096 scores are no whole number of heads of 500";
 }
@@ -135,6 +135,36 @@ TEST(BatchSize, TheTableSaysWhereItComesFrom) {
   EXPECT_EQ(table.Text(0, "operator"), "aten::conv2d");
   testing::Analysed unknown(std::vector{Program({{"aten::relu", "[[4,3]]"}})});
   EXPECT_TRUE(unknown["batch_size"].IsNull(0, "samples"));
+}
+
+TEST(BatchSize, EqualsTheOtherDimensions) {
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,512],[128,128]]"}}), 128) << "whichever dimension is the batch";
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,128],[128,128],[128]]"}}), 128);
+  EXPECT_EQ(SamplesOf({{"aten::linear", "[[128,128,128],[128,128],[128]]"}}), 128);
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,512],[128,128]]"}, {"aten::baddbmm", "[[1536,128,128],[],[]]"}}),
+            128);
+  EXPECT_EQ(SamplesOf({{"aten::embedding", "[[30522,512],[128,128]]"}, {"aten::_softmax", "[[1536,128,128],[],[]]"}}),
+            128)
+      << "scores of 12 heads";
+}
+
+// A compiled model has products alone: forward [32, 784] x [784, 512], and backward for weights and inputs.
+TEST(BatchSize, IsWhatAllProductsShare) {
+  const std::vector<OperatorCall> compiled = {{"aten::addmm", "[[512],[32,784],[784,512],[],[]]"},
+                                              {"aten::addmm", "[[256],[32,512],[512,256],[],[]]"},
+                                              {"aten::addmm", "[[10],[32,256],[256,10],[],[]]"},
+                                              {"aten::mm", "[[10,32],[32,256]]"},
+                                              {"aten::mm", "[[32,10],[10,256]]"}};
+  EXPECT_EQ(SamplesOf(compiled), 32);
+  EXPECT_EQ(SamplesOf({{"aten::mm", "[[128,128],[128,128]]"},
+                       {"aten::mm", "[[128,128],[128,128]]"},
+                       {"aten::mm", "[[128,128],[128,128]]"}}),
+            128);
+  EXPECT_EQ(SamplesOf({{"aten::mm", "[[32,512],[512,512]]"},
+                       {"aten::mm", "[[512,32],[32,512]]"},
+                       {"aten::mm", "[[32,512],[512,512]]"}}),
+            std::nullopt)
+      << "32 or 512";
 }
 
 }  // namespace

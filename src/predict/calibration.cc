@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fits, per kind of fix, the ratio of measured to predicted effects, and the width of the interval from leave-one-out
+// Fits, per kind of fix, the ratio of measured to predicted effects, and the width of the intervals from leave-one-out
 // errors.
 #include "predict/calibration.h"
 
@@ -28,6 +28,11 @@ double Quantile(std::vector<Weighted> values, double trials, double share) {
   for (const Weighted& weighted : values)
     if ((rank -= weighted.weight) <= 0) return weighted.value;
   return values.empty() ? 0 : values.back().value;
+}
+
+// What errors of a row are measured in.
+double ScaleOf(std::string_view kind, double expected) {
+  return IsGiven(kind) ? kMinWidth : std::hypot(kMinWidth, kGrowth * expected);
 }
 
 double PredictedOf(const AdviceRow& row) { return std::log(row.model.expected); }
@@ -59,6 +64,7 @@ Effect operator+(const Effect& a, const Effect& b) {
 
 double Calibration::Slope::value() const {
   constexpr double kPrior = kPriorPrograms * kPriorEffect * kPriorEffect;
+  if (rows.size() < kMinSlopePrograms) return 1;
   return (xy + kPrior) / (xx + kPrior);
 }
 
@@ -67,39 +73,52 @@ Calibration::Calibration(std::span<const AdviceRow> rows, Machine machine) {
     if (row.machine.empty() || row.machine == NameOf(machine)) rows_.push_back(row);
   for (const AdviceRow& row : rows_) ++of_repository_[TrialOf(row)];
   for (const AdviceRow& row : rows_) Add(row, 1 / static_cast<double>(of_repository_[TrialOf(row)]));
-  FitWidth();
+  modelled_ = FitWidth(false), given_ = FitWidth(true);
 }
 
 void Calibration::Add(const AdviceRow& row, double weight) {
   Slope& slope = slopes_[row.kind];
   if (IsGiven(row.kind)) return;
+  ++slope.rows[TrialOf(row)];
   slope.xy += weight * PredictedOf(row) * MeasuredOf(row), slope.xx += weight * PredictedOf(row) * PredictedOf(row);
 }
 
 // Removes the contribution of the row's own repository to the slope.
-double Calibration::Miss(const AdviceRow& row) const {
+double Calibration::SlopeWithout(const AdviceRow& row) const {
   Slope slope = slopes_.find(row.kind)->second;
+  slope.rows.erase(TrialOf(row));
   for (const AdviceRow& other : rows_) {
     if (IsGiven(row.kind) || other.kind != row.kind || TrialOf(other) != TrialOf(row)) continue;
     const double weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second);
     slope.xy -= weight * PredictedOf(other) * MeasuredOf(other);
     slope.xx -= weight * PredictedOf(other) * PredictedOf(other);
   }
-  return MeasuredOf(row) - slope.value() * PredictedOf(row);
+  return slope.value();
 }
 
-void Calibration::FitWidth() {
-  if (of_repository_.size() < kMinPrograms) return;
+double Calibration::Miss(const AdviceRow& row) const { return MeasuredOf(row) - SlopeWithout(row) * PredictedOf(row); }
+
+std::optional<double> Calibration::FitWidth(bool given) const {
+  std::map<std::string, double> rows_of;  // by repository
+  for (const AdviceRow& row : rows_)
+    if (IsGiven(row.kind) == given) ++rows_of[TrialOf(row)];
+  if (rows_of.size() < kMinPrograms) return std::nullopt;
   std::vector<Weighted> wanted;
   for (const AdviceRow& row : rows_) {
-    const double off = Miss(row);
+    if (IsGiven(row.kind) != given) continue;
+    const double slope = SlopeWithout(row), off = MeasuredOf(row) - slope * PredictedOf(row);
     const Effect model = EffectOf(row.model);
     const double bound = off > 0 ? model.up : model.down;
-    wanted.push_back({.value = std::sqrt(std::max(0.0, off * off - bound * bound)),
-                      .weight = 1 / static_cast<double>(of_repository_.find(TrialOf(row))->second)});
+    const double excess = std::sqrt(std::max(0.0, off * off - bound * bound));
+    wanted.push_back(
+        {.value = excess / ScaleOf(row.kind, slope * PredictedOf(row)), .weight = 1 / rows_of[TrialOf(row)]});
   }
-  const auto trials = static_cast<double>(of_repository_.size());
-  width_ = std::max(kMinWidth, Quantile(std::move(wanted), trials, kCoverage));
+  return Quantile(std::move(wanted), static_cast<double>(rows_of.size()), kCoverage);
+}
+
+double Calibration::WidthOf(std::string_view kind, double expected) const {
+  const std::optional<double>& times = IsGiven(kind) ? given_ : modelled_;
+  return times ? std::max(kMinWidth, *times * ScaleOf(kind, expected)) : kUntestedWidth;
 }
 
 double Calibration::SlopeOf(std::string_view kind) const {
@@ -109,9 +128,8 @@ double Calibration::SlopeOf(std::string_view kind) const {
 
 Effect Calibration::Apply(std::string_view kind, const Effect& model) const {
   const double doubt = slopes_.contains(kind) ? 0 : kUntestedShare * std::abs(model.expected);
-  return {.expected = SlopeOf(kind) * model.expected,
-          .down = std::hypot(model.down, width_, doubt),
-          .up = std::hypot(model.up, width_, doubt)};
+  const double expected = SlopeOf(kind) * model.expected, width = WidthOf(kind, expected);
+  return {.expected = expected, .down = std::hypot(model.down, width, doubt), .up = std::hypot(model.up, width, doubt)};
 }
 
 Calibration::Tested Calibration::TestedOf(std::string_view kind) const {

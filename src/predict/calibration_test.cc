@@ -38,27 +38,30 @@ TEST(Calibration, WithoutTestsTheModelStandsInAWideInterval) {
   EXPECT_EQ(OnGpus({}).TestedOf("amp").programs, 0U);
 }
 
-// Two programs that kept half of what was predicted, against a prior of two that kept all.
+// Three programs that kept half of what was predicted, against a prior of two that kept all. Two say too little.
 TEST(Calibration, BelievesAKindAsFarAsItsTestsDid) {
   const double effect = std::exp(-kPriorEffect), half = std::exp(-kPriorEffect / 2);
-  const std::vector<AdviceRow> rows = {TestedRow("workers", half, effect, "a"),
-                                       TestedRow("workers", half, effect, "b")};
+  const std::vector<AdviceRow> rows = {TestedRow("workers", half, effect, "a"), TestedRow("workers", half, effect, "b"),
+                                       TestedRow("workers", half, effect, "c")};
   const Calibration calibration = OnGpus(rows);
-  EXPECT_NEAR(calibration.SlopeOf("workers"), 0.75, 1e-12);
+  EXPECT_NEAR(calibration.SlopeOf("workers"), (3 * 0.5 + 2) / 5, 1e-12);
+  EXPECT_EQ(OnGpus(std::span(rows).first(2)).SlopeOf("workers"), 1);
   EXPECT_EQ(calibration.SlopeOf("amp"), 1);
   EXPECT_EQ(Apply(calibration, "workers", {1, 1, 1}).expected, 1) << "no effect stays none";
 }
 
 TEST(Calibration, ALadderOfOneRepositoryIsOneTrial) {
-  std::vector<AdviceRow> rows = {TestedRow("amp", 0.5, 0.7, "one"), TestedRow("amp", 0.7, 0.7, "other")};
+  std::vector<AdviceRow> rows = {TestedRow("amp", 0.5, 0.7, "one"), TestedRow("amp", 0.7, 0.7, "other"),
+                                 TestedRow("amp", 0.7, 0.7, "third")};
   const double before = OnGpus(rows).SlopeOf("amp");
   for (int i = 0; i < 9; ++i) rows.push_back(rows[0]);
   EXPECT_NEAR(OnGpus(rows).SlopeOf("amp"), before, 1e-12);
-  EXPECT_EQ(OnGpus(rows).TestedOf("amp").programs, 2U);
+  EXPECT_EQ(OnGpus(rows).TestedOf("amp").programs, 3U);
 }
 
 TEST(Calibration, KeepsMachinesApart) {
-  std::vector<AdviceRow> rows = {TestedRow("compile", 0.3, 0.9, "a"), TestedRow("compile", 0.3, 0.9, "b")};
+  std::vector<AdviceRow> rows = {TestedRow("compile", 0.3, 0.9, "a"), TestedRow("compile", 0.3, 0.9, "b"),
+                                 TestedRow("compile", 0.3, 0.9, "c")};
   for (AdviceRow& row : rows) row.machine = "cpu";
   EXPECT_EQ(OnGpus(rows).SlopeOf("compile"), 1);
   EXPECT_GT(Calibration(rows, Machine::kHost).SlopeOf("compile"), 1.2);
@@ -77,7 +80,7 @@ TEST(Calibration, IntervalsHoldFourOfFiveTruths) {
   for (size_t i = 0; i < rows.size(); ++i)
     held += rows[i].measured >= predicted[i].low && rows[i].measured <= predicted[i].high ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(held) / 200, kCoverage, 0.02);
-  EXPECT_NEAR(OnGpus(rows).width(), std::sqrt(1.2816 * 1.2816 * 0.2 * 0.2 - 0.1 * 0.1), 0.04);
+  EXPECT_NEAR(OnGpus(rows).WidthOf("any", std::log(0.7)), std::sqrt(1.2816 * 1.2816 * 0.2 * 0.2 - 0.1 * 0.1), 0.04);
   EXPECT_GT(OnGpus(rows).Apply("another", {.expected = -1}).up, OnGpus(rows).Apply("any", {.expected = -1}).up);
 }
 
@@ -87,6 +90,25 @@ TEST(Calibration, SaysHowFarHalfOfAKindWereOff) {
   const Calibration::Tested tested = OnGpus(rows).TestedOf("amp");
   EXPECT_EQ(tested.programs, 3U);
   EXPECT_NEAR(*tested.within, 0.1, 1e-9);
+}
+
+// Errors of a tenth of the effect: what is predicted to bring nothing is known better than what is to bring much.
+TEST(Calibration, ErrorsGrowWithWhatIsPredicted) {
+  std::vector<AdviceRow> rows;
+  for (int i = 0; i < 10; ++i)
+    rows.push_back(TestedRow("any", std::exp(i % 2 == 0 ? -1.2 : -0.8), std::exp(-1.0), std::to_string(i), 0));
+  const Calibration calibration = OnGpus(rows);
+  EXPECT_LT(calibration.WidthOf("any", 0), 0.5 * calibration.WidthOf("any", -1));
+  EXPECT_GE(calibration.WidthOf("any", 0), kMinWidth);
+}
+
+// A kernel's time that is given says how well the replay does, not how well a model does.
+TEST(Calibration, GivenChangesAreApart) {
+  std::vector<AdviceRow> rows;
+  for (int i = 0; i < 10; ++i) rows.push_back(TestedRow("kernels", 0.5, 0.5, std::to_string(i), 0));
+  for (int i = 10; i < 20; ++i) rows.push_back(TestedRow("amp", 0.5, 0.8, std::to_string(i), 0));
+  EXPECT_EQ(OnGpus(rows).WidthOf("kernels", -0.5), kMinWidth);
+  EXPECT_GT(OnGpus(rows).WidthOf("amp", -0.5), 0.05);
 }
 
 TEST(Effect, OfTwoThatAreIndependent) {

@@ -44,4 +44,9 @@ void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner
   }
 }
 
+void EdgeTimes::RemoveWhatShrank(const EdgeTimes& before) {
+  for (size_t i = 0; i < graph_->edges.size(); ++i)
+    if (const int64_t now_ns = ns()[i]; now_ns != kNever && now_ns > 0 && now_ns < before.ns()[i]) Set(i, 0);
+}
+
 }  // namespace gapless::internal

@@ -29,6 +29,8 @@ class EdgeTimes {
   void StartFrom(const EdgeTimes& other);
   // Makes the changes part of what copies share.
   void Share();
+  // What takes less than in `before`, of the same graph, takes nothing at all.
+  void RemoveWhatShrank(const EdgeTimes& before);
 
   // Multiplies what device operations (their time on the device) or host work take, where `factor` says so of the row
   // of gpu_op or slice that owns the edge; kNoRowValue: host work outside every slice.

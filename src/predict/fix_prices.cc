@@ -2,13 +2,17 @@
 // Replays the fixes that findings name on top of the chosen ones, in parallel, and keeps the results.
 #include "predict/fix_prices.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "diagnose/screening.h"
+#include "fixes/names.h"
 
 namespace gapless::internal {
 namespace {
+
+constexpr double kWorthOffering = 1.05;
 
 // The item that a recommendation names; absent: none that a plan may take.
 std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation) {
@@ -20,7 +24,35 @@ std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation)
   return usable ? std::optional((*items)[0]) : std::nullopt;
 }
 
+// What a rank of its own may be late with, by the kind of finding.
+struct LatePart {
+  BottleneckType type;
+  std::string_view id;  // empty: every finding of the type
+  std::string_view part, advice;
+};
+constexpr LatePart kLateParts[] = {
+    {BottleneckType::kMultiGpuComm, "host_straggler", "", "bring the late rank to the time of the others"},
+    {BottleneckType::kDataLoading, "", "data",
+     "one rank waits longer for its batches than the others, which wait for it: look at its shard, its disk and its "
+     "processors"},
+    {BottleneckType::kHostBound, "", "host",
+     "one rank's host takes longer than the others', which wait for it: remove what only this rank does"},
+};
+
 }  // namespace
+
+void FixPrices::OfferLateRank(Bottleneck& found, const Predictor::Made& made) {
+  if (predictor_ == nullptr || predictor_->all_ranks() < 2) return;
+  const auto* late = std::ranges::find(kLateParts, found.id, &LatePart::id);
+  if (late == std::end(kLateParts)) late = std::ranges::find(kLateParts, found.type, &LatePart::type);
+  if (late == std::end(kLateParts) || (!late->id.empty() && late->id != found.id)) return;
+  const WhatIfItem item{.name = std::string(fixes::kStraggler.name), .value = std::string(late->part)};
+  if (Of(item, made).value_or(1) < kWorthOffering) return;
+  Recommendation advice{.text = std::string(late->advice), .fix = item.ToString(), .code = "", .effort = "hours"};
+  const auto first = ItemOf(found, 0);
+  const bool usable = first && Of(*first, made).has_value();
+  found.recommendations.insert(usable ? found.recommendations.end() : found.recommendations.begin(), std::move(advice));
+}
 
 void FixPrices::Learn(const std::vector<WhatIfItem>& items, const Predictor::Made& made) {
   std::vector<std::pair<const WhatIfItem*, std::optional<double>*>> open;

@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/screening.h"
+#include "fixes/names.h"
 #include "predict/open_findings.h"
 
 namespace gapless::internal {
@@ -40,7 +41,7 @@ struct Best {
   size_t open = 0;
   std::optional<Option> option{};
   int severity = -1;  // 2 critical, 1 warning, 0 minor; −1: there is none
-  double worth = 0;
+  double gain = 1, worth = 0;
 };
 
 int SeverityClass(double severity) { return severity > kCriticalSeverity ? 2 : severity >= kWarningSeverity ? 1 : 0; }
@@ -62,6 +63,10 @@ std::string_view SafetyText(Safety safety) {
 double MostSevere(double gain) {
   return gain < kMinBought ? kMinor : std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain)));
 }
+
+// That a rank is late is a symptom: a finding that says with what goes first if it brings most of it.
+constexpr double kMostOfIt = 0.8;
+bool IsLateRank(const Option& option) { return option.item.name == fixes::kStraggler.name; }
 
 // Bounds the severity of a finding by its replay: a finding is minor if its fixes shorten nothing, and at most as
 // severe as its fix may save.
@@ -85,6 +90,8 @@ class PlanMaker {
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
+    for (Bottleneck& bottleneck : found)
+      if (!JudgesRecording(bottleneck)) prices_.OfferLateRank(bottleneck, made_.made);
     prices_.LearnAdvice(found, made_.made);
     for (Bottleneck& bottleneck : found) {
       if (JudgesRecording(bottleneck))
@@ -163,7 +170,7 @@ void PlanMaker::Offer(size_t open, std::optional<Option> option, double gain, do
       saved * (advice != nullptr ? EaseOf(advice->effort) : 1) * (option ? TrustOf(SafetyOf(option->item)) : 1);
   const int severity = SeverityClass(std::min(found.severity, option ? MostSevere(gain) : 1));
   if (severity < best.severity || (severity == best.severity && worth <= best.worth + kClearly)) return;
-  best = {open, std::move(option), severity, worth};
+  best = {open, std::move(option), severity, gain, worth};
 }
 
 // Computes what all fixes that are asked for bring beside those taken.
@@ -176,18 +183,20 @@ void PlanMaker::LearnOpen() {
 
 Best PlanMaker::FindBest() {
   LearnOpen();
-  Best best;
+  Best best, cause;  // cause: what one rank is late with
   for (size_t i = 0; i < open_.size(); ++i) {
     for (const Option& option : open_[i].options) {
       const double gain = prices_.Of(option.item, made_.made).value_or(1);
       Offer(i, option, gain, gain, best);
+      if (IsLateRank(option) && !option.item.value.empty()) Offer(i, option, gain, gain, cause);
     }
     if (!open_[i].options.empty()) continue;
     const Effect effect = EstimateOf(open_[i].found);
     const double gain = std::exp(-effect.expected), most = MostOf(open_[i].found, Left());
     Offer(i, {}, gain > most * kRounding ? most : gain, std::exp(-effect.expected - effect.up), best);
   }
-  return best;
+  const bool is_symptom = best.option && IsLateRank(*best.option) && best.option->item.value.empty();
+  return is_symptom && RemovedBy(cause.gain) >= kMostOfIt * RemovedBy(best.gain) ? cause : best;
 }
 
 // Returns the most that a fix of the finding brings beside those taken, as a factor; 1 where none can be replayed.

@@ -16,6 +16,8 @@
 //   A finding whose first recommendation has none, or cannot be predicted, keeps its rule's estimate from the affected
 //   time: of each kind of time no more goes than the recording holds and the others leave, and where a finding is
 //   part of another one both together take what the larger takes.
+//   Of several ranks one may be late, and the others wait for it: the finding that says with what (its waits for
+//   batches, its host) is priced by the job's replay with that rank as quick as the others, and goes before the wait.
 //   A fix that changes the training (a batch size) is listed where it would stand, and is not counted in what follows:
 //   it is a choice, which the plan leaves out.
 // A fix that saves less than kMinBought, or costs time, comes last and is minor. A replayed finding is at most as

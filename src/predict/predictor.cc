@@ -16,6 +16,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMinRecordingCost = 0.02;  // share of a step below which the recording's cost is not mentioned
+constexpr double kLeastEffect = 0.0049875;  // ln 1.005: speedups below it are shown as 1.00×
 constexpr double kMinShare = 0.01;          // no prediction promises more than a factor of 100
 
 constexpr Effect kNoEffect{.down = kMinWidth, .up = kMinWidth};
@@ -237,6 +238,30 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
   return effect;
 }
 
+Effect Predictor::Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model) const {
+  Effect tested = calibration_->Apply(item.name, model);
+  if (SafetyOf(item) == Safety::kHardware || after.work != before.work) return tested;
+  Made& gone = StartFrom(after);
+  for (size_t rank = 0; rank < gone.times.size(); ++rank) gone.times[rank].RemoveWhatShrank(before.times[rank]);
+  const double noise = calibration_->WidthOf(item.name, 0);
+  const double least = std::min(std::log(ShareOf(gone) / before.share), model.expected);
+  tested.expected = std::max(tested.expected, least);
+  tested.down = std::min(tested.down, tested.expected - least + noise);
+  const double most = std::max({0.0, model.expected + model.up, tested.expected});
+  tested.up = std::min(tested.up, most - tested.expected + noise);
+  return tested;
+}
+
+std::string Predictor::WhyHidden(const Made& before, const Made& after, const WhatIfItem& item) const {
+  const Removed removed = RemovedBy(before, after);
+  std::vector<std::string> parts;
+  if (removed.host_ns > 0) parts.push_back(StrCat(FormatDuration(removed.host_ns), " of the host's work"));
+  if (removed.device_ns > 0) parts.push_back(StrCat(FormatDuration(removed.device_ns), " of work on the device"));
+  if (parts.empty()) return StrCat("what ", item.ToString(), " changes is nothing that a step waits for");
+  return StrCat(item.ToString(), " takes ", Join(parts, " and "),
+                " out of a step, which waits for other work meanwhile");
+}
+
 Predictor::Progress Predictor::Start() const {
   return {.made = Nothing(), .others = {Nothing(Estimate::kPessimistic), Nothing(Estimate::kOptimistic)}};
 }
@@ -257,7 +282,11 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   Share(after);
   const auto effect = EffectOf(progress.made, after, item, progress.others);
   if (!effect) return Unexpected{effect.error()};
-  prediction.effects.push_back(after.acts ? calibration_->Apply(item.name, *effect) : kNoEffect);
+  prediction.effects.push_back(after.acts ? Bounded(progress.made, after, item, *effect) : kNoEffect);
+  if (Effect& last = prediction.effects.back(); after.acts && std::abs(last.expected) < kLeastEffect) {
+    last.expected = 0;
+    after.nothing.push_back(WhyHidden(progress.made, after, item));
+  }
   progress.model = progress.model + *effect, progress.tested = progress.tested + prediction.effects.back();
   progress.made = std::move(after);
   return {};

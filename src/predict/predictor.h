@@ -26,7 +26,7 @@ struct Prediction {
   Effect replay_error{};           // … and how far the replay of the recording itself is off: they add up to `share`
   Safety safety = Safety::kExact;  // the worst of the items
   std::vector<std::string> assumptions{};
-  std::vector<std::string> nothing{};  // items without effect: why
+  std::vector<std::string> nothing{};  // items without effect, or with less than 0.5 %: why
   std::string refusal{};               // reason for a missing prediction
 };
 
@@ -113,6 +113,11 @@ class Predictor {
   // The same, and replays.
   Result<void> Make(const WhatIfItem& item, Estimate estimate, Made& made) const;
   double ShareOf(const Made& made) const;
+  // Bounds what tested predictions say of an item by what can be: without all that it shortens a step takes what it
+  // takes, and a fix that only takes work away costs nothing.
+  Effect Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model) const;
+  // Why a step stays as long, although the item changes something.
+  std::string WhyHidden(const Made& before, const Made& after, const WhatIfItem& item) const;
   Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
                           std::array<Made, 2>& others) const;
 

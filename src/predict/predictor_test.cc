@@ -112,6 +112,37 @@ TEST(Predictor, OfNothingIsAbsent) {
   EXPECT_FALSE(Predictor::Make(run.tables()).has_value());
 }
 
+// Half of the product is 1 of 4 ms: no test of others' makes a prediction promise more than its part of the step.
+TEST(Predictor, PromisesNoMoreThanWhatAFixTakesAway) {
+  Analysed run({Steps()});
+  std::vector<AdviceRow> ledger(6, {.kind = "workers", .measured = 0.3, .model = {0.6, 0.6, 0.6}});
+  for (size_t i = 0; i < ledger.size(); ++i) ledger[i].repository = std::to_string(i);
+  const StepShares share = Predict(run.tables(), "workers=8", ledger).share;
+  EXPECT_GE(share.expected, 0.745) << "loading is a quarter";
+  EXPECT_LE(share.low, share.expected);
+}
+
+// The host's launches go, and a step takes as long: it is said why.
+TEST(Predictor, WhatIsHiddenSaysWhy) {
+  HandMade made;
+  for (int64_t step = 0; step < kPredictedSteps; ++step) {
+    const int64_t start = step * 4 * kMs;
+    for (int64_t i = 0; i < 4; ++i) {
+      const int64_t call = start + i * 20 * kUs, begin = start + 10 * kUs + i * 950 * kUs;
+      made.OperatorOn("aten::mm", call, call + 15 * kUs, {});
+      made.Kernel("gemm", {call + 5 * kUs, call + 10 * kUs, begin, begin + 949 * kUs});
+    }
+    made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, start + 90 * kUs, start + 3'990 * kUs);
+    made.Step(step, start, start + 4 * kMs);
+  }
+  Analysed run({made.Finish()});
+  const Prediction graph = Predict(run.tables(), "cudagraph");
+  EXPECT_EQ(graph.share.expected, 1);
+  ASSERT_EQ(graph.nothing.size(), 1U);
+  EXPECT_NE(graph.nothing[0].find("out of a step, which waits for other work meanwhile"), std::string::npos)
+      << graph.nothing[0];
+}
+
 TEST(Sweep, ShowsWhatEachKernelIsWorth) {
   Analysed run({Steps()});
   const auto predictor = Predictor::Make(run.tables());

@@ -22,6 +22,7 @@ constexpr int64_t kReturnNs = 5'000, kShortCallNs = 5'000;
 // The amount of work in the recording, without a replay.
 struct RecordedWork {
   int64_t host_ns = 0, device_ns = 0, busiest_stream_ns = 0;  // H, G, B in the window
+  int64_t neither_ns = 0;                                     // U: neither the host nor a device worked
   int64_t window_ns = 0;
 };
 
@@ -87,7 +88,8 @@ RecordedWork WorkIn(const Trace& trace, Interval window) {
   const ProgramRows program = FindProgram(trace);
   RecordedWork work;
   work.window_ns = window.length();
-  work.host_ns = Total(HostWork(trace, program, window));
+  Intervals anyones = HostWork(trace, program, window);
+  work.host_ns = Total(anyones);
   const GpuOpTable& ops = trace.gpu_ops;
   Intervals device;
   std::map<std::pair<int32_t, int64_t>, Intervals> streams;
@@ -98,6 +100,9 @@ RecordedWork WorkIn(const Trace& trace, Interval window) {
     AppendMerged(streams[{ops.device[op], ops.stream[op]}], span);
   }
   work.device_ns = TotalIn(device, window);
+  const Intervals on_device = Clip(device, window);
+  anyones.insert(anyones.end(), on_device.begin(), on_device.end());
+  work.neither_ns = work.window_ns - Total(Merge(std::move(anyones)));
   for (const auto& [stream, spans] : streams)
     work.busiest_stream_ns = std::max(work.busiest_stream_ns, TotalIn(spans, window));
   return work;
@@ -166,7 +171,7 @@ SelfCheck CheckReplay(const Trace& trace, const Graph& graph, const StepSpan& sp
   const double latency =
       static_cast<double>(graph.facts.blocking_calls * (graph.facts.launch_ns + kReturnNs)) /
       static_cast<double>(std::max<int64_t>(1, graph.recorded_ns.back() - graph.recorded_ns.front()));
-  const double neither = std::max(latency, 1 - host - device);
+  const double neither = std::max(latency, share(work.neither_ns));
   respond(faster[0], 1 - device / 2, std::min(1.0, (1 + host + neither) / 2));
   respond(faster[1], std::max(1.0, 2 * stream), 1 + device);
   respond(faster[2], std::max(1 - host / 2, stream), std::min(1.0, (1 + device + neither) / 2));

@@ -13,7 +13,8 @@
 //   kernels half as fast    at least 2 B, at most step + G
 //   host twice as fast      at least step − H/2 and at least B, and at most (step + G + U) / 2
 //
-// with U, the time in which neither worked, if any; each give or take kBandShare of the step.
+// with U, the time in which neither worked: what is left of the step without the times in which either did, which
+// overlap; each give or take kBandShare of the step.
 #pragma once
 
 #include <cstdint>

@@ -137,5 +137,23 @@ TEST(SelfCheck, RefusesARecordingOfNothing) {
   EXPECT_EQ(SelfChecked(*trace).refusal, "no step takes any time in it");
 }
 
+// The host launches for 3 of 10 ms while the device works, and then both wait for a thread that is only seen later: the
+// time in which neither works is 10 − 3 ms, not 10 − 3 − 2.5.
+TEST(SelfCheck, HostAndDeviceThatWorkAtTheSameTimeCountOnce) {
+  constexpr int64_t kLoader = 9;
+  HandMade made;
+  for (int64_t step = 0; step < 6; ++step) {
+    const int64_t start = step * 10 * kMs;
+    for (int64_t i = 0; i < 10; ++i) {
+      const int64_t call = start + (20 + 300 * i) * kUs;
+      made.Operator("aten::mm", call, call + 290 * kUs);
+      made.Kernel("gemm", {call + 20 * kUs, call + 28 * kUs, call + 40 * kUs, call + 290 * kUs});
+    }
+    made.Operator("aten::stack", start + 5 * kMs, start + 5'300 * kUs, kLoader);
+    made.Step(step, start, start + 9'990 * kUs);
+  }
+  EXPECT_EQ(SelfChecked(*made.Finish()).refusal, "");
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -14,7 +14,8 @@ struct BatchSizeRows : TypedRows<BatchSizeRows> {
       kRankColumn,
       {"samples", kInt, "", "samples per step; NULL: not found in the recording"},
       {"source", kText, "",
-       "recorder (reported by the program), images, partial_batch, attention, features; NULL: not known"},
+       "recorder (reported by the program), images, partial_batch, attention, features, products, equal; NULL: not "
+       "known"},
       {"operator", kText, "", "first layer; NULL: the program reported the size, or not known"},
       {"shapes", kText, "", "shapes of its inputs"},
       {"slice_id", kInt, "id:slice", "its first call"},

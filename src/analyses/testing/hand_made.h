@@ -36,8 +36,8 @@ class HandMade {
  public:
   HandMade() : shard_(builder_.NewShard()) { builder_.info().rank = kAbsent; }
 
-  HandMade& Rank(int64_t rank) {
-    builder_.info().rank = rank;
+  HandMade& Rank(int64_t rank, int64_t world_size = kAbsent) {
+    builder_.info().rank = rank, builder_.info().world_size = world_size;
     pid_ = rank + 1;
     return *this;
   }

@@ -59,6 +59,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     ns[collective.op] = std::llround(static_cast<double>(OpNs(times, collective.op)) - saved + casts);
   }
   SetOps(times, ns);
+  if (std::string of = AssumptionOfGradients(collectives); !of.empty()) effect.assumptions.push_back(std::move(of));
   effect.assumptions.emplace_back("training bears gradients of 8 bits of mantissa");
   return effect;
 }

@@ -16,7 +16,9 @@
 #include "analyses/window.h"
 #include "fixes/names.h"
 #include "predict/fix.h"
+#include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/launching.h"
+#include "predict/program.h"
 
 namespace gapless::internal {
 namespace {
@@ -32,9 +34,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const size_t steps = std::max<size_t>(1, AnalysedWindow(trace).steps.size());
   if (effect.nothing.empty() && parts.launched_kernels() > 0 && parts.launched_kernels() <= steps)
     effect.nothing = "a step launches one kernel: a graph of it is launched as often";
-  if (effect.nothing.empty() && parts.launched_kernels() == 0)
-    effect.nothing = "no kernel is launched by the host: there are no launches to take away";
-  if (!effect.nothing.empty()) return effect;
+  if (effect.nothing.empty() && parts.launched_kernels() == 0) {
+    if (trace.gpu_ops.size() > 0 && !HasHost(FindProgram(trace)))
+      effect.refusal = kNoHost;
+    else
+      effect.nothing = "no kernel is launched by the host: there are no launches to take away";
+  }
+  if (!effect.nothing.empty() || !effect.refusal.empty()) return effect;
   times.LimitHost([&](const Edge& edge, int64_t ns) {
     switch (parts.Of(edge, ns)) {
       case HostPart::kLaunching: return ValueFor(estimate, 0.5, 0.1, 0.02);

@@ -160,6 +160,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   std::vector<int64_t> ns(input.trace().gpu_ops.size(), kAbsent);
   for (const auto& [step, exchanges] : steps) Regroup(exchanges, Cut(exchanges, bucket_bytes), link, ns);
   SetOps(times, ns);
+  if (std::string of = AssumptionOfGradients(collectives); !of.empty()) effect.assumptions.push_back(std::move(of));
   effect.assumptions.push_back(StrCat("an exchange takes ", FormatDuration(std::llround(latency)), " besides its bytes",
                                       collectives.link.is_fitted ? "" : ", which a single message size does not show"));
   effect.assumptions.emplace_back("gradients are ready in the order of the recorded buckets, at an even rate");

@@ -181,5 +181,66 @@ TEST(Straggler, RefusesOneRank) {
   EXPECT_EQ(Ask(program, "straggler").effect.refusal, "one rank was recorded: who waits for whom takes all of them");
 }
 
+// Sums after the backward pass, as a program sends them that exchanges each parameter by itself: no hook, no thread of
+// the backward pass. `bytes` of each; kAbsent: as where the device alone was recorded.
+Program Naive(int count, int64_t bytes, std::string_view kind = "all_reduce") {
+  Program program;
+  for (int step = 0; step < 2; ++step)
+    program.Step([&] {
+      program.Kernel({.us = 10});
+      for (int i = 0; i < count; ++i) {
+        program.Kernel({.us = 100, .op_class = GpuOpClass::kCommunication, .name = "ncclKernel"}, testing::kExchange);
+        program.MarkAsCollective(kind, bytes);
+      }
+      program.Join();
+    });
+  return program;
+}
+TEST(Exchange, OfUnknownSizeIsNotNone) {
+  Program program = Naive(20, kAbsent);
+  EXPECT_EQ(Ask(program, "ddp_bucket=25").effect.refusal, "the sizes of the exchanges were not recorded");
+  Program again = Naive(20, kAbsent);
+  const Asked nosync = Ask(again, "nosync=4");
+  EXPECT_NEAR(nosync.SavedUs(), 20 * 101 * 3 / 4.0, 80) << "without sizes, too, it is known what goes";
+  ASSERT_EQ(nosync.effect.assumptions.size(), 2U);
+  EXPECT_EQ(nosync.effect.assumptions[0],
+            "the sums over the ranks are of gradients, which the recording does not show");
+}
+TEST(Exchange, OfManySmallSumsIsOneOfGradients) {
+  Program program = Naive(40, 4'000), few = Naive(2, 8);
+  EXPECT_NEAR(Ask(program, "ddp_bucket=25").SavedUs(), 39 * 20, 80) << "one latency of 20 µs instead of forty";
+  EXPECT_EQ(Ask(few, "ddp_bucket=25").effect.refusal,
+            "the recorded sums over the ranks are few and small: whether they are of gradients is not known");
+}
+TEST(Exchange, MayBeAReduceScatter) {
+  Program program = Naive(4, kMB, "reduce_scatter"), gathers = Naive(4, kMB, "all_gather");
+  EXPECT_TRUE(Ask(program, "compress").Applies());
+  EXPECT_EQ(Ask(gathers, "compress").effect.refusal,
+            "communication was recorded, but not which of it exchanges gradients");
+}
+TEST(Exchange, OfOneRankOfManyIsNotAbsentForNotBeingRecorded) {
+  Program program = Alone();
+  program.made().Rank(0, 8);
+  EXPECT_EQ(Ask(program, "compress").effect.refusal, "this is one of 8 ranks, and no communication of it was recorded");
+}
+TEST(Exchange, WithoutABackwardPassIsNoneOfGradients) {
+  Program program;
+  program.Steps(2, [&] {
+    program.Kernel({.op = "aten::mm", .us = 1000});
+    program.Kernel({.us = 100, .op_class = GpuOpClass::kCommunication, .name = "ncclKernel"}, testing::kExchange);
+    program.MarkAsCollective("all_reduce", kMB);
+    program.Join();
+  });
+  EXPECT_EQ(Ask(program, "nosync=4").effect.nothing,
+            "no backward pass was recorded, and so no exchange of its gradients");
+}
+
+TEST(Straggler, OfAPartBringsThatPartAlone) {
+  Analysed ranks = Ranks({500, 800, 600});
+  EXPECT_NEAR(AskOf(ranks, "straggler=kernels", 1).SavedUs(), 200, 4);
+  EXPECT_EQ(AskOf(ranks, "straggler=data", 1).effect.nothing, "no rank takes longer than the median");
+  EXPECT_FALSE(ParseItems("straggler=data")->empty());
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -9,10 +9,10 @@
 // numbers of multiprocessors come to. g says how much of it is memory: with x FLOPs for a byte and a ridge of R on d, 1
 // − x / 2R below the ridge and R / 2x above. Work that the inputs of an operator do not give is taken as bound by
 // memory; matrix work as twice beyond the ridge. A kernel with fewer blocks than either device has multiprocessors
-// gains from what one of them computes, not from more of them. Copies to and from the host by the generations of PCIe,
-// transfers between devices by their links. The host is expected to stay; but another GPU comes in another machine,
-// whose host may take two thirds or one and a half times as long: 1.47 times was measured between the hosts of two A100
-// (vadd_gpu in bench/gpu_pairs.toml).
+// gains from what one of them computes, not from more of them. The first 2 µs of a kernel stay. Copies to and from the
+// host by the generations of PCIe, transfers between devices by their links. The host is expected to stay; but another
+// GPU comes in another machine, whose host may take two thirds or one and a half times as long: 1.47 times was measured
+// between the hosts of two A100 (vadd_gpu in bench/gpu_pairs.toml).
 //
 // Prior. Habitat predicts a step within 11.8 % in the mean over six GPUs, which makes 19 % either way of 80 % of the
 // errors. It has learnt models for matrix work, since libraries choose other kernels there on each device, and we have
@@ -33,7 +33,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kError = 1.19, kMatrixError = 1.35;
-constexpr double kOtherHost = 1.5;           // a processor of another generation or clock
+constexpr double kFixedNs = 2'000;  // of a kernel, whatever it does: an empty one takes about as long on any device
+constexpr double kOtherHost = 1.5;  // a processor of another generation or clock
 constexpr double kUnknownMatrixWork = 0.25;  // g at twice the ridge
 
 // By what recorders call it, or by our name or the only one that begins so.
@@ -80,7 +81,7 @@ class Swap {
     if (ops_.op_class[op] == GpuOpClass::kCommunication) return 1;
     if (ops_.kind[op] != GpuOpKind::kKernel) return CopyFactor(ops_.copy_kind[op]);
     const double error = IsMatrixWork(ops_.op_class[op]) ? kMatrixError : kError;
-    return KernelFactor(op) * ValueFor(estimate, error, 1, 1 / error);
+    return OfWork(op, KernelFactor(op) * ValueFor(estimate, error, 1, 1 / error));
   }
 
  private:
@@ -91,6 +92,12 @@ class Swap {
       case CopyKind::kPtoP: return Ratio(from_.link_gbps, to_.link_gbps);
       default: return from_.pcie > 0 && to_.pcie > 0 ? std::exp2(from_.pcie - to_.pcie) : 1;
     }
+  }
+
+  // A kernel takes some time to start and to end on any device, which is most of a short one.
+  double OfWork(uint32_t op, double factor) const {
+    const auto ns = static_cast<double>(ops_.dur_ns[op]);
+    return ns > kFixedNs ? (kFixedNs + (ns - kFixedNs) * factor) / ns : 1;
   }
 
   double KernelFactor(uint32_t op) {

@@ -213,5 +213,32 @@ TEST(Prefetch, OnAStreamOfTheirOwnAlready) {
   EXPECT_EQ(Ask(none, "prefetch").effect.nothing, "no copy to the device was recorded");
 }
 
+// 10 MB at 2.5 GB/s on an A100, whose 16 lanes of PCIe 4 can be used for 25.2 GB/s: 15.1 are expected.
+TEST(Pin, WithoutAPinnedCopyTheDevicesLinkSaysHowFastTheyAre) {
+  Program program;
+  program.made().Device({.vendor = Vendor::kNvidia, .name = "NVIDIA A100-SXM4-80GB"});
+  program.Steps(2, [&] { program.Copy(CopyKind::kDtoHPageable, 4000, kCompute, 10'000'000); });
+  const Asked asked = Ask(program, "pin");
+  EXPECT_NEAR(asked.SavedUs(), 4000 - 10'000 / 15.12, 10);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 4000 - 10'000 / 7.56, 10) << "a shared or narrow link";
+  EXPECT_GT(asked.SavedUs(Estimate::kOptimistic), 4000 - 10'000 / 25.1);
+}
+TEST(Pin, MemoryThatTheRecorderDoesNotTellIsNotKnown) {
+  Program program;
+  program.Steps(2, [&] { program.Copy(CopyKind::kHtoD, 100, kCompute, 10'000'000); });
+  EXPECT_EQ(Ask(program, "pin").effect.refusal,
+            "whether copies come from pageable memory or go there was not recorded");
+}
+
+TEST(NotKnown, WithoutTheHostNothingIsSaidOfIt) {
+  HandMade made;
+  for (int i = 0; i < 10; ++i) made.Unlaunched("gemm", i * 100 * kUs, (i * 100 + 90) * kUs, {});
+  Analysed run(made);
+  for (const std::string_view what : {"sync", "cudagraph"})
+    EXPECT_EQ(AskOf(run, what).effect.refusal, "the host was not recorded: what it does, and waits for, is not known")
+        << what;
+  EXPECT_NE(AskOf(run, "workers=4").effect.refusal, "");
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -24,6 +24,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const auto is_known = [](const Collective& collective) { return collective.wire_ns != kAbsent; };
   if (collectives.all.empty() && collectives.on_host > 0)
     effect.refusal = "the host carries the collectives: how long they hold up a step was not recorded";
+  else if (collectives.all.empty() && collectives.unnamed > 0)
+    effect.refusal = "communication was recorded, but not what it carries";
   else if (collectives.all.empty())
     effect.nothing = "no collective was recorded";
   else if (std::none_of(collectives.all.begin(), collectives.all.end(), is_known))

@@ -77,6 +77,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     const double target = (with + (steps - 1) * without) / steps;
     scaling.Apply(times, scaling.Find(target, scaling.StepWith(0), with));
   }
+  if (std::string of = AssumptionOfGradients(collectives); !of.empty()) effect.assumptions.push_back(std::move(of));
   effect.assumptions.push_back(
       StrCat("gradients add up over ", steps, " steps, so that a batch between two updates is that much larger"));
   return effect;

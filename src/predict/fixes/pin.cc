@@ -15,12 +15,21 @@ namespace gapless::internal {
 namespace {
 
 struct Pageable {
-  std::vector<double> factor{};   // by operation, on its time
-  std::vector<uint8_t> frees{};   // by operation: its call no longer waits
-  std::vector<uint8_t> inside{};  // by slice: the operators of those copies, whose waits for the stream go, too
-  size_t copies = 0;
-  bool is_recorded = false;  // the speed of pinned copies was
+  std::vector<double> factor{};    // by operation, on its time
+  std::vector<uint8_t> frees{};    // by operation: its call no longer waits
+  std::vector<uint8_t> inside{};   // by slice: the operators of those copies, whose waits for the stream go, too
+  size_t copies = 0, unknown = 0;  // of those, and of copies of which the kind of memory was not recorded
+  bool is_recorded = false;        // the speed of pinned copies was
+  std::string link{};              // what their speed is taken from otherwise
 };
+
+// A copy between host and device that is large enough to matter, of which the recorder does not say what memory of the
+// host it used.
+bool IsOfUnknownMemory(const GpuOpTable& ops, uint32_t op) {
+  const CopyKind kind = ops.copy_kind[op];
+  const bool large = ops.bytes[op] == kAbsent || ops.bytes[op] >= kMinStagedBytes;
+  return (kind == CopyKind::kHtoD || kind == CopyKind::kDtoH) && large;
+}
 
 double SpeedFactor(const GpuOpTable& ops, uint32_t op, const PinnedRates& rates, Estimate estimate, bool& is_recorded) {
   if (ops.bytes[op] == kAbsent) return ValueFor(estimate, 0.8, 0.5, 0.3);
@@ -39,9 +48,11 @@ Pageable FindPageable(const Trace& trace, Estimate estimate) {
                  .frees = std::vector<uint8_t>(ops.size()),
                  .inside = std::vector<uint8_t>(trace.slices.size())};
   for (uint32_t op = 0; op < ops.size(); ++op) {
+    if (IsOfUnknownMemory(ops, op)) ++found.unknown;
     if (IsPageable(ops.copy_kind[op]) != true) continue;
     ++found.copies;
     found.factor[op] = SpeedFactor(ops, op, rates, estimate, found.is_recorded);
+    found.link = rates.Source();
     const bool ordered = IsHostToDevice(ops.copy_kind[op]) && computing.contains({ops.device[op], ops.stream[op]});
     found.frees[op] = ordered || estimate == Estimate::kOptimistic ? 1 : 0;
     const SliceId launch = ops.launch[op];
@@ -67,15 +78,15 @@ void FreeHost(const Trace& trace, const Pageable& found, EdgeTimes& times) {
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Pageable found = FindPageable(input.trace(), estimate);
   WhatIfEffect effect;
-  if (found.copies == 0) {
+  if (found.copies == 0 && found.unknown > 0)
+    effect.refusal = "whether copies come from pageable memory or go there was not recorded";
+  else if (found.copies == 0)
     effect.nothing = "no copy from or to pageable memory was recorded";
-    return effect;
-  }
+  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   times.ScaleOps([&](uint32_t op) { return found.factor[op]; });
   FreeHost(input.trace(), found, times);
   effect.assumptions.emplace_back("the copies are asked for with non_blocking=True");
-  if (!found.is_recorded)
-    effect.assumptions.emplace_back("pinned copies are twice as fast here: none was recorded to say how fast they are");
+  if (!found.is_recorded) effect.assumptions.emplace_back(found.link);
   return effect;
 }
 
@@ -92,9 +103,12 @@ FIX(pin) = {
     .name = "pin",
     .help = "Copy batches from pinned memory, beside the host",
     .safety = Safety::kExact,
-    .model = {.why = "Copies from and to pageable memory run at the speed of the recording's own pinned copies, or, "
-                     "without any, twice as fast (1.25 to 3.3 times) as far as the device's PCIe generation allows. "
-                     "Copies to the device no longer block the host; the host still waits for values that it fetches.",
+    .model = {.why =
+                  "Copies from and to pageable memory run at the speed of the recording's own pinned copies, or, "
+                  "without any, at six tenths (three tenths to all) of what 16 lanes of the device's PCIe generation "
+                  "can be used for, and at least 1.25 times as fast as they were; of a device that is not known 2.5 "
+                  "times (1.25 to 5). Copies to the device no longer block the host; the host still waits for "
+                  "values that it fetches.",
               .apply = Apply},
     .trial = {
         .why = "Where copies to the GPU come from pageable memory: these go through a buffer of the driver and block "

@@ -10,6 +10,8 @@
 
 #include "base/strings.h"
 #include "predict/fix.h"
+#include "predict/fixes/common/edits.h"
+#include "predict/program.h"
 
 namespace gapless::internal {
 namespace {
@@ -63,6 +65,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
       },
       [&](uint32_t slice) { return is_call(slice) || own[slice] == kAbsent ? 0 : own[slice]; });
   WhatIfEffect effect;
+  if (calls + values + needed + copies == 0 && !HasHost(FindProgram(input.trace()))) {
+    effect.refusal = kNoHost;
+    return effect;
+  }
   if (calls + values == 0)
     effect.nothing = needed > 0   ? "the host reads managed memory that the kernels wrote, and has to wait for them"
                      : copies > 0 ? "only copies hold up the host, and they block it whenever they are asked for"

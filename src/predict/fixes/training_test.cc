@@ -140,16 +140,16 @@ constexpr std::string_view kVolta = "Tesla V100-SXM2-16GB";
 TEST(Gpu, WorkBoundByMemoryByItsBandwidth) {
   Program program = On(kVolta, {.op = "aten::add", .us = 1000, .op_class = GpuOpClass::kPointwise});
   const Asked asked = Ask(program, "gpu=A100 SXM4 40GB");
-  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 1000 * (1 - 900 / 1555.0), 1);
-  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 1000 * (1 - 1.19 * 900 / 1555.0), 1);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 1000 * (1 - 900 / 1555.0), 2);
+  EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 1000 * (1 - 1.19 * 900 / 1555.0), 2);
 }
 TEST(Gpu, MatrixWorkByTheUnitsItUses) {
   const testing::KernelOf off{.op = "aten::mm", .us = 1000, .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo};
   const testing::KernelOf on{.op = "aten::mm", .us = 1000, .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kYes};
   Program ordinary = On(kVolta, off), units = On(kVolta, on);
   const double memory = std::pow(900 / 1555.0, 0.25);
-  EXPECT_NEAR(Ask(ordinary, "gpu=A100-SXM4-40GB").SavedUs(), 1000 * (1 - memory * std::pow(15.7 / 19.5, 0.75)), 1);
-  EXPECT_NEAR(Ask(units, "gpu=A100-SXM4-40GB").SavedUs(), 1000 * (1 - memory * std::pow(125 / 312.0, 0.75)), 1);
+  EXPECT_NEAR(Ask(ordinary, "gpu=A100-SXM4-40GB").SavedUs(), 1000 * (1 - memory * std::pow(15.7 / 19.5, 0.75)), 2);
+  EXPECT_NEAR(Ask(units, "gpu=A100-SXM4-40GB").SavedUs(), 1000 * (1 - memory * std::pow(125 / 312.0, 0.75)), 2);
 }
 TEST(Gpu, AKernelOfFewBlocksGainsNothingFromMoreMultiprocessors) {
   Program program =
@@ -188,6 +188,15 @@ TEST(Gpu, SuggestsNamesNearBy) {
   EXPECT_EQ(hint("H100"), "one of: H100 SXM5, H100 PCIe, H100 NVL");
   EXPECT_EQ(hint("MI30X"), "did you mean MI300X?");
   EXPECT_EQ(hint("H200 S"), "") << "the only one that begins so";
+}
+
+TEST(Gpu, WhatAKernelTakesToStartStays) {
+  Program program;
+  program.made().Device({.vendor = Vendor::kNvidia, .name = std::string(kVolta)});
+  program.Steps(2, [&] {
+    for (int i = 0; i < 50; ++i) program.Kernel({.ns = 2'000});
+  });
+  EXPECT_EQ(Ask(program, "gpu=H100 SXM5").SavedUs(), 0) << "no bandwidth makes an empty kernel shorter";
 }
 
 }  // namespace

@@ -57,6 +57,13 @@ Loading FindLoading(const Trace& trace) {
   return found;
 }
 
+// Would PyTorch have marked the waits of a DataLoader in this recording?
+bool SeesLoading(const Trace& trace) {
+  for (uint32_t row = 0; row < trace.slices.size(); ++row)
+    if (IsOwnWork(trace, row)) return true;
+  return false;
+}
+
 // Returns the remaining share of the loading time.
 double LeftOf(const Loading& found, const HostUse& use, double workers, Estimate estimate) {
   const double hand_over_ns = ValueFor(estimate, 2'000'000, 1'000'000, 300'000);
@@ -80,7 +87,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const auto workers = static_cast<double>(asked->value_or(kUsualWorkers));
   const Loading& found = input.Once(FindLoading);
   WhatIfEffect effect;
-  if (found.load_ns <= 0) effect.nothing = "no wait for a batch was recorded";
+  if (found.load_ns <= 0 && !SeesLoading(input.trace()))
+    effect.refusal = "the recording has no operators of the host, among which waits for batches would be marked";
+  else if (found.load_ns <= 0)
+    effect.nothing = "no wait for a batch was recorded";
   if (found.by_workers) effect.refusal = "batches are loaded by workers already, and how many was not recorded";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const HostUse use = FindHostUse(input.tables, input.of);

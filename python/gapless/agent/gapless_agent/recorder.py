@@ -34,6 +34,7 @@ from .own_files import check_json, make_file, remove
 from .patches import hide
 
 _LAST_STEP_S = 1.0  # how long the end of the process waits for a thread that still trains to close its window
+_LAST_REST_S = 60.0  # how long that thread then rests: longer than Python takes to end, also on a busy machine
 _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this when it is first prepared
 
 
@@ -195,7 +196,7 @@ class Recorder:
         if self.profiler is not None and step >= self.stop_at:
             self._close()
             if self.ending:  # Python ends this thread at once: better here than in PyTorch's code, which that aborts
-                time.sleep(_LAST_STEP_S)
+                time.sleep(_LAST_REST_S)
             record = self.agent.options.record
             self.prepare_at = step + record.wait
             self.start_at = self.prepare_at + record.warmup

@@ -10,6 +10,8 @@
 #include "analyses/bandwidth.h"
 #include "analyses/collective_match.h"
 #include "analyses/surroundings.h"
+#include "analyses/window.h"
+#include "base/strings.h"
 #include "predict/fixes/common/edits.h"
 
 namespace gapless::internal {
@@ -25,35 +27,72 @@ std::vector<CollectiveMatch> MatchesOf(const WhatIfInput& input) {
   return std::vector<CollectiveMatch>(input.trace().collectives.size());
 }
 
-// How surely a sum is one of gradients: 3 from a hook, 2 from the backward pass's thread, 1 large, 0 not.
+bool IsSum(std::string_view kind) { return kind == "all_reduce" || kind == "reduce_scatter"; }
+
+// How surely a sum is one of gradients: 3 from a hook, 2 from the backward pass's thread, 1 by its size, 0 not.
 class GradientSigns {
  public:
   GradientSigns(const Trace& trace, const std::vector<uint8_t>& around)
       : trace_(trace), around_(around), runs_backward_(trace.threads.size()) {
     for (size_t row = 0; row < around_.size(); ++row)
-      if ((around_[row] & kInAutograd) != 0) runs_backward_[trace.slices.thread[row].value] = 1;
+      if ((around_[row] & kInAutograd) != 0) runs_backward_[trace.slices.thread[row].value] = 1, has_backward_ = true;
   }
 
-  int Of(const Collective& collective) const {
-    if (trace_.Text(trace_.collectives.kind[collective.row]) != "all_reduce") return 0;
+  bool has_backward() const { return has_backward_; }
+
+  // `many`: a step has so many sums that they are of gradients, whatever their size.
+  int Of(const Collective& collective, bool many) const {
+    if (!IsSum(trace_.Text(trace_.collectives.kind[collective.row]))) return 0;
     const SliceId launch = trace_.gpu_ops.launch[collective.op];
     if (launch.valid() && (around_[launch.value] & kInAccumulateGrad) != 0) return 3;
     if (launch.valid() && runs_backward_[trace_.slices.thread[launch.value].value] != 0) return 2;
-    return collective.bytes >= kLargeBytes ? 1 : 0;
+    return many || collective.bytes == kAbsent || collective.bytes >= kLargeBytes ? 1 : 0;
   }
 
  private:
   const Trace& trace_;
   const std::vector<uint8_t>& around_;  // by slice
   std::vector<uint8_t> runs_backward_;  // by thread
+  bool has_backward_ = false;
 };
 
-void MarkGradients(const WhatIfInput& input, std::vector<Collective>& all) {
-  if (all.empty()) return;
-  const GradientSigns signs(input.trace(), input.Once(Surroundings));
+void MarkGradients(const WhatIfInput& input, Collectives& found) {
+  if (found.all.empty()) return;
+  const Trace& trace = input.trace();
+  const GradientSigns signs(trace, input.Once(Surroundings));
+  for (const Collective& collective : found.all)
+    found.sums += IsSum(trace.Text(trace.collectives.kind[collective.row])) ? 1 : 0;
+  const bool many = found.sums >= kManySums * std::max<size_t>(1, AnalysedWindow(trace).steps.size());
   int surest = 1;
-  for (const Collective& collective : all) surest = std::max(surest, signs.Of(collective));
-  for (Collective& collective : all) collective.is_gradient = signs.Of(collective) == surest;
+  for (const Collective& collective : found.all) surest = std::max(surest, signs.Of(collective, many));
+  found.trains = signs.has_backward() || !HasOperators(trace);
+  found.is_by_size_alone = surest == 1;
+  if (surest == 1 && !found.trains) return;
+  for (Collective& collective : found.all) collective.is_gradient = signs.Of(collective, many) == surest;
+}
+
+// Communication kernels without a row of their own.
+size_t CountUnnamed(const Trace& trace) {
+  std::vector<uint8_t> is_named(trace.gpu_ops.size());
+  for (const GpuOpId op : trace.collectives.gpu_op)
+    if (op.valid()) is_named[op.value] = 1;
+  size_t unnamed = 0;
+  for (size_t op = 0; op < is_named.size(); ++op)
+    unnamed += trace.gpu_ops.op_class[op] == GpuOpClass::kCommunication && is_named[op] == 0 ? 1 : 0;
+  return unnamed;
+}
+
+// No exchange of gradients is known: is there none?
+ExchangeText WhyNone(const Collectives& collectives) {
+  if (!collectives.trains) return {.nothing = "no backward pass was recorded, and so no exchange of its gradients"};
+  if (collectives.sums > 0)
+    return {.refusal =
+                "the recorded sums over the ranks are few and small: whether they are of gradients is not known"};
+  if (!collectives.all.empty() || collectives.unnamed > 0)
+    return {.refusal = "communication was recorded, but not which of it exchanges gradients"};
+  if (collectives.ranks != kAbsent && collectives.ranks > 1)
+    return {.refusal = StrCat("this is one of ", collectives.ranks, " ranks, and no communication of it was recorded")};
+  return {.nothing = "no exchange of gradients was recorded"};
 }
 
 }  // namespace
@@ -107,7 +146,9 @@ Collectives FindCollectives(const WhatIfInput& input) {
       collective.wire_ns =
           std::min<int64_t>(table.dur_ns[collective.row],
                             std::llround(found.link.latency_ns + collective.bus_bytes * found.link.ns_per_byte));
-  MarkGradients(input, found.all);
+  MarkGradients(input, found);
+  found.unnamed = CountUnnamed(trace);
+  found.ranks = trace.info.world_size;
   return found;
 }
 
@@ -124,11 +165,16 @@ void ScaleTransfers(const Collectives& collectives, double latency_ns, double fa
 ExchangeText CheckGradients(const Collectives& collectives, std::span<const Collective> gradients, bool needs_sizes) {
   if (gradients.empty() && collectives.on_host > 0)
     return {.refusal = "the host carries the collectives: how long they hold up a step was not recorded"};
-  if (gradients.empty()) return {.nothing = "no exchange of gradients was recorded"};
+  if (gradients.empty()) return WhyNone(collectives);
   const auto has_size = [](const Collective& collective) { return collective.bus_bytes > 0; };
   if (needs_sizes && !std::all_of(gradients.begin(), gradients.end(), has_size))
     return {.refusal = "the sizes of the exchanges were not recorded"};
   return {};
+}
+
+std::string AssumptionOfGradients(const Collectives& collectives) {
+  return collectives.is_by_size_alone ? "the sums over the ranks are of gradients, which the recording does not show"
+                                      : "";
 }
 
 }  // namespace gapless::internal

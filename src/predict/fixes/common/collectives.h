@@ -12,8 +12,14 @@
 // kUsualLatencyNs, which is of the order of what nccl-tests prints for small messages. Where even the shortest of each
 // size waited, the fit finds more than any link takes: what is beyond kMaxLatencyNs is waiting, too.
 //
-// Gradients are exchanged from the hooks of AccumulateGrad (DistributedDataParallel). Where no collective of sums comes
-// from there, those of the thread of the backward pass count, and where none does either, all large ones.
+// Gradients are exchanged in sums: all-reduce, or reduce-scatter where each rank keeps a part of them (FSDP, ZeRO).
+// They come from the hooks of AccumulateGrad (DistributedDataParallel). Where no sum comes from there, those of the
+// thread of the backward pass count, and where none does either, all that are large or of unknown size; all sums where
+// a step has kManySums and more, as a program that exchanges each parameter by itself does: losses and statistics are
+// few. A recording with operators but without a backward pass exchanges no gradients.
+//
+// What was not recorded is not taken for absent: that there is no exchange is said only where nothing in the recording
+// speaks for one.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +31,7 @@
 
 namespace gapless::internal {
 
+inline constexpr size_t kManySums = 16;  // sums of a step
 inline constexpr double kUsualLatencyNs = 20'000, kMaxLatencyNs = 100'000;
 
 struct LinkSpeed {
@@ -50,7 +57,12 @@ struct Collective {
 struct Collectives {
   std::vector<Collective> all{};  // those with a kernel, in the order of their starts
   LinkSpeed link{};
-  size_t on_host = 0;  // carried by the host (gloo): how long they hold a step up is not in the graph
+  size_t on_host = 0;             // carried by the host (gloo): how long they hold a step up is not in the graph
+  size_t unnamed = 0;             // communication kernels of which nothing else is known
+  size_t sums = 0;                // of `all`, those that may exchange gradients
+  int64_t ranks = kAbsent;        // of the job, as far as it says
+  bool trains = true;             // false: operators were recorded, and no backward pass among them
+  bool is_by_size_alone = false;  // nothing but kind and size speaks for gradients
 
   std::vector<Collective> Gradients() const;
 };
@@ -65,5 +77,8 @@ struct ExchangeText {
   std::string refusal{}, nothing{};
 };
 ExchangeText CheckGradients(const Collectives& collectives, std::span<const Collective> gradients, bool needs_sizes);
+
+// What has to hold for the exchanges to be those of gradients; empty: the recording shows it.
+std::string AssumptionOfGradients(const Collectives& collectives);
 
 }  // namespace gapless::internal

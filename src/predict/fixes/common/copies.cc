@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the median rate of the recorded pinned copies in each direction. Without such copies it assumes a multiple of
-// the pageable copy's rate, at most the rate of the device's PCIe link.
+// Takes the median rate of the recorded pinned copies in each direction. Without such copies it takes that of the
+// device's PCIe link; of an unknown device a multiple of the pageable copy's.
 #include "predict/fixes/common/copies.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "analyses/device_peaks.h"
+#include "base/strings.h"
 
 namespace gapless::internal {
 namespace {
@@ -15,6 +15,8 @@ namespace {
 constexpr int64_t kMinRateBytes = 1 << 20;               // smaller copies do not show the speed of the link
 constexpr double kGen3Gbps = 15.75, kUsableShare = 0.8;  // GB/s of 16 lanes, and the fraction that large copies reach
 constexpr double kVariation = 1.15;                      // between a copy and the median of the recorded ones
+constexpr double kLeastOfLink = 0.3, kUsualOfLink = 0.6;
+constexpr double kLeastTimes = 1.25, kUsualTimes = 2.5, kMostTimes = 5;  // of an unknown link
 
 std::optional<double> MedianOf(std::vector<double>& rates) {
   if (rates.empty()) return std::nullopt;
@@ -65,9 +67,17 @@ PinnedRates::PinnedRates(const Trace& trace) {
 PinnedRate PinnedRates::Of(bool to_device, double gbps) const {
   if (const auto& seen = recorded_[to_device ? 1 : 0])
     return {.little = *seen / kVariation, .expected = *seen, .much = *seen * kVariation, .is_recorded = true};
-  const double most = link_gbps_.value_or(std::numeric_limits<double>::infinity());
-  return {
-      .little = std::min(most, gbps * 1.25), .expected = std::min(most, gbps * 2), .much = std::min(most, gbps * 3.3)};
+  if (!link_gbps_) return {.little = gbps * kLeastTimes, .expected = gbps * kUsualTimes, .much = gbps * kMostTimes};
+  const double much = std::max(gbps, *link_gbps_), little = std::max(kLeastOfLink * *link_gbps_, gbps * kLeastTimes);
+  const double expected = std::max(kUsualOfLink * *link_gbps_, gbps * kLeastTimes);
+  return {.little = std::min(little, much), .expected = std::min(expected, much), .much = much};
+}
+
+std::string PinnedRates::Source() const {
+  if (!link_gbps_)
+    return "pinned copies are 2.5 times as fast here: neither one of them nor the device's link is known";
+  return StrCat("pinned copies reach ", FormatNumber(kUsualOfLink * *link_gbps_, 1),
+                " GB/s, six tenths of what the device's link allows: none was recorded to say how fast they are");
 }
 
 }  // namespace gapless::internal

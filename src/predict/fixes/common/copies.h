@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "analyses/copy_kinds.h"
@@ -31,14 +32,19 @@ struct PinnedRate {
   bool is_recorded = false;  // true if measured on pinned copies in the same recording
 };
 
-// Rates of copies in one direction: the median of the recording's own pinned copies of 1 MiB or more. Without any, a
-// pageable copy is taken to get twice as fast (1.25 to 3.3 times), as far as four fifths of the device's PCIe
-// generation (16 lanes) allow; a device that is not in the table of devices sets no bound.
+// Rates of copies in one direction: the median of the recording's own pinned copies of 1 MiB or more. Without any, they
+// go at the speed of the link, of which four fifths of 16 lanes of the device's PCIe generation can be used: what a
+// copy through a buffer reached before says of the host's memory, and little of the link (2 to 10 GB/s where pinned
+// copies reached 5 to 25). Six tenths of that are expected, all of it at most, and three tenths at least: links have
+// fewer lanes, are shared, or hang on an older host (the medians of recorded pinned copies lie between 0.2 and 0.95).
+// No copy gets slower. A device that is not in the table of devices gets 2.5 times the rate it had, 1.25 to 5 times.
 class PinnedRates {
  public:
   explicit PinnedRates(const Trace& trace);
-  // Returns the time of a copy at `gbps` from or to pageable memory.
+  // Returns the rate of a copy that goes at `gbps` from or to pageable memory.
   PinnedRate Of(bool to_device, double gbps) const;
+  // What the rate is taken from where no pinned copy was recorded: an assumption of what is predicted with it.
+  std::string Source() const;
 
  private:
   std::optional<double> recorded_[2] = {};  // to the host, to the device

@@ -88,6 +88,11 @@ class Program {
                       ranks_);
     return *this;
   }
+  // Says that the last operation of the exchange's stream was a collective.
+  Program& MarkAsCollective(std::string_view kind, int64_t bytes, int64_t us = 100) {
+    made_->Collective(kind, device_[kExchange] - us * kUs, device_[kExchange], bytes, 0, kExchange, ranks_);
+    return *this;
+  }
   // Makes later work on the compute stream wait for the exchange.
   Program& Join() {
     device_[kCompute] = std::max(device_[kCompute], device_[kExchange]);
