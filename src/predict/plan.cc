@@ -64,7 +64,8 @@ double MostSevere(double gain) {
   return gain < kMinBought ? kMinor : std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain)));
 }
 
-// That a rank is late is a symptom: a finding that says with what goes first if it brings most of it.
+// What one rank is late with holds up the whole job. It goes first if it brings this share of what the best fix does:
+// before the waiting, which is its symptom, and before what only makes the waiting shorter.
 constexpr double kMostOfIt = 0.8;
 bool IsLateRank(const Option& option) { return option.item.name == fixes::kStraggler.name; }
 
@@ -195,8 +196,7 @@ Best PlanMaker::FindBest() {
     const double gain = std::exp(-effect.expected), most = MostOf(open_[i].found, Left());
     Offer(i, {}, gain > most * kRounding ? most : gain, std::exp(-effect.expected - effect.up), best);
   }
-  const bool is_symptom = best.option && IsLateRank(*best.option) && best.option->item.value.empty();
-  return is_symptom && RemovedBy(cause.gain) >= kMostOfIt * RemovedBy(best.gain) ? cause : best;
+  return RemovedBy(cause.gain) >= kMostOfIt * RemovedBy(best.gain) ? cause : best;
 }
 
 // Returns the most that a fix of the finding brings beside those taken, as a factor; 1 where none can be replayed.
