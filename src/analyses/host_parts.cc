@@ -29,10 +29,10 @@ ThreadId SteppingThread(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   std::map<uint32_t, int64_t> operators;
   for (size_t row = 0; row < slices.size(); ++row) {
-    if (!slices.step[row].valid()) continue;
+    if (trace.steps.size() > 0 && !slices.step[row].valid()) continue;
     const bool is_mark =
         slices.category[row] == SliceCategory::kAnnotation && trace.Text(slices.name[row]).starts_with("ProfilerStep#");
-    if (is_mark) return slices.thread[row];
+    if (is_mark && trace.steps.size() > 0) return slices.thread[row];
     if (slices.category[row] == SliceCategory::kOperator) ++operators[slices.thread[row].value];
   }
   const auto most = std::max_element(operators.begin(), operators.end(),

@@ -16,10 +16,9 @@ namespace {
 constexpr size_t kLookedAt = 65'536;  // operations in which candidates are searched
 constexpr size_t kCandidates = 16;
 constexpr size_t kSequences[] = {1, 8, 32};  // lengths of the sequences whose distances count
-constexpr size_t kMinRepetitions = 3;
-constexpr double kUsualPace = 1.5;     // longest usual repetition, in times of the fastest quarter
-constexpr double kMinWorkShare = 0.5;  // smallest share of all device work
-constexpr double kSlow = 0.5;          // largest busy share of a slow part, in shares of the repetitions'
+constexpr double kUsualPace = 1.5;           // longest usual repetition, in times of the fastest quarter
+constexpr double kMinWorkShare = 0.5;        // smallest share of all device work
+constexpr double kSlow = 0.5;                // largest busy share of a slow part, in shares of the repetitions'
 
 // The operations of the stream that works longest, in order of time.
 std::vector<uint32_t> BusiestStream(const Trace& trace) {
@@ -113,10 +112,11 @@ void AlignToPauses(const Trace& trace, const std::vector<uint32_t>& rows, Repeat
 }
 
 // The stretch's repetitions at the usual pace, from the first to the last of them.
-std::optional<Interval> AtUsualPace(const Trace& trace, const std::vector<uint32_t>& rows, const RepeatedOps& stretch) {
+std::optional<Interval> AtUsualPace(const Trace& trace, const std::vector<uint32_t>& rows, const RepeatedOps& stretch,
+                                    size_t fewest) {
   const GpuOpTable& ops = trace.gpu_ops;
   const size_t count = stretch.size() / stretch.period;
-  if (count < kMinRepetitions) return std::nullopt;
+  if (count < fewest) return std::nullopt;
   std::vector<int64_t> starts;
   for (size_t i = 0; i < count; ++i) starts.push_back(ops.ts_ns[rows[stretch.first + i * stretch.period]]);
   const uint32_t last_op = rows[stretch.first + count * stretch.period - 1];
@@ -129,7 +129,7 @@ std::optional<Interval> AtUsualPace(const Trace& trace, const std::vector<uint32
   size_t first = 0, last = count;
   while (first<last&& static_cast<double>(lengths[first])> most_ns) ++first;
   while (last > first && static_cast<double>(lengths[last - 1]) > most_ns) --last;
-  if (last - first < kMinRepetitions) return std::nullopt;
+  if (last - first < fewest) return std::nullopt;
   return Interval{starts[first], starts[last]};
 }
 
@@ -139,16 +139,16 @@ double BusyShare(const Intervals& busy, Interval part) {
 
 }  // namespace
 
-std::optional<Interval> RepeatedSpan(const Trace& trace, const Intervals& busy, Interval whole) {
+std::optional<Interval> RepeatedSpan(const Trace& trace, const Intervals& busy, Interval whole, LeastRepeated least) {
   if (busy.empty()) return std::nullopt;
   const std::vector<uint32_t> rows = BusiestStream(trace);
   Names names;
   names.reserve(rows.size());
   for (const uint32_t row : rows) names.push_back(static_cast<uint32_t>(trace.gpu_ops.name[row]));
   RepeatedOps stretch = FindRepeated(names);
-  if (stretch.period == 0) return std::nullopt;
+  if (stretch.period < least.operations) return std::nullopt;
   AlignToPauses(trace, rows, stretch);
-  const std::optional<Interval> span = AtUsualPace(trace, rows, stretch);
+  const std::optional<Interval> span = AtUsualPace(trace, rows, stretch, least.repetitions);
   if (!span || static_cast<double>(TotalIn(busy, *span)) < kMinWorkShare * static_cast<double>(Total(busy)))
     return std::nullopt;
   const double pace = BusyShare(busy, *span);

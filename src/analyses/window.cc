@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kWarmUpTimes = 2;  // a warm-up step takes this many times the median of later ones
 constexpr int64_t kLongWorkNs = 200'000'000;
 // A twentieth of the time, and a millisecond: less is not worth another window.
+constexpr LeastRepeated kBesideAStart = {.repetitions = 8, .operations = 2};
 constexpr int64_t kSetAsidePart = 20, kSetAsideNs = 1'000'000;
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
 
@@ -125,8 +126,9 @@ class LaterMedian {
   std::unordered_map<int64_t, size_t> taken_{};  // by length
 };
 
-// How many of the first steps are warm-up; at least one step remains.
-size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& one_off_idle) {
+// How many of the first steps are warm-up; at least one step remains. What happens once explains why a device idles in
+// them; on the host alone the length has to do.
+size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& busy, const Intervals& one_off_idle) {
   LaterMedian later(steps);
   const IntervalSums idle(one_off_idle);
   size_t count = 0;
@@ -135,7 +137,7 @@ size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& one_of
     later.Pass(length);
     const int64_t median = later.Ns();
     if (length < kWarmUpTimes * median) break;
-    if (2 * idle.In(steps[count].span) < length - median) break;
+    if (!busy.empty() && 2 * idle.In(steps[count].span) < length - median) break;
   }
   return count;
 }
@@ -155,7 +157,7 @@ void TrimIteration(const Intervals& busy, Window& window) {
 }
 
 void TakeSteps(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {
-  const size_t warm_up = WarmUpSteps(window.steps, one_off_idle);
+  const size_t warm_up = WarmUpSteps(window.steps, busy, one_off_idle);
   if (warm_up > 0) {
     const Interval span{window.steps[0].span.start, window.steps[warm_up].span.start};
     window.set_aside.push_back(Aside(AsideKind::kWarmUpSteps, span, busy, warm_up));
@@ -181,14 +183,15 @@ Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, I
   return whole;
 }
 
-// Returns the part of a recording without steps that is analysed: the rest behind a cold start; else the repetitions,
-// if that leaves out a fair part of the time; else all but edges without steady work.
+// Returns the part of a recording without steps that is analysed: the repetitions, if that leaves out a fair part of
+// the time; else the rest behind a cold start; else all but edges without steady work. Beside a cold start
+// repetitions have to be many and of several operations, for a start repeats one operation often, too.
 Interval SteadyPart(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
-  if (2 * TotalIn(one_off_idle, whole) >= whole.length()) return BehindColdStart(busy, one_off_idle, whole);
-  const std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole);
+  const bool is_cold = 2 * TotalIn(one_off_idle, whole) >= whole.length();
+  const std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole, is_cold ? kBesideAStart : LeastRepeated());
   const int64_t left_out_ns = repeated ? whole.length() - repeated->length() : 0;
   if (left_out_ns >= std::max(kSetAsideNs, whole.length() / kSetAsidePart)) return *repeated;
-  return SteadySpan(busy, whole);
+  return is_cold ? BehindColdStart(busy, one_off_idle, whole) : SteadySpan(busy, whole);
 }
 
 void TakeWhole(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {

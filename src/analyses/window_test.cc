@@ -103,6 +103,31 @@ TEST(Window, AColdStartIsLookedAtWhole) {
   EXPECT_TRUE(window.IsColdStart());
 }
 
+TEST(Window, ManyRepetitionsBehindAColdStartAreWhatIsAnalysed) {
+  HandMade trace;
+  trace.Kernel("start", {0, 1300 * kMs, 1300 * kMs, 1300 * kMs + 10});
+  for (int i = 0; i < 20; ++i) {
+    const int64_t at = (1301 + 2 * i) * kMs;
+    trace.Kernel("gemm", {at - 1000, at - 500, at, at + kMs});
+    trace.Kernel("add", {at, at + 500, at + kMs, at + 2 * kMs - 100});
+  }
+  const Window window = AnalysedWindow(*trace.Finish());
+  EXPECT_EQ(window.span.start, 1301 * kMs);
+  ASSERT_EQ(window.set_aside.size(), 1U);
+  EXPECT_FALSE(window.IsColdStart());
+}
+
+// On the host alone nothing explains a slow first step but its length.
+TEST(Window, ASlowFirstStepOfTheHostIsWarmUp) {
+  HandMade trace;
+  for (const int64_t start : {0, 130, 170, 210})
+    trace.Step(start, start * kMs, (start + (start == 0 ? 130 : 40)) * kMs);
+  trace.Operator("aten::mm", 0, 250 * kMs);
+  const Window window = AnalysedWindow(*trace.Finish());
+  EXPECT_EQ(window.steps.size(), 3U);
+  EXPECT_EQ(window.span, (Interval{130 * kMs, 250 * kMs}));
+}
+
 TEST(Window, FirstStepsThatCompileAreWarmUp) {
   HandMade trace;
   trace.Step(0, 0, 1000 * kMs).Annotation("compile (dynamo_timed)", 10 * kMs, 950 * kMs);

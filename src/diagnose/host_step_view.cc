@@ -27,7 +27,7 @@ bool Launches(const TraceTimeline& timeline) {
 
 }  // namespace
 
-bool HostStepView::applies(Tables& tables) const {
+bool HostStepView::applies_to_all(Tables& tables) const {
   if (table_.rows() == 0) return false;
   const auto& timelines = tables.Timelines();
   return std::all_of(timelines.begin(), timelines.end(),
@@ -46,7 +46,9 @@ double HostStepView::Share(int64_t ns) const {
 }
 
 std::string HostStepView::CostText(int64_t ns) const {
-  return StrCat(FormatDuration(ns / std::max<int64_t>(1, Sum("steps"))), " of every step");
+  if (Sum("steps") > 0) return StrCat(FormatDuration(ns / Sum("steps")), " of every step");
+  const auto ranks = static_cast<int64_t>(std::max<size_t>(1, table_.rows()));
+  return StrCat(FormatDuration(ns / ranks), " of ", FormatDuration(Sum("wall_ns") / ranks), " recorded");
 }
 
 std::string HostStepView::First(HostStepsRows::TextColumn column) const {

@@ -20,13 +20,15 @@ class HostStepView {
 
   // Only when no process used a device: where one did, the ledger has the say, and where one launched work that is not
   // in the recording (cut_recording) nobody has.
-  bool applies(Tables& tables) const;
+  bool applies(Tables& tables) const { return Sum("steps") > 0 && applies_to_all(tables); }
+  // The same where no step is marked: then the table divides all that was recorded, setting up and the like included.
+  bool applies_to_all(Tables& tables) const;
   size_t ranks() const { return table_.rows(); }
   const HostStepsRows& table() const { return table_; }
   // Sum of a column over the ranks.
   int64_t Sum(HostStepsRows::IntColumn column) const;
   double Share(int64_t ns) const;
-  // "8.2 ms of every step", mean over the ranks.
+  // "8.2 ms of every step", mean over the ranks; without steps "8.2 ms of 15.4 s recorded".
   std::string CostText(int64_t ns) const;
   // The first text of a column; "".
   std::string First(HostStepsRows::TextColumn column) const;

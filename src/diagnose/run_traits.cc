@@ -159,10 +159,25 @@ std::string_view ToString(Workload workload) {
   return {};
 }
 
+namespace {
+
+bool IsOfNsys(const Run& run) {
+  return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.format == "nsys"; });
+}
+
+}  // namespace
+
+std::string RecordDeviceCode(const Run& run) {
+  if (IsOfNsys(run)) return "nsys profile --trace=cuda,nvtx,osrt …";
+  return "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+}
+
+bool DescribesDevice(const Run& run) {
+  return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->devices.size() > 0; });
+}
+
 std::string RecordStacksCode(const Run& run) {
-  const bool nsys =
-      std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.format == "nsys"; });
-  if (!nsys) return "torch.profiler.profile(activities=[CPU, CUDA], with_stack=True)";
+  if (!IsOfNsys(run)) return "torch.profiler.profile(activities=[CPU, CUDA], with_stack=True)";
   return UsesPyTorch(run) ? "nsys profile --trace=cuda,nvtx,osrt --python-sampling=true python train.py"
                           : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf ./program";
 }

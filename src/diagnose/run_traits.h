@@ -40,6 +40,10 @@ bool SeesCompiler(Tables& tables);
 // Returns how whoever made the recording makes one that also shows which code of the host runs: a line to type or
 // paste.
 std::string RecordStacksCode(const Run& run);
+// Returns how whoever made the recording makes one that also holds the device's work.
+std::string RecordDeviceCode(const Run& run);
+// Returns true if a recording names a device of the machine.
+bool DescribesDevice(const Run& run);
 // Code that copies inputs from pinned memory: of a loader in training, of a tensor elsewhere.
 std::string PinnedCopyCode(Workload workload);
 

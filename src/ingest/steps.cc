@@ -37,6 +37,8 @@ constexpr int64_t kLostPart = 10, kFewestLost = 4;  // a step that lost a tenth 
 // The minimum share of the recording's work that steps must hold. The first of two steps between optimizer marks may be
 // twice as much work as the one that counts (it searches algorithms), and an evaluation beside it as much again.
 constexpr double kMinStepsShare = 0.2;
+// The share of the recorded time below which the profiler's marks, too, have to hold that much work.
+constexpr double kMinTime = 0.02;
 
 // Returns the number at the end of a name ("ProfilerStep#12"), or `otherwise`.
 int64_t TrailingNumber(std::string_view name, int64_t otherwise) {
@@ -128,9 +130,30 @@ std::vector<StepRow> EngineMarks(const Trace& trace) {
   return Spans(trace, Annotations(trace, IsEngineIteration), StepSource::kAnnotation);
 }
 
+// The name without the number at its end.
+std::string_view StemOf(std::string_view name) { return name.substr(0, name.find_last_not_of("0123456789") + 1); }
+
+// Marks that a program opens and never closes end together, at the end of the recording, each inside the one before.
+// Such a step ends where the next one begins, and where the last one ends is not known.
+void EndWhereTheNextBegins(const Trace& trace, std::vector<StepRow>& steps) {
+  const auto end = [](const StepRow& step) { return step.ts_ns + step.dur_ns; };
+  bool open = false;
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    const StepRow& next = steps[i + 1];
+    const bool holds = next.number != steps[i].number && next.ts_ns > steps[i].ts_ns && end(next) <= end(steps[i]);
+    if (!holds || StemOf(trace.Text(next.name)) != StemOf(trace.Text(steps[i].name))) continue;
+    steps[i].dur_ns = next.ts_ns - steps[i].ts_ns;
+    open = i + 2 == steps.size();
+  }
+  if (open) steps.pop_back();
+}
+
 std::vector<StepRow> NamedMarks(const Trace& trace) {
   const auto rows = Annotations(trace, SaysStep);
-  return rows.size() > 1 ? Spans(trace, rows, StepSource::kAnnotation) : std::vector<StepRow>();
+  if (rows.size() < 2) return {};
+  std::vector<StepRow> steps = Spans(trace, rows, StepSource::kAnnotation);
+  EndWhereTheNextBegins(trace, steps);
+  return steps;
 }
 
 std::vector<StepRow> LoaderMarks(const Trace& trace) {
@@ -152,6 +175,13 @@ double ShareOfWorkInSteps(const Trace& trace) {
   return all > 0 ? static_cast<double>(inside) / static_cast<double>(all) : 1;
 }
 
+// Returns the share of the recorded time that steps take.
+double ShareOfTime(const Trace& trace, const std::vector<StepRow>& steps) {
+  int64_t inside = 0;
+  for (const StepRow& step : steps) inside += step.dur_ns;
+  return trace.info.dur_ns > 0 ? static_cast<double>(inside) / static_cast<double>(trace.info.dur_ns) : 1;
+}
+
 // Steps as their marks say, when those hold a fair share of the work; else none, and a note.
 void TakeMarks(Trace& trace) {
   std::string passed_over;
@@ -161,8 +191,9 @@ void TakeMarks(Trace& trace) {
     if (rows.empty()) continue;
     const std::string name(trace.Text(rows[0].name));
     // On the host alone a step may do its work outside of operators (Python, collectives), but a profiler's mark is
-    // one.
-    const bool trusted = trace.gpu_ops.size() == 0 && rows[0].source == StepSource::kProfiler;
+    // one, if it takes some of the time.
+    const bool trusted =
+        trace.gpu_ops.size() == 0 && rows[0].source == StepSource::kProfiler && ShareOfTime(trace, rows) >= kMinTime;
     SetSteps(trace, std::move(rows));
     if (trusted) return;
     const double held = ShareOfWorkInSteps(trace);

@@ -90,6 +90,26 @@ TEST(FindSteps, OtherMarksTakeThePlaceOfThoseThatHoldNothing) {
   EXPECT_EQ(NoteOf(trace), "");
 }
 
+// A program that opens a range each iteration and never closes one: all end with the recording.
+TEST(FindSteps, MarksThatAreNeverClosedEndWhereTheNextBegins) {
+  Recording recording;
+  for (int64_t i = 0; i < 4; ++i)
+    recording.Mark("iteration" + std::to_string(i), 100 * i, 900).Kernel(100 * i + 10, 80);
+  const Trace trace = recording.Read();
+  ASSERT_EQ(trace.steps.size(), 3U) << "where the last one ends is not known";
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(trace.steps.dur_ns[i], 100 * kUs);
+}
+
+TEST(FindSteps, AProfilersMarkOfAFewMicrosecondsIsNoStepOfTheHost) {
+  Recording recording;
+  recording.Mark("ProfilerStep#1", 5000, 5014);
+  for (int64_t at = 0; at < 10'000; at += 1000) recording.Operator(at + 100, at + 900);
+  EXPECT_EQ(recording.Read().steps.size(), 0U);
+  Recording without_operators;  // the work of the step is Python and a collective
+  without_operators.Mark("ProfilerStep#1", 0, 9000).Operator(9500, 9600);
+  EXPECT_EQ(without_operators.Read().steps.size(), 1U);
+}
+
 TEST(FindSteps, MarksOfASchedulerAreNotTheSteps) {
   Recording recording;
   for (int i = 0; i < 4; ++i) {

@@ -254,7 +254,8 @@ void PlanMaker::Take(const Best& best) {
   const std::string id = head.found.id, fix = best.option ? best.option->item.ToString() : "";
   head.found.step_left = Left();
   if (best.option) AdviseFirst(head.Asks(best.option->item.name)->recommendation, head.found);
-  if (plan_.steps.empty()) head.found.why_first = WhyFirst(head.found, best.option);
+  if (plan_.steps.empty() && !(best.option && best.option->apart()))
+    head.found.why_first = WhyFirst(head.found, best.option);
   const Gain gain = best.option ? TakeOption(*best.option, head.found) : TakeEstimate(head.found);
   const bool apart = head.found.apart;
   BoundSeverity(head.found);

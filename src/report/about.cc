@@ -250,7 +250,8 @@ Next NextOf(const Report& report) {
   } else if (recording_fails) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
-    next.advice = "record the GPU as well: profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
+    next.advice = StrCat(DescribesDevice(report.run) ? "" : "if the program uses a GPU, ",
+                         "record the GPU as well: ", RecordDeviceCode(report.run));
   } else if (HasWholeGraphs(report.run)) {
     next.advice = "record the kernels of CUDA graphs: nsys profile --cuda-graph-trace=node …";
   } else if (!HasSteps(report.run)) {

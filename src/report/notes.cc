@@ -39,6 +39,10 @@ void AddReadStats(const Run& run, std::vector<Note>& notes) {
   }
 }
 
+bool UsesDevice(const Run& run) {
+  return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->gpu_ops.size() > 0; });
+}
+
 // Adds a note for each stretch that the analysis excludes: "excluded: the time before the steady work, 493 ms, in which
 // the GPU works for 12 µs".
 void AddSetAside(const Report& report, std::vector<Note>& notes) {
@@ -50,9 +54,11 @@ void AddSetAside(const Report& report, std::vector<Note>& notes) {
                                  ? StrCat("the first ", steps == 1 ? "step" : StrCat(steps, " steps"), " (warm-up)")
                              : kind == "before" ? "the time before the steady work"
                                                 : "the time after the steady work";
+    const int64_t busy_ns = excluded.Int(row, "busy_ns");
+    const std::string busy =
+        UsesDevice(report.run) ? StrCat(", in which the GPU works for ", FormatDuration(busy_ns)) : "";
     notes.push_back(
-        {Severity::kLoss, StrCat("excluded: ", what, ", ", FormatDuration(excluded.Int(row, "dur_ns")),
-                                 ", in which the GPU works for ", FormatDuration(excluded.Int(row, "busy_ns")))});
+        {Severity::kLoss, StrCat("excluded: ", what, ", ", FormatDuration(excluded.Int(row, "dur_ns")), busy)});
   }
 }
 

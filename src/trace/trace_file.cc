@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
 // To be raised when the file's form changes, or readers give other values for the same input.
-constexpr uint64_t kFormat = 9;
+constexpr uint64_t kFormat = 10;
 constexpr size_t kAlign = 64;
 
 struct Header {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a process without device work go, on the thread that takes the steps. Each moment of a complete
+// Where the steps of a process without device work go, on the thread that takes the steps. Each moment of an analysed
 // step belongs to the first of these that is open then:
 //
 //   data        the data loader's iterator
@@ -9,7 +9,8 @@
 //   operator    any other operator
 //   python      the rest: Python between operators
 //
-// Processes that used a device are in the ledger instead, and not here.
+// Where no step is marked, each moment from the first event to the last. Processes that used a device are in the ledger
+// instead, and not here.
 #include "analyses/rows/host_steps.h"
 
 #include <algorithm>
@@ -86,8 +87,11 @@ bool InsideOperator(const SliceTable& slices, size_t row) {
   return false;
 }
 
-Host Collect(const Trace& trace, const OptimizerUpdates& updates) {
+Host Collect(const TraceTimeline& timeline, const OptimizerUpdates& updates) {
+  const Trace& trace = timeline.trace();
   Host host;
+  std::vector<uint8_t> is_analysed(trace.steps.size());
+  for (const StepWindow& step : timeline.window.steps) is_analysed[step.step.value] = 1;
   const SliceTable& slices = trace.slices;
   const ThreadId thread = host_parts::SteppingThread(trace);
   const std::vector<uint32_t> operators = OperatorsOf(slices, thread);
@@ -108,8 +112,8 @@ Host Collect(const Trace& trace, const OptimizerUpdates& updates) {
     }
     if (part == kOptimizer) host.optimizer = slices.name[row], AddLine(host.optimizer_lines, slices, row);
     if (part == kData) AddLine(host.data_lines, slices, row);
-    const bool in_complete_step = slices.step[row].valid() && trace.steps.complete[slices.step[row].value] != 0;
-    if (part != kOperator || !in_complete_step) continue;
+    const StepId step = slices.step[row];
+    if (part != kOperator || (!is_analysed.empty() && (!step.valid() || is_analysed[step.value] == 0))) continue;
     const bool in_optimizer = updates.Holds(row);
     host.calls += in_optimizer ? 0 : 1;
     if (OnlyMakesAView(trace.Text(slices.name[row]))) host.call_ns.push_back(CallOf(slices, operators, row));
@@ -131,14 +135,16 @@ void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const Trace& trace = timeline.trace();
   Intervals rest;
   int64_t steps = 0, wall = 0;
-  for (size_t step = 0; step < trace.steps.size(); ++step) {
-    if (trace.steps.complete[step] == 0) continue;
+  for (const StepWindow& window : timeline.window.steps) {
+    const uint32_t step = window.step.value;
     ++steps;
     AppendMerged(rest, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
   }
-  if (steps == 0 || trace.slices.size() == 0) return;
+  // Without marks all that was recorded is divided.
+  if (trace.steps.size() == 0) AppendMerged(rest, timeline.window.span);
+  if (Total(rest) == 0 || trace.slices.size() == 0) return;
   wall = Total(rest);
-  Host host = Collect(trace, tables.Once(trace, FindOptimizerUpdates));
+  Host host = Collect(timeline, tables.Once(trace, FindOptimizerUpdates));
   // Operators of the stepping thread that run during a collective do not count as waiting.
   host.of[static_cast<size_t>(kCollective)] =
       Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);

@@ -71,6 +71,19 @@ TEST(HostSteps, OnlyCompleteStepsCount) {
   EXPECT_EQ(table.Int(0, "operators"), 2);
 }
 
+TEST(HostSteps, WithoutMarksAllThatWasRecordedIsDivided) {
+  HandMade trace;
+  trace.Loader(0, 700).Operator("aten::mm", 700, 900).Operator("aten::mm", 950, 1000);
+  Analysed run(trace);
+  const auto table = run["host_steps"];
+  ASSERT_EQ(table.rows(), 1U);
+  EXPECT_EQ(table.Int(0, "steps"), 0);
+  EXPECT_EQ(table.Int(0, "wall_ns"), 1000);
+  EXPECT_EQ(table.Int(0, "data_ns"), 700);
+  EXPECT_EQ(table.Int(0, "operator_ns"), 250);
+  EXPECT_EQ(table.Int(0, "operators"), 2);
+}
+
 TEST(HostSteps, ACallTakesWhatAnOperatorTakesThatOnlyMakesAView) {
   HandMade few, enough, coarse;
   few.Step(0, 0, 2000), enough.Step(0, 0, 2000), coarse.Step(0, 0, 2000);

@@ -12,7 +12,7 @@ struct HostStepsRows : TypedRows<HostStepsRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"steps", kInt, "", "complete steps"},
+      {"steps", kInt, "", "analysed steps; 0: none is marked, and all that was recorded is divided"},
       {"wall_ns", kInt, "ns", "their duration; the parts below add up to it"},
       {"data_ns", kInt, "ns", "in the data loader's iterator"},
       {"save_ns", kInt, "ns", "writing checkpoints"},

@@ -97,10 +97,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
        .table = "slice"});
   found.recommendations.push_back(
       missing.cut ? Recommendation{"copy the file again, or record fewer steps", "", "", "minutes"}
-                  : Recommendation{
-                        "record again with ProfilerActivity.CUDA among the activities, no other profiler attached and "
-                        "at least one warm-up step; `gapless doctor` says whether GPU activity can be recorded here",
-                        "", "gapless doctor", "minutes"});
+                  : Recommendation{StrCat("record again with the GPU: ", RecordDeviceCode(tables.run()),
+                                          ", no other profiler attached and at least one warm-up step; `gapless "
+                                          "doctor` says whether GPU activity can be recorded here"),
+                                   "", "gapless doctor", "minutes"});
   return std::vector{std::move(found)};
 }
 

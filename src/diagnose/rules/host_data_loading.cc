@@ -27,7 +27,7 @@ Recommendation Advise(Tables& tables, const DataLoadingRows& loading, const std:
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const HostStepView steps(tables);
-  if (!steps.applies(tables)) return std::vector<Bottleneck>{};
+  if (!steps.applies_to_all(tables)) return std::vector<Bottleneck>{};
   const int64_t stake = steps.Sum("data_ns");
   const double share = steps.Share(stake);
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
@@ -36,7 +36,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (line.empty()) line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
   Bottleneck found;
   found.share_of_step = share;
-  found.title = StrCat("the step waits ", steps.CostText(stake), " for the next batch");
+  found.title = StrCat("the program waits ", steps.CostText(stake), " for the next batch");
   found.description =
       StrCat("For ", FormatPercent(share), " of the time the process is inside its data loader and computes nothing",
              InLine(line), ".");
@@ -49,7 +49,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
          .table = "slice",
          .rows = IdsOf(loading, {0}, "slice_id"),
          .source = line});
-  found.evidence.push_back({.text = StrCat("in the loader: ", FormatPercent(share), " of the steps' time"),
+  found.evidence.push_back({.text = StrCat("in the loader: ", FormatPercent(share),
+                                           steps.Sum("steps") > 0 ? " of the steps' time" : " of the time"),
                             .value = share,
                             .unit = "share",
                             .table = "host_steps"});
@@ -66,7 +67,8 @@ RULE(host_data_loading) = {.id = "host_data_loading",
                            .type = BottleneckType::kDataLoading,
                            .title = "Steps on the CPU wait for their next batch",
                            .why =
-                               "Of processes that use no GPU: time of the steps inside the data loader's iterator. "
+                               "Of processes that use no GPU: time of the steps inside the data loader's iterator, "
+                               "or of all that was recorded where no step is marked. "
                                "Reported at 5 % of that time or more, as data_loading does where a GPU waits.",
                            .needs = kNeeds,
                            .check = Check};

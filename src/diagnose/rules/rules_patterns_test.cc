@@ -60,6 +60,21 @@ TEST(WarmUpRule, NamesTheGapWhereNoCallExplainsIt) {
   EXPECT_EQ(found->evidence[0].text, "longest time without work for the GPU: 14.98 s");
 }
 
+// The same two operations ten times, with half a second of host work before each: that is the program, not its start.
+TEST(WarmUpRule, IsSilentWhereFewOperationsRepeat) {
+  HandMade trace;
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t at = i * 500 * kMs;
+    trace.Operator("aten::randn", at, at + 460 * kMs);
+    trace.Call("cudaMalloc", ApiKind::kAlloc, at + 460 * kMs, at + (i == 0 ? 470 : 461) * kMs);
+    trace.Kernel("pow", {at + 470 * kMs, at + 471 * kMs, at + 471 * kMs, at + 480 * kMs});
+  }
+  Analysed run(trace);
+  const Diagnosis diagnosis = Diagnose(run.tables());
+  EXPECT_EQ(Find(diagnosis, "warm_up"), nullptr);
+  EXPECT_NE(Find(diagnosis, "host_bound"), nullptr);
+}
+
 TEST(LaunchBoundRule, IsSilentWhileAGraphIsCaptured) {
   HandMade trace;
   trace.Step(0, 0, 1'000 * kUs).Kernel("k", {0, kUs, 2 * kUs, 10 * kUs});

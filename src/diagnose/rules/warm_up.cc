@@ -26,6 +26,7 @@ constexpr int64_t kStartNs = 5'000'000;  // one-offs as long as this together ar
 constexpr std::string_view kNeeds[] = {"warm_up", "operators", "idle"};
 
 constexpr int64_t kRarely = 3;
+constexpr int64_t kOften = 8;  // as often as no start does all that it does
 
 struct ColdStart {
   int64_t one_off_ns = 0, wall_ns = 0;
@@ -43,12 +44,12 @@ bool OnlyStarts(const TraceTimeline& timeline, int64_t busy_ns) {
   int64_t one_offs_ns = 0;
   for (const OneOff& one_off : timeline.window.one_offs) one_offs_ns += one_off.span.length();
   if (one_offs_ns < kStartNs) return false;
-  if (static_cast<int64_t>(trace.gpu_ops.size()) <= kFewOperations) return true;
   std::map<StringId, int64_t> times;
   for (const StringId name : trace.gpu_ops.name) ++times[name];
-  int64_t rare = 0;
-  for (const auto& [name, count] : times) rare += count <= kRarely ? count : 0;
-  return 2 * rare >= static_cast<int64_t>(trace.gpu_ops.size());
+  const auto operations = static_cast<int64_t>(trace.gpu_ops.size());
+  int64_t rare = 0, often = 0;
+  for (const auto& [name, count] : times) rare += count <= kRarely ? count : 0, often += count >= kOften ? count : 0;
+  return operations <= kFewOperations ? often < operations : 2 * rare >= operations;
 }
 
 ColdStart LookAtRecordings(Tables& tables) {

@@ -134,13 +134,16 @@ Unexpected NoEvents(const ChunkReader& chunks, const std::string& path) {
   return Fail(ErrorCode::kInput, "no event could be read", path, "the file was cut off or damaged: copy it again");
 }
 
-// Keys that recorders of training write around the events.
+// Keys that only recorders of training write around the events.
 bool IsOfAProfiler(std::string_view around) {
-  for (const std::string_view key : {"\"schemaVersion\"", "\"deviceProperties\"", "\"distributedInfo\"",
-                                     "\"traceName\"", "\"baseTimeNanoseconds\"", "\"gapless"})
+  for (const std::string_view key :
+       {"\"deviceProperties\"", "\"distributedInfo\"", "\"traceName\"", "\"baseTimeNanoseconds\"", "\"gapless"})
     if (around.find(key) != around.npos) return true;
   return false;
 }
+
+// A key that others write, too: it speaks for a recorder of training that recorded nothing.
+bool MayBeOfAProfiler(std::string_view around) { return around.find("\"schemaVersion\"") != around.npos; }
 
 // Returns an error for a file of another program: no event in it is one of a profiler of training, nor is what
 // surrounds them. A profiler that recorded nothing is no other program.
@@ -155,12 +158,13 @@ Result<void> RefuseForeign(const ChunkReader& chunks, const Pass& pass, int64_t 
     signs.Add(rows->signs());
     has_phase |= rows->saw_phase();
   }
+  const std::string categories = signs.Categories();
+  if (categories.empty() && (MayBeOfAProfiler(chunks.head()) || MayBeOfAProfiler(pass.rest()))) return {};
   if (events == 0)
     return Fail(ErrorCode::kInput, "the file holds no event", path, "`gapless formats` lists what can be read");
   if (!has_phase)
     return Fail(ErrorCode::kInput, "this is no trace: nothing in the list has a phase (\"ph\"), as events have", path,
                 "`gapless formats` lists what can be read");
-  const std::string categories = signs.Categories();
   std::string message = signs.Origin().empty()
                             ? "this seems to be the trace of a program that is no profiler of training"
                             : StrCat("this seems to be ", signs.Origin(), ", which cannot be read");

@@ -58,6 +58,7 @@ TEST(KinetoForeign, FilesOfOtherProgramsAreRefusedByName) {
       {R"({"metadata": {"trace-config": ""}, "traceEvents": [)" + call + R"(,"cat":"toplevel"}]})", "Chromium"},
       {"[" + call + R"(,"cat":"FEE"}])", "VizTracer"},
       {"[" + call + R"(,"cat":"mine"}])", "\"mine\""},
+      {R"({"schemaVersion": 1, "traceEvents": [)" + call + R"(,"cat":"Line 21"}]})", "\"Line 21\""},
   };
   for (const auto& [json, name] : files) {
     const auto trace = Read(json);

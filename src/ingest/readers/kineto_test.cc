@@ -337,7 +337,7 @@ TEST_F(KinetoTest, OneEventOfManyMegabytes) {
 
 TEST_F(KinetoTest, UnknownCategoriesAndPhasesAreToldOf) {
   const Trace trace = MustRead(Wrap(
-      R"({"ph":"X","cat":"from_the_future","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"Z","name":"c","ts":1})"));
+      R"({"ph":"X","cat":"from_the_future","name":"a","pid":1,"tid":1,"ts":1,"dur":2},{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"Z","name":"c","ts":1},{"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":1,"ts":5,"dur":2})"));
   EXPECT_EQ(trace.slices.category[0], SliceCategory::kOther);
   EXPECT_EQ(Stat(trace, "other_categories"), 1);
   EXPECT_EQ(Stat(trace, "begin_end_events"), 1);

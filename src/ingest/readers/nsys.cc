@@ -4,6 +4,7 @@
 // Tables and columns come and go with the version, so each table is asked which columns it has; all but a few may be
 // missing. Several processes may be in one file: a correlation id is unique within a process only, so ids are made
 // distinct before launches are joined with what they launched.
+#include "base/strings.h"
 #include "ingest/reader.h"
 #include "ingest/readers/nsys/tables.h"
 #include "ingest/refine.h"
@@ -19,12 +20,26 @@ Sniff SniffHead(std::string_view head) {
   return head.find("StringIds") != std::string_view::npos ? Sniff::kYes : Sniff::kMaybe;
 }
 
+// Returns the error for a database of another program, named if a table of it is known.
+Unexpected RefuseForeign(const nsys::Database& database, const std::string& path) {
+  struct Program {
+    std::string_view table, name;  // table: a pattern as GLOB has them
+  };
+  // rocprofv3 adds an identifier to the names of its tables.
+  constexpr Program kPrograms[] = {{"rocpd_*", "a database of rocprofv3 (rocpd)"},
+                                   {"CUPTI_ACTIVITY_KIND_MARKER", "a file of nvprof or the Visual Profiler"}};
+  for (const auto& [table, name] : kPrograms)
+    if (database.HoldsLike(table))
+      return Fail(ErrorCode::kInput, StrCat("this is ", name, ", which cannot be read"), path,
+                  "`gapless formats` lists what can be read");
+  return Fail(ErrorCode::kInput, "an SQLite file, but none of Nsight Systems", path,
+              "nsys export --type sqlite REPORT.nsys-rep");
+}
+
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   auto database = nsys::Database::Open(source, context);
   if (!database) return Unexpected{database.error()};
-  if (!(*database)->Holds("StringIds"))
-    return Fail(ErrorCode::kInput, "an SQLite file, but none of Nsight Systems", source.path(),
-                "nsys export --type sqlite REPORT.nsys-rep");
+  if (!(*database)->Holds("StringIds")) return RefuseForeign(**database, source.path());
   nsys::Importer importer(**database, builder);
   importer.ReadAbout();
   using Part = void (nsys::Importer::*)();

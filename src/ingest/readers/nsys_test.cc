@@ -125,6 +125,19 @@ TEST(NsysReaderOnOthers, ADatabaseOfSomethingElseIsAnError) {
   EXPECT_NE(trace.error().message.find("none of Nsight Systems"), std::string::npos);
 }
 
+// The table of kernels as rocprofv3 names it.
+TEST(NsysReaderOnOthers, ADatabaseOfAnotherProfilerIsNamed) {
+  std::string bytes = Bytes();
+  for (const auto& [from, to] : {std::pair<std::string_view, std::string_view>{"StringIds", "StrinGids"},
+                                 {"CUPTI_ACTIVITY_KIND_KERNEL", "rocpd_kernel_dispatch_0001"}})
+    for (size_t at = 0; (at = bytes.find(from, at)) != std::string::npos;) bytes.replace(at, from.size(), to);
+  MemorySource source(bytes);
+  ThreadPool pool(1);
+  const auto trace = ReadTrace(source, {.pool = pool});
+  ASSERT_FALSE(trace);
+  EXPECT_NE(trace.error().message.find("rocprofv3"), std::string::npos) << trace.error().message;
+}
+
 TEST(NsysReaderOnOthers, NothingIsWrittenBesideTheFile) {
   const std::string folder = ::testing::TempDir() + "/nsys reader %20?#";
   std::filesystem::create_directories(folder);

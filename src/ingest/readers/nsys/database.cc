@@ -126,15 +126,18 @@ sqlite3_stmt* Database::Prepare(const std::string& sql) const {
   return result == SQLITE_OK ? statement : nullptr;
 }
 
-bool Database::Holds(std::string_view table) const {
-  sqlite3_stmt* statement =
-      Prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'");
+bool Database::HasTable(const char* condition, std::string_view table) const {
+  sqlite3_stmt* statement = Prepare(StrCat("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name ", condition,
+                                           " ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'"));
   if (statement == nullptr) return false;
   sqlite3_bind_text(statement, 1, table.data(), static_cast<int>(table.size()), SQLITE_STATIC);
   const bool found = sqlite3_step(statement) == SQLITE_ROW;
   sqlite3_finalize(statement);
   return found;
 }
+
+bool Database::Holds(std::string_view table) const { return HasTable("=", table); }
+bool Database::HoldsLike(std::string_view pattern) const { return HasTable("GLOB", pattern); }
 
 int64_t Database::CountRows(std::string_view table) const {
   if (!Holds(table)) return 0;

@@ -29,6 +29,7 @@ class Database {
   Database& operator=(const Database&) = delete;
 
   bool Holds(std::string_view table) const;
+  bool HoldsLike(std::string_view pattern) const;  // a table by a pattern as GLOB has them: "rocpd_*"
   // Number of rows; 0 when there is no such table.
   int64_t CountRows(std::string_view table) const;
   // The rows of a table, with these columns in this order. A column that this table does not have is always absent,
@@ -40,6 +41,7 @@ class Database {
 
  private:
   friend class Rows;
+  bool HasTable(const char* condition, std::string_view table) const;
   Database() = default;
   std::vector<std::string> ColumnsOf(std::string_view table) const;
   sqlite3_stmt* Prepare(const std::string& sql) const;
