@@ -126,7 +126,7 @@ sqlite3_stmt* Database::Prepare(const std::string& sql) const {
   return result == SQLITE_OK ? statement : nullptr;
 }
 
-bool Database::HasTable(const char* condition, std::string_view table) const {
+bool Database::HoldsTable(const char* condition, std::string_view table) const {
   sqlite3_stmt* statement = Prepare(StrCat("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name ", condition,
                                            " ?1 AND sql NOT LIKE 'CREATE VIRTUAL%'"));
   if (statement == nullptr) return false;
@@ -136,8 +136,8 @@ bool Database::HasTable(const char* condition, std::string_view table) const {
   return found;
 }
 
-bool Database::Holds(std::string_view table) const { return HasTable("=", table); }
-bool Database::HoldsLike(std::string_view pattern) const { return HasTable("GLOB", pattern); }
+bool Database::Holds(std::string_view table) const { return HoldsTable("=", table); }
+bool Database::HoldsLike(std::string_view pattern) const { return HoldsTable("GLOB", pattern); }
 
 int64_t Database::CountRows(std::string_view table) const {
   if (!Holds(table)) return 0;

@@ -41,7 +41,7 @@ class Database {
 
  private:
   friend class Rows;
-  bool HasTable(const char* condition, std::string_view table) const;
+  bool HoldsTable(const char* condition, std::string_view table) const;
   Database() = default;
   std::vector<std::string> ColumnsOf(std::string_view table) const;
   sqlite3_stmt* Prepare(const std::string& sql) const;
