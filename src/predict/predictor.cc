@@ -238,7 +238,8 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
   return effect;
 }
 
-Effect Predictor::Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model) const {
+Effect Predictor::Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model,
+                          double uncertain) const {
   Effect tested = calibration_->Apply(item.name, model);
   if (SafetyOf(item) == Safety::kHardware || after.work != before.work) return tested;
   Made& gone = StartFrom(after);
@@ -246,7 +247,7 @@ Effect Predictor::Bounded(const Made& before, const Made& after, const WhatIfIte
   const double noise = calibration_->WidthOf(item.name, 0);
   const double least = std::min(std::log(ShareOf(gone) / before.share), model.expected);
   tested.expected = std::max(tested.expected, least);
-  tested.down = std::min(tested.down, tested.expected - least + noise);
+  tested.down = std::min(tested.down, tested.expected - least - uncertain + noise);
   const double most = std::max({0.0, model.expected + model.up, tested.expected});
   tested.up = std::min(tested.up, most - tested.expected + noise);
   return tested;
@@ -280,9 +281,13 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
     return {};
   }
   Share(after);
+  const std::array<double, 2> shares = {progress.others[0].share, progress.others[1].share};
   const auto effect = EffectOf(progress.made, after, item, progress.others);
   if (!effect) return Unexpected{effect.error()};
-  prediction.effects.push_back(after.acts ? Bounded(progress.made, after, item, *effect) : kNoEffect);
+  double uncertain = 0;
+  for (size_t i = 0; i < shares.size(); ++i)
+    uncertain = std::min(uncertain, std::log(progress.others[i].share / shares[i]) - effect->expected);
+  prediction.effects.push_back(after.acts ? Bounded(progress.made, after, item, *effect, uncertain) : kNoEffect);
   if (Effect& last = prediction.effects.back(); after.acts && std::abs(last.expected) < kLeastEffect) {
     last.expected = 0;
     after.nothing.push_back(WhyHidden(progress.made, after, item));

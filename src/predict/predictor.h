@@ -114,8 +114,10 @@ class Predictor {
   Result<void> Make(const WhatIfItem& item, Estimate estimate, Made& made) const;
   double ShareOf(const Made& made) const;
   // Bounds what tested predictions say of an item by what can be: without all that it shortens a step takes what it
-  // takes, and a fix that only takes work away costs nothing.
-  Effect Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model) const;
+  // takes, and a fix that only takes work away costs nothing. `uncertain`: how much more the item may save since
+  // recording may have taken less of the host's time than is expected; 0 or less, as an effect.
+  Effect Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model,
+                 double uncertain) const;
   // Why a step stays as long, although the item changes something.
   std::string WhyHidden(const Made& before, const Made& after, const WhatIfItem& item) const;
   Result<Effect> EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
