@@ -20,8 +20,6 @@ namespace {
 constexpr double kUntestedConfidence = 0.5;
 constexpr double kMinLeft = 0.05;       // smallest remaining share: no estimate exceeds a factor of 20
 constexpr double kWorthSaying = 0.005;  // smallest saving that is mentioned, as a share of the step
-constexpr double kMinor = 0.39;         // severity of what is not worth a warning
-constexpr double kUsualHigh = 1.5;      // the upper bound of what a fix saves, in times of the expectation
 constexpr double kWorthHanging = 1.02;  // gain alone of what is said to be cured by another fix
 constexpr double kRounding = 1.02;      // a gain that passes its stake by less does not
 constexpr std::string_view kReplay = "replay";
@@ -57,11 +55,6 @@ std::string_view SafetyText(Safety safety) {
     case Safety::kStochastic: return "changes random numbers";
     default: return "";
   }
-}
-
-// How severe a finding may be whose fix is replayed with this gain.
-double MostSevere(double gain) {
-  return gain < kMinBought ? kMinor : std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain)));
 }
 
 // What one rank is late with holds up the whole job. It goes first if it brings this share of what the best fix does:
@@ -386,6 +379,10 @@ void PlanMaker::Conclude() {
 }
 
 }  // namespace
+
+double MostSevere(double gain) {
+  return gain < kMinBought ? kMinor : std::max(kMinor, SeverityOfShare(kUsualHigh * RemovedBy(gain)));
+}
 
 Gain GainOf(const Prediction& prediction, const Calibration& calibration) {
   int64_t least = prediction.what.empty() ? 0 : INT64_MAX;

@@ -32,6 +32,8 @@
 
 namespace gapless::internal {
 
+inline constexpr double kMinor = 0.39;       // severity of what is not worth a warning
+inline constexpr double kUsualHigh = 1.5;    // the most that a fix usually saves, in times of the expectation
 inline constexpr double kMinBought = 1.005;  // speedups below it are shown as 1.00×
 
 struct FixPlan {
@@ -41,6 +43,9 @@ struct FixPlan {
 
 // Speedup factors of the whole step; of several items `tested_programs` is that of the least tested one.
 Gain GainOf(const Prediction& prediction, const Calibration& calibration);
+
+// Returns how severe a finding may be whose fix is replayed with this gain.
+double MostSevere(double gain);
 
 // Orders and prices `found`. `predictor`: nullptr where the recording cannot be replayed; then every gain is an
 // estimate.

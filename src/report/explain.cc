@@ -10,8 +10,10 @@
 #include "report/explain.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
+#include "predict/plan.h"
 #include "report/about.h"
 #include "report/amounts.h"
 #include "report/renderers/terminal/paint.h"
@@ -31,12 +33,27 @@ void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, 
 // Returns the percentage of the step that the speedup removes; below 0 the step would take longer.
 double RemovedPercent(double speedup) { return 100 * (1 - 1 / speedup); }
 
-// Writes the severity with its formula, or without if the rule sets it by itself.
+std::string SeverityFormula(double share) { return StrCat("1 − exp(−", FormatNumber(share, 3), " / 0.15)"); }
+
+// Writes the severity with the formula that gives it, or without if the rule sets it by itself: that of the affected
+// time, or where the fix saves less, that of the most it usually saves (predict/plan.h); and never more than that of
+// what is listed above.
 std::string SeverityLine(const Bottleneck& found) {
-  std::string severity = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
-  if (!found.share_of_step) return severity;
-  return StrCat(severity, ": 1 − exp(−", FormatNumber(*found.share_of_step, 3), " / 0.15), for ",
-                FormatPercent(*found.share_of_step), " of the time that is affected");
+  constexpr double kShown = 0.005;  // two decimals are
+  const auto is = [&](double severity) { return std::abs(found.severity - severity) < kShown; };
+  std::string line = StrCat("severity ", FormatNumber(found.severity, 2), ", ", SeverityWord(found.severity));
+  if (!found.share_of_step) return line;
+  const double share = *found.share_of_step, of_share = SeverityOfShare(share);
+  const std::string affected = StrCat(SeverityFormula(share), ", for ", FormatPercent(share), " of the time");
+  if (is(of_share)) return StrCat(line, ": ", affected, " that is affected");
+  const std::string instead =
+      StrCat(" (by the affected time it would be ", FormatNumber(of_share, 2), " = ", SeverityFormula(share), ")");
+  if (!found.gain || !is(MostSevere(found.gain->expected)))
+    return StrCat(line, ", as what is listed above it has no more", instead);
+  if (is(kMinor)) return StrCat(line, ", as its fix saves little", instead);
+  const double saved = kUsualHigh * (1 - 1 / found.gain->expected);
+  return StrCat(line, ": ", SeverityFormula(saved), ", for the ", FormatPercent(saved),
+                " of the time that its fix usually saves at most", instead);
 }
 
 // States the share of the step that goes away, as expected and at each end of the interval.

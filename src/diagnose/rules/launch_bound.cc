@@ -27,6 +27,8 @@
 namespace gapless::internal {
 namespace {
 
+// A part is told from the whole where it is a hundredth of it.
+constexpr int64_t kWorthTelling = 100;
 // Ours: a graph of fewer launches than this between two waits for the device saves less than making it costs.
 constexpr int64_t kLaunchesPerWait = 20;
 
@@ -144,6 +146,17 @@ std::vector<Recommendation> Recommend(const LaunchesRows& launches, const SyncsR
   return all;
 }
 
+// Of the affected time the breakdown calls only that "launch" in which the host is inside operators and calls.
+Evidence Division(const LaunchStake& stake, const LedgerView& ledger) {
+  const int64_t between_ns = stake.ns - ledger.total.idle_launch_ns;
+  return {
+      .text = StrCat("of it ", ledger.CostText(ledger.total.idle_launch_ns), " inside operators and launch calls, and ",
+                     ledger.CostText(between_ns), " between them, while Python calls the next one"),
+      .value = static_cast<double>(between_ns),
+      .unit = "ns",
+      .table = "launch_waits"};
+}
+
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView& ledger = ReadLedger(tables);
   if (ledger.Share(ledger.total.idle_launch_ns + ledger.total.idle_host_ns) < kLaunchBoundShare)
@@ -164,6 +177,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const std::vector<Evidence> left_out = LeftOut(waits, stake);
   found.evidence.insert(found.evidence.end(), left_out.begin(), left_out.end());
   // The longest wait may be what was left out.
+  if (left_out.empty() && stake.ns > ledger.total.idle_launch_ns + stake.ns / kWorthTelling)
+    found.evidence.push_back(Division(stake, ledger));
   if (left_out.empty()) found.evidence.push_back(LargestGaps(LongestIdle(tables), "launch_ns", "wait for a launch"));
   found.recommendations = Recommend(launches, tables.Get<SyncsRows>(), SeesCompiler(tables));
   const auto waste = static_cast<double>(stake.ns);

@@ -6,6 +6,7 @@
 
 #include "analyses/testing/hand_made.h"
 #include "base/strings.h"
+#include "predict/plan.h"
 #include "report/explain.h"
 #include "report/renderer.h"
 #include "trace/builder.h"
@@ -274,6 +275,26 @@ TEST_F(RendererTest, CostsAreSaidWhereARateIsKnown) {
   EXPECT_TRUE(Contains(Render("terminal"), "saves $ 3,620 a month")) << Render("terminal");
   EXPECT_TRUE(Contains(Render("markdown"), "on 10 GPUs for 730 hours a month")) << Render("markdown");
   EXPECT_TRUE(Contains(Render("json"), "\"saving_per_month\"")) << Render("json");
+}
+
+// The formula that is printed gives the number that is printed.
+TEST_F(RendererTest, ExplainingARuleDerivesItsSeverity) {
+  Load({MakeTrace(0)});
+  Add(Device(0, 600, 0, 400));
+  const Rule& rule =
+      **std::ranges::find(AllRules(), std::string_view("data_loading"), [](const Rule* of) { return of->id; });
+  const auto said = [&](double severity, double gain) {
+    diagnosis.bottlenecks = {Waiting()};
+    diagnosis.bottlenecks[0].share_of_step = 0.37, diagnosis.bottlenecks[0].severity = severity;
+    diagnosis.bottlenecks[0].gain = Gain{.low = gain, .expected = gain, .high = gain};
+    std::string text = ExplainText({run, *tables, diagnosis, summary, failures, cost}, rule, {});
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+  };
+  EXPECT_TRUE(Contains(said(SeverityOfShare(0.37), 2), "severity 0.92, critical: 1 − exp(−0.370 / 0.15)"));
+  EXPECT_TRUE(Contains(said(MostSevere(1.09), 1.09), "severity 0.56, warning: 1 − exp(−0.124 / 0.15)"));
+  EXPECT_TRUE(Contains(said(kMinor, 1.0), "severity 0.39, minor, as its fix saves little"));
+  EXPECT_TRUE(Contains(said(0.6, 2), "severity 0.60, warning, as what is listed above it has no more"));
 }
 
 TEST_F(RendererTest, ExplainingARuleShowsItsDefinitionAndNumbers) {
