@@ -30,6 +30,18 @@ Result<BenchmarkRecord> RecordOfB(const ValidationQuestion& question, const Comp
   return record;
 }
 
+// Returns records of the processes of B after the first: runs that may settle what the history makes of B.
+Result<std::vector<BenchmarkRecord>> ProcessesOfB(const ValidationQuestion& question, const Comparison& comparison) {
+  constexpr size_t kMost = 6;
+  std::vector<BenchmarkRecord> records;
+  for (size_t i = 1; i < comparison.b().size() && records.size() < kMost; ++i) {
+    auto record = RecordOf({comparison.b()[i]}, question.pairs.b.command);
+    if (!record) return Unexpected{record.error()};
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
 std::string_view NotFaster(SpeedVerdict verdict) {
   switch (verdict) {
     case SpeedVerdict::kSlower: return "it is slower";
@@ -61,7 +73,11 @@ Result<Validation> ValidateOptimization(const ValidationQuestion& question, Hist
   GAPLESS_TRY(AskWhetherSame(question.pairs, found.comparison));
   auto record = RecordOfB(question, found.comparison);
   if (!record) return Unexpected{record.error()};
-  auto judgement = JudgeRecord(*record, history, question.history);
+  HistoryQuestion asked = question.history;
+  auto fresh = ProcessesOfB(question, found.comparison);
+  if (!fresh) return Unexpected{fresh.error()};
+  asked.fresh = std::move(*fresh);
+  auto judgement = JudgeRecord(*record, history, asked);
   if (!judgement) return Unexpected{judgement.error()};
   found.judgement = std::move(*judgement);
   found.against = ReasonsAgainst(found.comparison, found.judgement, question.allow);
