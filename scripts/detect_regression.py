@@ -5,11 +5,15 @@
 Takes what run_benchmark.py or `gapless bench --json` wrote, a file of another tool that `gapless gate` reads, or an object with
 numbers such as samples_per_second. In a workflow, where GITHUB_OUTPUT is set, the step gets the outputs `regression` (true or false),
 `verdict` and, when it is known, `performance_delta` in percent. The exit status is 0; with --fail it is 1 for a regression.
+
+A single slow result is no regression, but one that is pending: on shared machines some runs are slow without a change. What
+run_benchmark.py confirmed by fresh runs is one, and so are several runs of a commit in the history that agree.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import sys
@@ -47,8 +51,25 @@ def flat_metrics(path: str) -> dict[str, Any] | None:
     return result_document(metrics, {name: found.get(name) for name in ("gpu_type", "num_gpus", "batch_size", "label")})
 
 
+def was_confirmed(path: str) -> bool:
+    """Fresh runs settled it when it was measured."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except ValueError:
+        return False
+    return isinstance(document, dict) and document.get("confirmed") is True and document.get("verdict") == "regression"
+
+
+def settled(found: Regression, path: str) -> Regression:
+    """A pending alarm as the regression that it is where the result itself was confirmed."""
+    if not found.alarm_pending or not was_confirmed(path):
+        return found
+    return dataclasses.replace(found, regression_detected=True, alarm_pending=False, verdict="regression")
+
+
 def sentence(found: Regression) -> str:
-    text = found.verdict.replace("_", " ")
+    text = "an alarm is pending" if found.alarm_pending else found.verdict.replace("_", " ")
     if found.performance_delta is not None:
         text += f": {found.performance_delta:+.1f} % against the baseline"
     if found.mde_share is not None:
@@ -78,7 +99,7 @@ def main() -> int:
     parser.add_argument("--baseline-branch", default="main", help="whose history is the baseline (main)")
     parser.add_argument("--fail", action="store_true", help="exit with 1 for a regression")
     given = parser.parse_args()
-    found = judge(given)
+    found = settled(judge(given), given.results)
     print(sentence(found))
     tell_workflow(found)
     return 1 if given.fail and found.regression_detected else 0

@@ -5,6 +5,8 @@
 The result is that of `gapless bench --json` with these keys at its top; a figure that is not known is null:
 samples_per_second, performance_delta (percent, below 0 is worse), gpu_utilization, memory_usage_gb, regression_detected, verdict,
 threshold, baseline_samples_per_sec, likely_culprit_commit, step_time_ms and its percentiles, commit_sha, branch.
+A result that looks slower is settled by running the command again, three to six times: `confirmed` is true where it stayed slower,
+`alarm_pending` where that left it open.
 Three of them are never null, so that a comment can be made of them: without a GPU, gpu_utilization and memory_usage_gb are those of the
 command's processes on the host (gpu_utilization_source is "cpu", memory_usage_source "host"); while there is no baseline to compare with,
 performance_delta is 0 and performance_delta_source is "no baseline" instead of "history".
@@ -43,6 +45,7 @@ METRICS = (
 VERDICTS = (
     "performance_delta",
     "regression_detected",
+    "alarm_pending",
     "verdict",
     "threshold",
     "baseline_samples_per_sec",
@@ -85,12 +88,19 @@ def measured(options: list[str], command: list[str]) -> dict[str, Any]:
     return result
 
 
-def judge(given: argparse.Namespace, path: str) -> dict[str, Any]:
+# Options of `gapless bench` that `gapless gate` has, too: with others a fresh run would measure something else.
+SHARED = ("--warmup", "--steps", "--pattern", "--whole", "--timeout", "--step-function", "--pin")
+
+
+def judge(given: argparse.Namespace, path: str, command: list[str]) -> dict[str, Any]:
     words = [f"--baseline={given.baseline_branch}", f"--threshold={given.threshold}"]
     words += whose(given.commit_sha, given.branch)
     words += [f"--{name}={value}" for name, value in (("db", given.db), ("label", given.label)) if value]
     if not given.no_record:
         words.append("--record")
+    options = [option for option in given.bench if not option.startswith("--runs")]  # each fresh run is one process
+    if all(option.split("=")[0] in SHARED for option in options):
+        words += [*options, "--", *command]
     answer: dict[str, Any] = ask("gate", path, *words, accept=(0, 1))
     return answer
 
@@ -117,8 +127,9 @@ def main() -> int:
     result.update(dict.fromkeys(VERDICTS))
     result.update(performance_delta=0.0, performance_delta_source="no baseline", regression_detected=False)
     write(output, result)  # what was measured is kept also when it cannot be judged
-    answer = judge(given, given.output)
+    answer = judge(given, given.output, command)
     result.update({name: answer.get(name) for name in VERDICTS})
+    result["confirmed"] = any(metric.get("confirmed") for metric in answer.get("metrics", []))
     known = result["performance_delta"] is not None
     result.update(
         performance_delta=result["performance_delta"] if known else 0.0,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`gapless bench`, `compare`, `gate` and `bisect` on commands without PyTorch: verdicts, exit statuses, JSON, what fails, what is left.
+"""`gapless bench`, `compare`, `validate` and `bisect` on commands without PyTorch: verdicts, exit statuses, JSON, what fails, what is left.
 
 usage: proof_test.py PROGRAM [TEST...]
 """
@@ -9,54 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-import random
+import signal
 import subprocess
 import sys
-import tempfile
+import time
 import unittest
-import xml.etree.ElementTree
-from pathlib import Path
 from typing import Any
 
-from corpus import ROOT
-
-PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
-LIMIT = 240  # seconds for one command
-
-# Prints a time like the one given, give or take 1 %, and ends: what is measured does not depend on this machine's speed.
-NOISY = "import random, sys; print('took', float(sys.argv[1]) * (1 + random.gauss(0, 0.01)), 'ms')"
-
-
-def noisy(ms: float) -> list[str]:
-    return [sys.executable, "-S", "-c", NOISY, str(ms)]
-
-
-class Case(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.work = self.folder / "work"
-        self.work.mkdir()
-        (self.folder / "tmp").mkdir()
-        self.environment = {
-            **os.environ, "LC_ALL": "C.UTF-8", "TMPDIR": str(self.folder / "tmp"), "HOME": str(self.folder),
-            "XDG_STATE_HOME": str(self.folder / "state"),
-        }  # fmt: skip
-
-    def gapless(self, *words: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [str(PROGRAM), *words], cwd=self.work, env=self.environment, capture_output=True, text=True,
-            timeout=LIMIT, check=False,
-        )  # fmt: skip
-        self.assertEqual(list((self.folder / "tmp").iterdir()), [], "something was left behind")
-        return done
-
-    def json(self, *words: str, status: int = 0) -> dict[str, Any]:
-        done = self.gapless(*words)
-        self.assertEqual(done.returncode, status, done.stderr)
-        document: dict[str, Any] = json.loads(done.stdout)
-        return document
+from proof_case import PROGRAM, Case, noisy
 
 
 class Compare(Case):
@@ -109,6 +69,36 @@ class Compare(Case):
             done.stdout, r"^B is faster: 1\.2\d+× as fast as A \(95 % interval 1\.\d+× to 1\.\d+×\), after \d+ pairs\n"
         )
         self.assertIn("nominal", done.stdout)
+
+    def interrupted(self, *words: str) -> tuple[int, str, str]:
+        """Runs the words and a script that takes 50 ms, and interrupts it after some runs."""
+        runs = self.work / "runs"
+        runs.unlink(missing_ok=True)
+        script = self.work / "slow.py"
+        script.write_text("import os, time\ntime.sleep(0.05)\nopen(os.environ['RUNS'], 'a').write('.')\n")
+        command = [sys.executable, "-S", str(script)]
+        with subprocess.Popen(
+            [PROGRAM, *words, "--", *command, "--", *command], cwd=self.work, text=True,
+            env={**self.environment, "RUNS": str(runs)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ) as process:  # fmt: skip
+            until = time.monotonic() + 60
+            while time.monotonic() < until and not (runs.exists() and runs.stat().st_size > 6):
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def test_an_interrupted_comparison_says_what_is_known(self) -> None:
+        words = ("compare", "--whole", "--no-same", "--pairs", "10000", "--margin", "0.0001%")
+        status, out, err = self.interrupted(*words)
+        self.assertEqual(status, 128 + signal.SIGINT, err)
+        self.assertRegex(out, "^interrupted after [0-9]+ pairs?, which show:\n")
+        self.assertIn("as fast as A", out)
+        status, out, err = self.interrupted(*words, "--json")
+        self.assertEqual(status, 128 + signal.SIGINT, err)
+        found = json.loads(out)
+        self.assertTrue(found["interrupted"])
+        self.assertGreater(found["pairs"], 0)
 
 
 class Bench(Case):
@@ -234,172 +224,6 @@ class Bisect(Case):
         ):
             done = self.gapless("bisect", *words, "--", "true")
             self.assertIn(done.returncode, (2, 3), done.stderr)
-
-
-class Gate(Case):
-    """A history of forty runs around 100 samples a second, and what is said of the next one."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        self.database = f"sqlite:{self.folder}/history.db"
-        draw = random.Random(5)
-        rows = ["timestamp,commit_sha,branch,samples_per_second,step_time_ms"]
-        for number in range(40):
-            rate = 100 * (1 + draw.gauss(0, 0.01))
-            rows.append(f"2026-01-{1 + number // 2:02}T{number % 2:02}:00:00Z,{number:040x},main,{rate},{1000 / rate}")
-        (self.work / "past.csv").write_text("\n".join(rows) + "\n")
-        done = self.gapless("history", "import", "past.csv", "--db", self.database)
-        self.assertEqual(done.returncode, 0, done.stderr)
-
-    def gate(self, rate: float, *options: str, status: int) -> dict[str, Any]:
-        words = ["gate", "--json", "--db", self.database, "--commit", "f" * 40, "--branch", "work"]
-        (self.work / "result.csv").write_text(f"samples_per_second\n{rate}\n")
-        return self.json(*words, "result.csv", "--metric", f"samples_per_second={rate}", *options, status=status)
-
-    def test_as_before(self) -> None:
-        found = self.gate(99.5, status=0)
-        self.assertEqual((found["verdict"], found["regression_detected"]), ("fine", False))
-        self.assertAlmostEqual(found["baseline_samples_per_sec"], 100, delta=1)
-        self.assertEqual((found["current_samples_per_sec"], found["threshold"]), (99.5, 0.05))
-        self.assertTrue(0.005 < found["mde_share"] < 0.1)
-        self.assertEqual(found["false_alarm_rate"], 0.05)
-
-    def test_slower(self) -> None:
-        found = self.gate(85, status=1)
-        self.assertEqual((found["verdict"], found["likely_culprit_commit"]), ("regression", "f" * 40))
-        self.assertAlmostEqual(found["performance_delta"], -15, delta=1.5)
-
-    def test_faster(self) -> None:
-        self.assertEqual(self.gate(115, status=0)["verdict"], "improvement")
-
-    def test_no_history(self) -> None:
-        found = self.gate(85, "--baseline", "nowhere", status=0)
-        self.assertEqual(found["verdict"], "cannot_tell")
-        self.assertNotIn("baseline", found)
-
-    def test_the_bare_rule(self) -> None:
-        self.assertEqual(self.gate(96, "--naive", status=0)["verdict"], "fine")
-        found = self.gate(90, "--naive", status=1)
-        self.assertNotIn("false_alarm_rate", found)
-
-    def test_an_alarm_freezes_the_baseline(self) -> None:
-        for _ in range(3):
-            self.gate(85, "--record", "--branch", "main", status=1)
-        found = self.gate(85, status=1)
-        self.assertAlmostEqual(found["baseline"], 100, delta=1)
-
-    def test_a_level_that_is_accepted(self) -> None:
-        for _ in range(12):
-            self.gate(85, "--record", "--branch", "main", status=1)
-        self.assertEqual(self.gapless("history", "accept", "41", "--db", self.database).returncode, 0)
-        self.assertEqual(self.gate(85, status=0)["verdict"], "fine")
-        for run in ("", "x", "4000"):
-            self.assertNotEqual(self.gapless("history", "accept", run, "--db", self.database).returncode, 0)
-
-    def test_an_alarm_is_confirmed_by_the_command(self) -> None:
-        """The file says that it is slower; three fresh runs of the command say that it is not."""
-        words = ["gate", "--json", "--db", self.database, "--metric", "step_time_p50_ms=20"]
-        pattern = ["--pattern", "took ([0-9.]+)", "--gate", "step_time_p50_ms"]
-        for run in range(12):
-            metric = f"step_time_p50_ms={10 + run % 3 / 50}"
-            self.gapless("history", "record", "--db", self.database, "--branch", "main", "--metric", metric)
-        self.assertEqual(self.json(*words, *pattern, "--", *noisy(10))["verdict"], "fine")
-        found = self.json(*words, *pattern, "--", *noisy(20), status=1)
-        self.assertTrue(found["metrics"][0]["confirmed"])
-
-    def test_a_threshold_is_what_it_says(self) -> None:
-        for rate, threshold, verdict in ((95.7, "5%", "fine"), (92, "5%", "regression"), (92, "10%", "fine")):
-            for _ in range(8):  # one run alone shows little in this noise
-                self.gapless(
-                    "history", "record", "--db", self.database, "--branch", f"b{rate}{threshold}",
-                    "--metric", f"samples_per_second={rate}",
-                )  # fmt: skip
-            found = self.gate(rate, "--threshold", threshold, status=int(verdict == "regression"))
-            self.assertEqual(found["verdict"], verdict, (rate, threshold))
-            self.assertIn(f"more than {threshold[:-1]}", found["judged"])
-
-    def test_another_machine_or_device_is_no_baseline(self) -> None:
-        def result(value: float, **environment: str) -> str:
-            path = self.work / "result.json"
-            path.write_text(
-                json.dumps(
-                    {
-                        "gapless": {"version": "1", "schema": 1},
-                        "metrics": {"samples_per_second": value},
-                        "environment": environment,
-                    }
-                )
-            )
-            return str(path)
-
-        here = {"fingerprint": "a", "device": "gpu"}
-        database = f"sqlite:{self.folder}/machines.db"
-        for run in range(20):
-            done = self.gapless(
-                "history", "record", result(100 + run % 3, **here), "--branch", "main", "--db", database
-            )  # fmt: skip
-            self.assertEqual(done.returncode, 0, done.stderr)
-        gate = ["gate", "--json", "--db", database]
-        self.assertEqual(self.json(*gate, result(50, **here), status=1)["verdict"], "regression")
-        for other in ({**here, "fingerprint": "b"}, {**here, "device": "cpu"}):
-            found = self.json(*gate, result(50, **other))
-            self.assertEqual((found["verdict"], found["regression_detected"]), ("cannot_tell", False), other)
-
-    def test_forms(self) -> None:
-        command = ["gate", "--db", self.database, "--metric", "samples_per_second=85"]
-        texts = {
-            form: self.gapless(*command, "--format", form).stdout
-            for form in ("text", "markdown", "junit", "sarif", "github")
-        }
-        self.assertIn("a regression", texts["text"])
-        self.assertIn("### Performance regression", texts["markdown"])
-        suite = xml.etree.ElementTree.fromstring(texts["junit"])
-        self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", "1"))
-        self.assertEqual(json.loads(texts["sarif"])["runs"][0]["results"][0]["level"], "error")
-        self.assertEqual(len(json.loads(texts["sarif"])["runs"][0]["results"][0]["locations"]), 1)
-        self.assertRegex(texts["github"], r"^::error title=gapless gate::samples_per_second: 85")
-        self.gapless(*command, "--write", "junit=gate.xml,markdown=gate.md")
-        self.assertEqual((self.work / "gate.xml").read_text(), texts["junit"])
-        self.assertEqual((self.work / "gate.md").read_text(), texts["markdown"])
-        for wrong in ("junit", "word=x", "junit="):
-            self.assertEqual(self.gapless(*command, "--write", wrong).returncode, 2)
-
-    def test_against_a_commit(self) -> None:
-        def git(*words: str) -> None:
-            subprocess.run(
-                ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words],
-                cwd=self.work,
-                check=True,
-                capture_output=True,
-            )
-
-        script = "import random\nprint('took', {} * (1 + random.gauss(0, 0.01)))\n"
-        git("init", "-q", "-b", "main")
-        (self.work / "run.py").write_text(script.format("10.0"))
-        git("add", "run.py")
-        git("commit", "-q", "-m", "ten")
-        command = [
-            "gate",
-            "--against",
-            "HEAD",
-            "--json",
-            "--pattern",
-            "took ([0-9.]+)",
-            "--",
-            sys.executable,
-            "-S",
-            "run.py",
-        ]
-        self.assertEqual(self.json(*command)["verdict"], "fine")
-        (self.work / "run.py").write_text(script.format("11.5"))
-        found = self.json(*command, status=1)
-        self.assertEqual(found["verdict"], "regression")
-        self.assertAlmostEqual(found["performance_delta"], 100 * (1 / 1.15 - 1), delta=1.5)
-
-    def test_what_fails(self) -> None:
-        self.assertEqual(self.gapless("gate").returncode, 2)
-        self.assertEqual(self.gapless("gate", "--against", "nowhere", "--", "true").returncode, 3)
-        self.assertEqual(self.gapless("gate", "missing.json", "--db", self.database).returncode, 3)
 
 
 class Ratios(Case):

@@ -191,9 +191,9 @@ class Series(Case):
         document["benchmarks"] += [{**run, "name": "BM2", "run_name": "BM2"} for run in others]
         return document
 
-    def test_of_several_one_is_named(self) -> None:
-        error = self.refusal(self.both(1.0), self.both(0.5))
-        self.assertIn("--series names one of BM, BM2", error)
+    def test_of_several_all_are_shown_or_one_is_named(self) -> None:
+        found = self.compare(self.both(1.0), self.both(0.5))
+        self.assertEqual([series["series"] for series in found["all_series"]], ["BM", "BM2"])
         self.assertEqual(self.compare(self.both(1.0), self.both(0.5), "--series", "BM2")["series"], "BM2")
         self.assertIn("there are BM, BM2", self.refusal(self.both(1.0), self.both(0.5), "--series", "BM3"))
 
@@ -208,9 +208,10 @@ class Series(Case):
 
     def test_usage(self) -> None:
         self.write("1\n2\n", "1\n2\n")
-        for words in (["a"], ["a", "b", "--", "true"], ["a", "b", "--margin", "2"], ["a", "b", "--values", "steps"]):
+        for words in (["a", "b", "--", "true"], ["a", "b", "--margin", "2"], ["a", "b", "--values", "steps"]):
             self.assertEqual(self.run_it(*words).returncode, 2, words)
         self.assertEqual(self.run_it("a", "missing").returncode, 3)
+        self.assertEqual(self.run_it("a").returncode, 3, "one result has nothing to be compared with")
 
 
 if __name__ == "__main__":

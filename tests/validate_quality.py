@@ -190,18 +190,12 @@ def clean_series(probe: str, seed: str, reps: int) -> dict[str, tuple[int, int]]
 
 @dataclasses.dataclass
 class GateShares:
-    first_alarm: float  # of branches of 100 clean runs with any alarm
-    confirmed: float  # with any alarm that its fresh run confirmed
-    caught: dict[float, tuple[float, ...]]  # by slowdown: caught at the first, by the second, by the fifth run
+    pending: float  # of branches of 100 clean runs with any pending alarm
+    alarms: float  # with any regression
+    caught: dict[float, tuple[float, ...]]  # by slowdown: pending at the first run; a regression by runs CAUGHT_BY
 
 
-def fresh_runs(rng: random.Random, kind: str, cv: float, runs: Sequence[float]) -> list[float]:
-    """For each run, one more of the same commit right after it."""
-    if kind != "ar1":
-        return noise(rng, kind, cv, len(runs))
-    step = cv * math.sqrt(1 - PHI * PHI)
-    return [100 * (1 + PHI * (run / 100 - 1) + step * rng.gauss(0, 1)) for run in runs]
-
+CAUGHT_BY = (3, 5, 8, 12)
 
 SHARP = "effect=0.025"  # a threshold below the slowdowns that are to be caught
 
@@ -213,18 +207,18 @@ def gate_shares(
     for rep in range(reps):
         rng = generator(seed, "gate", kind, cv, rep)
         values = noise(rng, kind, cv, history + 100)
-        fresh = fresh_runs(rng, kind, cv, values[history:])
-        clean.append(f"walk {options} | {text(values[:history])} | {text(values[history:])} | {text(fresh)}")
+        clean.append(f"walk {options} | {text(values[:history])} | {text(values[history:])}")
     answers = [answer.split() for answer in ask(probe, clean)]
     caught: dict[float, tuple[float, ...]] = {}
     for shift in (0.05, 0.10):
         slow: list[str] = []
         for rep in range(reps):
-            values = noise(generator(seed, "slower", kind, cv, rep), kind, cv, history + 5)
+            values = noise(generator(seed, "slower", kind, cv, rep), kind, cv, history + CAUGHT_BY[-1])
             after = [value * (1 + shift) for value in values[history:]]
             slow.append(f"walk {options} | {text(values[:history])} | {text(after)}")
-        at = [int(answer.split()[0].replace("-", "99")) for answer in ask(probe, slow)]
-        caught[shift] = tuple(sum(index < runs for index in at) / reps for runs in (1, 2, 5))
+        at = [[int(word.replace("-", "99")) for word in answer.split()] for answer in ask(probe, slow)]
+        seen = sum(first < 1 for first, _ in at) / reps
+        caught[shift] = (seen, *(sum(index < runs for _, index in at) / reps for runs in CAUGHT_BY))
     share = [sum(answer[column] != "-" for answer in answers) / reps for column in (0, 1)]
     return GateShares(share[0], share[1], caught)
 
@@ -316,10 +310,10 @@ def print_gate(rows: Iterable[tuple[str, float, GateShares]], what: str) -> None
     cells = []
     for kind, value, shares in rows:
         caught = [" / ".join(f"{100 * share:.1f}" for share in shares.caught[shift]) for shift in (0.05, 0.10)]
-        alarms = [f"{100 * share:.1f}" for share in (shares.first_alarm, shares.confirmed)]
+        alarms = [f"{100 * share:.1f}" for share in (shares.pending, shares.alarms)]
         cells.append((kind, f"{value:.0%}" if value < 1 else value, *alarms, *caught))
-    slow = [f"{shift} caught by run 1 / 2 / 5" for shift in ("5 %", "10 %")]
-    print_table(("noise", what, "any alarm in 100", "confirmed", *slow), cells)
+    slow = [f"{shift}: pending at run 1 / a regression by run 3 / 5 / 8 / 12" for shift in ("5 %", "10 %")]
+    print_table(("noise", what, "any pending in 100", "any regression in 100", *slow), cells)
 
 
 def print_recorded(probe: str, folder: pathlib.Path) -> None:
@@ -349,16 +343,19 @@ def checks(probe: str) -> Iterator[tuple[str, float, Callable[[float], bool]]]:
     yield "recall, shift/CV > 2.5", scores["ratio"]["> 2.5"].recall(), lambda value: value >= 0.97
     for kind, (told, _) in clean_series(probe, "quick", 200).items():
         yield f"clean {kind} series with a change", told / 200, lambda value: value <= 0.03
-    for kind, most in (("normal", 0.08), ("lognormal", 0.08), ("ar1", 0.12), ("outliers", 0.09)):
+    for kind in KINDS:
         shares = gate_shares(probe, "quick", kind, 0.02, 100)
-        alarms = shares.confirmed if kind == "outliers" else shares.first_alarm
-        yield f"any false alarm in 100 {kind} runs", alarms, lambda value, most=most: value <= most  # type: ignore[misc]
+        yield f"any false alarm in 100 {kind} runs", shares.alarms, lambda value: value <= 0.08
+        # A threshold per run found 78 % of the slowdowns by 5 % at a CV of 2 % with the fifth run, and raised a false alarm in
+        # every history with spikes. Runs must agree beyond a line that a drift may follow, which takes longer: 62 % and 57 % by
+        # the eighth run and 74 % by the twelfth, here. Slowdowns by 10 % are found by the third run as before.
         if kind in ("normal", "lognormal"):
-            yield f"{kind}, 10 % caught by the first run", shares.caught[0.10][0], lambda value: value >= 0.68
-            yield f"{kind}, 10 % caught by the second run", shares.caught[0.10][1], lambda value: value >= 0.95
-            yield f"{kind}, 5 % caught by the fifth run", shares.caught[0.05][2], lambda value: value >= 0.78
+            yield f"{kind}, 10 % pending at the first run", shares.caught[0.10][0], lambda value: value >= 0.68
+            yield f"{kind}, 10 % a regression by the third run", shares.caught[0.10][1], lambda value: value >= 0.93
+            yield f"{kind}, 5 % a regression by the eighth run", shares.caught[0.05][3], lambda value: value >= 0.55
+            yield f"{kind}, 5 % a regression by the twelfth run", shares.caught[0.05][4], lambda value: value >= 0.70
     naive = gate_shares(probe, "quick", "normal", 0.03, 50, "naive=10")
-    yield "the naive rule cries wolf", naive.first_alarm, lambda value: value >= 0.9
+    yield "the naive rule cries wolf", naive.alarms, lambda value: value >= 0.9
     folder = pathlib.Path(os.environ.get("GAPLESS_CORPUS", HERE.parent.parent / "shared" / "data")) / "perfseries"
     if folder.is_dir():
         yield "recorded series with a storm", len(storms(probe, folder)), lambda value: value == 0

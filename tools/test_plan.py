@@ -27,7 +27,7 @@ HELPERS = {
     "ci_job.py",
     "fake_hosts.py",
     "oracle.py",
-    "corpus.py",
+    "corpus.py", "proof_case.py",
     "patch_edits.py",
     "patch_scripts.py",
     "strangers_data.py",

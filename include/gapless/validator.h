@@ -89,6 +89,7 @@ struct RegressionReport {
   double threshold = 0.05;
   std::string likely_culprit_commit{};  // empty: not known
   std::string recommendation{};
+  bool alarm_pending = false;  // it looks slower, but too few runs agree to tell it from a slow machine
 };
 
 // Keeps results in a history and judges new ones against it. Opens the history in each call; several processes may use

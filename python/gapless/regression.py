@@ -29,7 +29,9 @@ class Regression(Record):
 
     `performance_delta` is in percent, below 0 is worse. `threshold` is the share that was asked for (0.05), `threshold_percent` the same as a
     change in percent (−5.0). `verdict` is `fine`, `regression`, `improvement` or `cannot_tell`: too few runs on
-    the baseline branch are no proof that nothing changed. `mde_share` is the change that this run could have shown.
+    the baseline branch are no proof that nothing changed. `alarm_pending` is true where the result looks slower and too
+    few runs agree: one slow run may be a slow machine, several recorded ones are a regression. `mde_share` is the change
+    that this run could have shown.
     """
 
     regression_detected: bool
@@ -43,6 +45,7 @@ class Regression(Record):
     mde_share: float | None
     false_alarm_rate: float | None
     threshold_percent: float  # the threshold as a change in percent: −5.0 for 0.05
+    alarm_pending: bool
     answer: dict[str, Any] = hidden()  # all that `gapless gate --json` prints
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,6 +54,7 @@ class Regression(Record):
     @classmethod
     def of(cls, answer: dict[str, Any]) -> Regression:
         values: dict[str, Any] = {name: answer.get(name) for name in cls.__dataclass_fields__ if name != "answer"}
+        values["alarm_pending"] = bool(answer.get("alarm_pending"))
         values["threshold_percent"] = -100 * float(answer["threshold"])
         return cls(**values, answer=answer)
 
@@ -92,6 +96,8 @@ class RegressionDetector:
         commit_sha: str | None = None,
     ) -> Regression:
         """Judges a result against the runs of the baseline branch since their last change of level.
+
+        A regression takes several runs that agree, those recorded of the same commit included; one slow run is `alarm_pending`.
 
         Throughput is judged, without it the median step. With metadata only runs of the same GPUs and the same label are a baseline. The
         result is of `commit_sha`, otherwise of what git has checked out in the working folder. Nothing is recorded.

@@ -98,6 +98,7 @@ internal::BenchmarkRecord RecordFrom(const PerformanceMetrics& metrics, const Be
 RegressionReport ReportFrom(const internal::Judgement& judgement) {
   RegressionReport report;
   report.regression_detected = judgement.IsRegression();
+  report.alarm_pending = judgement.IsPending();
   report.threshold = judgement.threshold;
   report.likely_culprit_commit = judgement.culprit;
   report.recommendation = internal::NextStepOf(judgement);

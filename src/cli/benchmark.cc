@@ -116,11 +116,22 @@ Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::stri
   return request;
 }
 
-Result<int> Answer(const Arguments& arguments, bool yes, const std::function<std::string()>& text,
+int StatusOf(const Arguments& arguments, Told told, int otherwise) {
+  constexpr int kNotTold = 5;
+  if (told == Told::kCannotTell) return arguments.Has("strict") ? kNotTold : otherwise;
+  return told == Told::kYes ? 0 : 1;
+}
+
+Result<int> Answer(const Arguments& arguments, int status, const std::function<std::string()>& text,
                    const std::function<std::string()>& json) {
   auto printed = PrintTextOrJson(arguments, text, json);
   if (!printed) return printed;
-  return yes ? 0 : 1;
+  return status;
+}
+
+Result<int> Answer(const Arguments& arguments, bool yes, const std::function<std::string()>& text,
+                   const std::function<std::string()>& json) {
+  return Answer(arguments, yes ? 0 : 1, text, json);
 }
 
 }  // namespace gapless::internal

@@ -35,6 +35,7 @@ inline constexpr OptionSpec kTimeoutOption = {.name = "timeout",
                                               .help = "End a process that runs longer than TIME: 90s, 10m, 2h"};
 inline constexpr OptionSpec kPinOption = {
     .name = "pin", .takes = kTakesValue, .value = "CPUS", .help = "Run the program only on these processors: 0-3,8"};
+inline constexpr OptionSpec kStrictOption = {.name = "strict", .help = "Exit with status 5 where it cannot tell"};
 inline constexpr OptionSpec kShowOutputOption = {.name = "show-output", .help = "Show the program's output"};
 
 // "90", "90s", "10m", "2h" as seconds.
@@ -48,7 +49,14 @@ Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view o
 // Builds the request from the options above that the command has; a usage error if no command was given.
 Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command);
 
-// Prints what PrintTextOrJson() prints; the exit status is 0 for yes and 1 for no.
+// Answers that are known, and the one that is not. The exit status is 0 for yes, 1 for no; what cannot be told counts
+// as `otherwise`, or as 5 with --strict.
+enum class Told : uint8_t { kYes, kNo, kCannotTell };
+int StatusOf(const Arguments& arguments, Told told, int otherwise);
+// Prints what PrintTextOrJson() prints, and returns the exit status.
+Result<int> Answer(const Arguments& arguments, int status, const std::function<std::string()>& text,
+                   const std::function<std::string()>& json);
+// The same; the exit status is 0 for yes and 1 for no.
 Result<int> Answer(const Arguments& arguments, bool yes, const std::function<std::string()>& text,
                    const std::function<std::string()>& json);
 

@@ -23,6 +23,7 @@
 namespace gapless::internal {
 namespace {
 
+constexpr size_t kLeastPairs = 6;    // that a budget is spent on before busy pairs are run again
 constexpr double kMaxBudgetS = 1e9;  // a longer one never ends, and its end does not fit the clock
 
 // Returns the largest difference of losses of the same step, and over how many steps. A loss that is NaN on one
@@ -51,6 +52,20 @@ std::vector<double> MeanSteps(const std::vector<RunSample>& samples) {
   std::vector<double> values;
   for (const RunSample& sample : samples) values.push_back(MeanStepMs(sample));
   return values;
+}
+
+// Runs one side; absent if it would go on after the deadline, at which it is ended.
+Result<std::optional<RunSample>> RunUntil(PairLoop::Clock::time_point deadline, RunRequest request) {
+  const double left_s = std::chrono::duration<double>(deadline - PairLoop::Clock::now()).count();
+  if (left_s <= 0) return std::optional<RunSample>();
+  const bool cuts = request.timeout_s <= 0 || left_s < request.timeout_s;
+  if (cuts) request.timeout_s = left_s;
+  auto sample = RunOnce(request);
+  if (!sample) return Unexpected{sample.error()};
+  if (cuts && sample->timed_out) return std::optional<RunSample>();
+  auto checked = Checked(std::move(*sample), request);
+  if (!checked) return Unexpected{checked.error()};
+  return std::optional(std::move(*checked));
 }
 
 }  // namespace
@@ -108,8 +123,14 @@ Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::f
   if (plan.budget_s && *plan.budget_s < kMaxBudgetS)
     loop.deadline = PairLoop::Clock::now() + std::chrono::duration_cast<PairLoop::Clock::duration>(
                                                  std::chrono::duration<double>(*plan.budget_s));
+  const bool is_limited = plan.ends_with_budget && loop.deadline != PairLoop::Clock::time_point::max();
+  if (is_limited) loop.pair_takes = PairLoop::Clock::duration::zero();  // then their mean
+  if (is_limited) loop.min_pairs = kLeastPairs;
   loop.run = [&](bool is_b) -> Result<std::optional<RunSample>> {
-    auto sample = RunMeasured(is_b ? plan.b : plan.a);
+    if (plan.on_run) plan.on_run(comparison.pairs());
+    const RunRequest& request = is_b ? plan.b : plan.a;
+    if (is_limited) return RunUntil(loop.deadline, request);
+    auto sample = RunMeasured(request);
     if (!sample) return Unexpected{sample.error()};
     return std::optional(std::move(*sample));
   };

@@ -61,6 +61,9 @@ class Comparison {
   // Returns the decision whether B is the same training as A; absent if they were not compared (same_training.h).
   const std::optional<ParityReport>& training() const { return training_; }
   void SetTraining(ParityReport report) { training_ = std::move(report); }
+  // A signal ended the runs: this is what was known until then.
+  bool is_interrupted() const { return is_interrupted_; }
+  void SetInterrupted() { is_interrupted_ = true; }
 
  private:
   PairOptions options_;
@@ -69,13 +72,16 @@ class Comparison {
   std::vector<RunSample> a_{}, b_{};
   size_t repeated_ = 0;
   std::optional<ParityReport> training_{};
+  bool is_interrupted_ = false;
 };
 
 struct PairPlan {
   RunRequest a{}, b{};
   size_t most_pairs = 30;
-  std::optional<double> budget_s{};  // no pair begins after so long
-  uint64_t seed = 0;                 // seed of the random order within a pair
+  std::optional<double> budget_s{};           // no pair begins after so long
+  bool ends_with_budget = false;              // no pair begins that would end later, and a run that goes on is ended
+  uint64_t seed = 0;                          // seed of the random order within a pair
+  std::function<void(size_t done)> on_run{};  // called before each run, with the number of pairs that are done
 };
 
 // Adds pairs until there are enough, or `go_on`, which is asked after each of them, says no. Returns an error when

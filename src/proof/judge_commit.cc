@@ -3,8 +3,9 @@
 // comparison is decided.
 //
 // The question is one-sided: is the change above the effect (a regression) or below it? Evidence is collected for
-// both sides at once, and the pairs stop when one of them reaches the level of 0.05, or when all pairs are used
-// up. "Below" is not "no change": the interval then says whether it is an improvement.
+// both sides at once, and the pairs stop when one of them reaches the level of 0.05, or when all pairs or the time
+// are used up. "Below" is not "no change": the interval then says whether it is an improvement.
+#include <chrono>
 #include <cmath>
 
 #include "base/strings.h"
@@ -56,7 +57,9 @@ MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& co
                    : evidence.side() > 0           ? GateKind::kRegression
                    : ratio.high && *ratio.high < 1 ? GateKind::kImprovement
                                                    : GateKind::kFine;
-  if (!decided) judgement.reason = StrCat("after ", comparison.pairs(), " pairs; --pairs allows more");
+  if (!decided)
+    judgement.reason = StrCat("after ", comparison.pairs(), comparison.pairs() == 1 ? " pair" : " pairs",
+                              "; --pairs and --budget allow more");
   judgement.current = now;
   judgement.baseline = before;
   judgement.change = ratio.expected - 1;
@@ -70,19 +73,27 @@ MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& co
 }  // namespace
 
 Result<Judgement> JudgeCommit(const CommitQuestion& question) {
+  using Clock = std::chrono::steady_clock;
+  const auto begun = Clock::now();
   const auto other = FindCommit(question.folder, question.against);
   if (!other) return Unexpected{other.error()};
   auto checkouts = Checkouts::Make(question.folder, question.build);
   if (!checkouts) return Unexpected{checkouts.error()};
-  const auto plan = PlanFor(question, *other, *checkouts);
+  auto plan = PlanFor(question, *other, *checkouts);
   if (!plan) return Unexpected{plan.error()};
   Comparison comparison({.alpha = kLevel, .margin = 0});
   SymmetryEvidence evidence(std::log1p(question.effect));
-  GAPLESS_TRY(RunPairs(*plan, comparison, [&] {
+  plan->budget_s = std::max(0.0, question.budget_s - std::chrono::duration<double>(Clock::now() - begun).count());
+  plan->ends_with_budget = true;
+  if (question.on_run) plan->on_run = [&](size_t done) { question.on_run(done, comparison); };
+  const auto ran = RunPairs(*plan, comparison, [&] {
     evidence.Add(comparison.sequence().log_ratios().back());
-    if (question.on_pair) question.on_pair(comparison);
     return evidence.highest_log() < -std::log(kLevel);
-  }));
+  });
+  const bool interrupted = !ran && ran.error().code == ErrorCode::kInterrupted;
+  if (!ran && (!interrupted || comparison.pairs() == 0)) return Unexpected{ran.error()};
+  if (comparison.pairs() == 0)
+    return Fail(ErrorCode::kUsage, "there was no time for a single pair", "", "--budget allows more");
   Judgement judgement;
   judgement.threshold = question.effect;
   judgement.judged = StrCat("judged are pairs of runs of the two commits: more than ", FormatPercent(question.effect),
@@ -93,6 +104,8 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   judgement.false_alarm_rate = kLevel;
   judgement.false_alarm_over = "this comparison";
   judgement.metrics.push_back(JudgementOf(question, comparison, evidence));
+  judgement.interrupted = interrupted;
+  if (interrupted) judgement.notes.emplace_back("interrupted: this is what was known until then");
   return judgement;
 }
 

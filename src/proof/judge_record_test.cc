@@ -61,43 +61,121 @@ TEST_F(JudgeRecordTest, ARunLikeTheOthersIsFine) {
   EXPECT_TRUE(judgement.verdicts.empty());
 }
 
-TEST_F(JudgeRecordTest, ARegressionIsPendingAndNamesItsCommit) {
+TEST_F(JudgeRecordTest, OneSlowRunIsPendingAndNamesNoCommit) {
   RecordTwenty();
   const Judgement judgement = Judge(Measured(20, 1.2));
-  EXPECT_TRUE(judgement.IsRegression());
-  EXPECT_EQ(judgement.culprit, "c20");
+  EXPECT_FALSE(judgement.IsRegression());
+  EXPECT_TRUE(judgement.IsPending());
+  EXPECT_EQ(judgement.Kind(), GateKind::kCannotTell);
+  EXPECT_EQ(judgement.culprit, "");
   ASSERT_EQ(judgement.verdicts.size(), 1u);
   EXPECT_EQ(judgement.verdicts[0].kind, "pending");
+  EXPECT_NE(judgement.metrics[0].reason.find("3 more like it"), std::string::npos) << judgement.metrics[0].reason;
   EXPECT_NEAR(*PerformanceChange(judgement.metrics[0]), 1 / 1.2 - 1, 0.01);
+}
+
+TEST_F(JudgeRecordTest, SeveralThatAgreeAreARegressionOfTheFirstOfThem) {
+  RecordTwenty();
+  for (int i = 20; i < 24; ++i) {
+    const Judgement judgement = Judge(Measured(i, 1.2));
+    EXPECT_EQ(judgement.IsRegression(), i == 23) << i;
+    EXPECT_EQ(judgement.culprit, i == 23 ? "c20" : "");
+    BenchmarkRecord record = Measured(i, 1.2);
+    record.verdicts = judgement.verdicts;
+    Record(record);
+  }
+  const Judgement judgement = Judge(Measured(24, 1.2));
+  EXPECT_TRUE(judgement.IsRegression());
+  EXPECT_EQ(judgement.verdicts[0].kind, "confirmed");
+  EXPECT_EQ(judgement.metrics[0].runs, 20u) << "the baseline learns nothing from them";
+}
+
+// Each run of a pull request is one of its branch; those of its commit count together.
+TEST_F(JudgeRecordTest, RunsOfTheSameCommitOnAnotherBranchCount) {
+  RecordTwenty();
+  BenchmarkRecord of_request = Measured(20, 1.2);
+  of_request.branch = "work";
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(Judge(of_request, {.is_new = true}).IsRegression());
+    Record(of_request);
+  }
+  const Judgement judgement = Judge(of_request, {.is_new = true});
+  EXPECT_TRUE(judgement.IsRegression());
+  EXPECT_EQ(judgement.culprit, "c20");
+  BenchmarkRecord other = Measured(21, 1.2);
+  other.branch = "work";
+  EXPECT_FALSE(Judge(other, {.is_new = true}).IsRegression()) << "of another commit";
 }
 
 TEST_F(JudgeRecordTest, AnImprovementIsLearnedFrom) {
   RecordTwenty();
-  const Judgement judgement = Judge(Measured(20, 0.8));
+  EXPECT_EQ(Judge(Measured(20, 0.8)).metrics[0].pending, GateKind::kImprovement);
+  for (int i = 20; i < 23; ++i) Record(Measured(i, 0.8));
+  const Judgement judgement = Judge(Measured(23, 0.8));
   EXPECT_EQ(judgement.Kind(), GateKind::kImprovement);
   EXPECT_TRUE(judgement.verdicts.empty());
-  for (int i = 20; i < 32; ++i) Record(Measured(i, 0.8));
-  EXPECT_EQ(Judge(Measured(32, 0.8)).Kind(), GateKind::kFine);
-  EXPECT_TRUE(Judge(Measured(32)).IsRegression());
+  for (int i = 23; i < 35; ++i) Record(Measured(i, 0.8));
+  EXPECT_EQ(Judge(Measured(35, 0.8)).Kind(), GateKind::kFine);
+  EXPECT_TRUE(Judge(Measured(35)).IsPending());
 }
 
 TEST_F(JudgeRecordTest, FreshRunsConfirmAnAlarmOrClearIt) {
-  RecordTwenty();
+  for (int i = 0; i < 80; ++i) Record(Measured(i));
   int runs = 0;
   double slower = 1.2;
   HistoryQuestion question{.metrics = {"samples_per_second", "step_time_p50_ms"}};
   question.measure_again = [&]() -> Result<BenchmarkRecord> { return Measured(100 + runs++, slower); };
-  const Judgement confirmed = Judge(Measured(20, 1.2), question);
+  const Judgement confirmed = Judge(Measured(80, 1.2), question);
   EXPECT_TRUE(confirmed.IsRegression());
   EXPECT_TRUE(confirmed.metrics[0].confirmed && confirmed.metrics[1].confirmed);
-  EXPECT_EQ(runs, 3);  // both metrics are of the same runs
+  EXPECT_EQ(runs, 3) << "both metrics are of the same runs";
   ASSERT_EQ(confirmed.verdicts.size(), 2u);
   EXPECT_EQ(confirmed.verdicts[1].kind, "confirmed");
   slower = 1;
-  const Judgement cleared = Judge(Measured(20, 1.2), question);
+  const Judgement cleared = Judge(Measured(80, 1.2), question);
   EXPECT_FALSE(cleared.IsRegression());
   ASSERT_EQ(cleared.verdicts.size(), 2u);
   EXPECT_EQ(cleared.verdicts[0].kind, "cleared");
+}
+
+// Twenty runs do not know how often a machine is slow for a whole job.
+TEST_F(JudgeRecordTest, FreshRunsOfOneMachineConfirmNothingAfterFewRuns) {
+  RecordTwenty();
+  int runs = 0;
+  HistoryQuestion question;
+  question.measure_again = [&]() -> Result<BenchmarkRecord> { return Measured(100 + runs++, 1.2); };
+  const Judgement judgement = Judge(Measured(20, 1.2), question);
+  EXPECT_TRUE(judgement.IsPending());
+  EXPECT_EQ(judgement.culprit, "");
+  EXPECT_NE(judgement.metrics[0].reason.find("one machine"), std::string::npos) << judgement.metrics[0].reason;
+}
+
+// Hosts that differ by 25 % and name themselves are each judged at their level.
+TEST_F(JudgeRecordTest, MachinesAreToldApartByTheirHosts) {
+  const auto on_host = [](int i, double slower) {
+    BenchmarkRecord record = Measured(i, slower * (i % 2 == 0 ? 1 : 1.25));
+    record.host = i % 2 == 0 ? "fast" : "slow";
+    return record;
+  };
+  for (int i = 0; i < 40; ++i) Record(on_host(i, 1));
+  EXPECT_EQ(Judge(on_host(41, 1)).Kind(), GateKind::kFine);
+  for (int i = 40; i < 43; ++i) Record(on_host(i, 1.1));
+  const Judgement judgement = Judge(on_host(43, 1.1));
+  EXPECT_TRUE(judgement.IsRegression()) << judgement.metrics[0].reason;
+  EXPECT_EQ(judgement.culprit, "c40");
+}
+
+TEST_F(JudgeRecordTest, TheStatedFalseAlarmsAreThoseOfItsNoise) {
+  RecordTwenty();
+  const Judgement one = Judge(Measured(20));
+  ASSERT_TRUE(one.false_alarm_rate && one.metrics[0].false_alarms);
+  EXPECT_EQ(*one.false_alarm_rate, *one.metrics[0].false_alarms);
+  EXPECT_NE(one.false_alarm_over.find("20 runs"), std::string::npos) << one.false_alarm_over;
+  const Judgement two = Judge(Measured(20), {.metrics = {"samples_per_second", "step_time_p50_ms"}});
+  EXPECT_DOUBLE_EQ(*two.false_alarm_rate, *two.metrics[0].false_alarms + *two.metrics[1].false_alarms);
+  const Judgement sharp = Judge(Measured(20), {.effect = 0.005});
+  EXPECT_FALSE(sharp.false_alarm_rate) << "it was not simulated";
+  EXPECT_FALSE(sharp.notes.empty());
 }
 
 TEST_F(JudgeRecordTest, AFreshRunThatFailsIsAnError) {
@@ -131,7 +209,7 @@ TEST_F(JudgeRecordTest, AnAcceptedRunBeginsTheBaseline) {
   BenchmarkRecord slower = Measured(20, 1.2);
   slower.verdicts = {{.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}};
   Record(slower);
-  EXPECT_EQ(Judge(Measured(21, 1.2)).Kind(), GateKind::kCannotTell);  // one run is too few
+  EXPECT_FALSE(Judge(Measured(21, 1.2)).metrics[0].baseline);  // one run is too few
   for (int i = 21; i < 32; ++i) Record(Measured(i, 1.2));
   EXPECT_EQ(Judge(Measured(32, 1.2)).Kind(), GateKind::kFine);
 }
@@ -146,7 +224,9 @@ TEST_F(JudgeRecordTest, TheRunItselfIsNotItsOwnBaseline) {
   RecordTwenty();
   const BenchmarkRecord current = Measured(20, 1.2);
   Record(current);
-  EXPECT_TRUE(Judge(current).IsRegression());
+  const Judgement judgement = Judge(current);
+  EXPECT_TRUE(judgement.IsPending());
+  EXPECT_EQ(judgement.metrics[0].runs, 20u);
 }
 
 }  // namespace

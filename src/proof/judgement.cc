@@ -21,8 +21,14 @@ bool Judgement::IsRegression() const {
                      [](const MetricJudgement& m) { return m.kind == GateKind::kRegression; });
 }
 
+bool Judgement::IsPending() const {
+  return !IsRegression() && std::any_of(metrics.begin(), metrics.end(),
+                                        [](const MetricJudgement& m) { return m.pending == GateKind::kRegression; });
+}
+
 GateKind Judgement::Kind() const {
   if (IsRegression()) return GateKind::kRegression;
+  if (IsPending()) return GateKind::kCannotTell;
   return metrics.empty() ? GateKind::kCannotTell : metrics[0].kind;
 }
 
@@ -35,6 +41,8 @@ std::string NextStepOf(const Judgement& judgement) {
                     " --bad HEAD -- CMD");
     case GateKind::kImprovement: return "keep it: the baseline follows after ten runs";
     case GateKind::kCannotTell:
+      if (judgement.IsPending() || (!judgement.metrics.empty() && judgement.metrics[0].pending))
+        return "measure and record the same commit again, or use --against REV, which runs both here in turns";
       if (!judgement.baseline_commit.empty()) return "allow more pairs, or quieten the machine";
       return "record more runs of the baseline, or use --against REV, which needs no history";
     case GateKind::kFine: break;

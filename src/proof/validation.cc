@@ -30,6 +30,18 @@ Result<BenchmarkRecord> RecordOfB(const ValidationQuestion& question, const Comp
   return record;
 }
 
+// Returns records of the processes of B after the first: runs that may settle what the history makes of B.
+Result<std::vector<BenchmarkRecord>> ProcessesOfB(const ValidationQuestion& question, const Comparison& comparison) {
+  constexpr size_t kMost = 6;
+  std::vector<BenchmarkRecord> records;
+  for (size_t i = 1; i < comparison.b().size() && records.size() < kMost; ++i) {
+    auto record = RecordOf({comparison.b()[i]}, question.pairs.b.command);
+    if (!record) return Unexpected{record.error()};
+    records.push_back(std::move(*record));
+  }
+  return records;
+}
+
 std::string_view NotFaster(SpeedVerdict verdict) {
   switch (verdict) {
     case SpeedVerdict::kSlower: return "it is slower";
@@ -46,6 +58,8 @@ std::vector<std::string> ReasonsAgainst(const Comparison& comparison, const Judg
   if (const auto& training = comparison.training(); training && !IsAllowed(*training, allow))
     against.push_back(training->reason);
   if (judgement.IsRegression()) against.emplace_back("it is a regression against the history");
+  if (judgement.IsPending())
+    against.emplace_back("it looks like a regression against the history, and too few runs agree yet to tell");
   return against;
 }
 
@@ -61,7 +75,11 @@ Result<Validation> ValidateOptimization(const ValidationQuestion& question, Hist
   GAPLESS_TRY(AskWhetherSame(question.pairs, found.comparison));
   auto record = RecordOfB(question, found.comparison);
   if (!record) return Unexpected{record.error()};
-  auto judgement = JudgeRecord(*record, history, question.history);
+  HistoryQuestion asked = question.history;
+  auto fresh = ProcessesOfB(question, found.comparison);
+  if (!fresh) return Unexpected{fresh.error()};
+  asked.fresh = std::move(*fresh);
+  auto judgement = JudgeRecord(*record, history, asked);
   if (!judgement) return Unexpected{judgement.error()};
   found.judgement = std::move(*judgement);
   found.against = ReasonsAgainst(found.comparison, found.judgement, question.allow);

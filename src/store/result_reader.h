@@ -25,14 +25,35 @@ struct ResultSeries {
   std::vector<double> values;  // at least one, finite, in the order of the file; times in seconds
   Sampling unit_of_sampling = Sampling::kUnknown;
   std::optional<bool> higher_is_better;  // absent: not in the file
+  std::string short_name{};              // how people call it, which need not be unique; empty: by its name
 };
+
+// Runs that failed. What they measured is no result, and is not among the values of the series.
+struct FailedRuns {
+  std::string series;             // the name that the series has, or would have; empty: all of the file
+  size_t failed = 0;              // at least one
+  std::optional<size_t> all;      // those that did not fail included; absent: not in the file
+  std::string_view what = "run";  // "run", "request", "repetition", …
+  std::string why;                // "exit status 1"; empty: not in the file
+  bool may_be_left_out = false;   // the file does not tell what failed from what was left out on purpose
+};
+// "10 of 10 runs of 'python train.py' failed (exit status 1)"
+std::string DescribeFailed(const FailedRuns& failed);
+struct ResultFile;
+// The same of all of a file.
+std::string DescribeAllFailed(const ResultFile& file);
 
 // The content of a result file, whatever tool wrote it.
 struct ResultFile {
   std::string_view tool;  // the reader's name
   std::vector<ResultSeries> series;
+  std::vector<FailedRuns> failed{};
   // The facts in the file about the place of the measurement. Its metrics are not filled in.
   BenchmarkRecord facts;
+  // Of a file that holds one run after the other, oldest first: each with its commit. The series then have the values
+  // of all runs.
+  std::vector<BenchmarkRecord> runs{};
+  bool is_one_run = false;  // the series are quantities of one run, and no alternatives of each other
 };
 
 // The file as a reader gets it. Everything outlives the call.
@@ -64,8 +85,17 @@ Result<ResultFile> ReadResultFile(const std::string& path, std::string_view colu
 Result<ResultFile> ReadResults(std::string_view text, std::string_view path, std::string_view column = {});
 
 // Returns the file as a record: a metric for each series, its value the median of the values, which are its samples. A
-// series of one value has no samples.
+// series of one value has no samples, and one of which a run failed is left out. An error: nothing is left, or the file
+// holds many runs.
 Result<BenchmarkRecord> RecordFrom(const ResultFile& file);
+
+// Does a run of the series count as failed? What may have been left out on purpose does not.
+bool HasFailed(const ResultFile& file, std::string_view series);
+
+// How files write times: "ms", "us", "seconds", "ns/iter" …; absent: the unit is no time.
+std::optional<double> SecondsIn(std::string_view unit);
+// Whether more is better, by the unit: of times and sizes less, of rates more. Absent: it does not say.
+std::optional<bool> HigherIsBetterBy(std::string_view unit);
 
 inline constexpr size_t kLargestResultFile = size_t{512} << 20;
 

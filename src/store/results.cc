@@ -3,7 +3,7 @@
 //
 // The content decides, never the name of the file. A text that begins with a brace or bracket must be complete JSON. A
 // file is held in memory as a whole, up to 512 MiB. Values that are not finite are dropped; a file without any value is
-// an error.
+// an error, which names the runs that failed.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/json_value.h"
 #include "base/strings.h"
 #include "store/result_reader.h"
 
@@ -20,6 +21,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kPlain = "plain";
+constexpr std::string_view kBlank = " \t\r\n\xEF\xBB\xBF";
 
 // Returns the median in linear time. The mean of the middle two is taken so that it cannot overflow.
 double MedianOf(std::vector<double> values) {
@@ -62,12 +64,78 @@ void Tidy(std::vector<ResultSeries>& series) {
   std::erase_if(series, [](const ResultSeries& result_series) { return result_series.values.empty(); });
 }
 
+// The assignment in front of the data of github-action-benchmark's page, data.js: what follows is JSON.
+std::string_view WithoutAssignment(std::string_view text) {
+  constexpr std::string_view kBefore = "window.BENCHMARK_DATA";
+  const size_t first = text.find_first_not_of(kBlank);
+  if (first == std::string_view::npos || !text.substr(first).starts_with(kBefore)) return text;
+  const size_t brace = text.find('{', first);
+  if (brace == std::string_view::npos) return text;
+  text = text.substr(brace);
+  const size_t last = text.find_last_not_of("; \t\r\n");
+  return text.substr(0, last + 1);
+}
+
+// The objects of a text with one on each line, as an array; the text itself if it is none.
+Result<JsonValue> ParseLines(std::string_view text) {
+  std::string array = "[";
+  for (const std::string_view line : Split(text, '\n')) {
+    const size_t first = line.find_first_not_of(kBlank);
+    if (first == std::string_view::npos) continue;
+    if (line[first] != '{') return JsonValue::Parse(text);
+    if (array.size() > 1) array += ',';
+    array += line;
+  }
+  auto lines = JsonValue::Parse(array + "]");
+  return lines ? std::move(lines) : JsonValue::Parse(text);
+}
+
+// Returns the error of a file without a single value.
+Unexpected NoValues(const ResultFile& file, std::string_view path) {
+  if (file.failed.empty())
+    return Fail(ErrorCode::kInput, StrCat("the results of ", file.tool, " hold no values"), std::string(path));
+  return Fail(ErrorCode::kInput, StrCat("there is no result: ", DescribeAllFailed(file)), std::string(path),
+              "a run that fails measures nothing; mend the command and measure again");
+}
+
 }  // namespace
 
+std::string DescribeFailed(const FailedRuns& failed) {
+  const std::string of = failed.series.empty() ? "" : StrCat("'", Printable(Ellipsize(failed.series, 60)), "'");
+  const std::string many = StrCat(failed.what, failed.all.value_or(failed.failed) == 1 ? "" : "s");
+  const std::string who = failed.all          ? StrCat(failed.failed, " of ", *failed.all, " ", many)
+                          : failed.failed > 1 ? StrCat(failed.failed, " ", many)
+                                              : StrCat("the ", failed.what);
+  const std::string_view between = of.empty() ? "" : failed.all || failed.failed > 1 ? " of " : " ";
+  return StrCat(who, between, of, failed.may_be_left_out ? " failed or was left out" : " failed",
+                failed.why.empty() ? "" : StrCat(" (", Printable(Ellipsize(failed.why, 80)), ")"));
+}
+
+std::string DescribeAllFailed(const ResultFile& file) {
+  constexpr size_t kMost = 5;
+  std::vector<std::string> said;
+  for (const FailedRuns& failed : file.failed) {
+    if (said.size() == kMost) {
+      said.push_back(StrCat(file.failed.size() - kMost, " more"));
+      break;
+    }
+    said.push_back(DescribeFailed(failed));
+  }
+  return Join(said, "; ");
+}
+
+bool HasFailed(const ResultFile& file, std::string_view series) {
+  return std::ranges::any_of(file.failed, [&](const FailedRuns& failed) {
+    return !failed.may_be_left_out && (failed.series.empty() || failed.series == series);
+  });
+}
+
 Result<ResultFile> ReadResults(std::string_view text, std::string_view path, std::string_view column) {
-  const size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  text = WithoutAssignment(text);
+  const size_t first = text.find_first_not_of(kBlank);
   const bool like_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
   Result<JsonValue> json = like_json ? JsonValue::Parse(text) : Result<JsonValue>(JsonValue());
+  if (!json && text[first] == '{') json = ParseLines(text);
   if (!json) return Fail(ErrorCode::kInput, json.error().message, std::string(path), "is the file complete?");
   const ResultInput input{.path = path, .text = text, .json = like_json ? &*json : nullptr, .column = column};
   const ResultReader* const reader = ReaderOf(input);
@@ -81,8 +149,7 @@ Result<ResultFile> ReadResults(std::string_view text, std::string_view path, std
   }
   file->tool = reader->name;
   Tidy(file->series);
-  if (file->series.empty())
-    return Fail(ErrorCode::kInput, StrCat("the results of ", reader->name, " hold no values"), std::string(path));
+  if (file->series.empty()) return NoValues(*file, path);
   return file;
 }
 
@@ -106,9 +173,13 @@ Result<ResultFile> ReadResultFile(const std::string& path, std::string_view colu
 }
 
 Result<BenchmarkRecord> RecordFrom(const ResultFile& file) {
+  if (!file.runs.empty())
+    return Fail(ErrorCode::kInput, StrCat("this is a history of ", file.runs.size(), " runs, and not one result"), "",
+                "gapless gate FILE judges its last run, gapless history import FILE takes all of them");
   BenchmarkRecord record = file.facts;
   record.source = file.tool;
   for (const ResultSeries& series : file.series) {
+    if (HasFailed(file, series.name)) continue;
     MetricRecord metric{.name = series.name,
                         .value = MedianOf(series.values),
                         .unit = series.unit,
@@ -118,6 +189,7 @@ Result<BenchmarkRecord> RecordFrom(const ResultFile& file) {
     if (series.values.size() > 1) metric.samples = series.values;
     record.metrics.push_back(std::move(metric));
   }
+  if (record.metrics.empty()) return NoValues(file, "");
   return record;
 }
 

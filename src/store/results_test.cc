@@ -72,6 +72,25 @@ constexpr const char* kGapless = R"({"gapless": {"version": "0.1.0", "schema": 1
   "environment": {"commit": "abc", "branch": "main", "dirty": false, "gpu_type": "H100", "num_gpus": 8, "batch_size": 64,
                   "framework": "torch 2.4", "host": {"name": "node", "nvidia_driver": "550"}}})";
 
+constexpr const char* kVllm = R"({"backend": "vllm", "num_prompts": 128, "duration": 3.3, "completed": 38, "failed": 90,
+  "request_throughput": 38.4, "output_throughput": 6000.0, "mean_ttft_ms": 550.0, "std_ttft_ms": 165.0,
+  "median_ttft_ms": 540.0, "p99_ttft_ms": 935.0, "errors": ["", ""]})";
+
+constexpr const char* kGenaiPerf = R"({"request_throughput": {"unit": "requests/sec", "avg": 12.5},
+  "request_latency": {"unit": "ms", "avg": 80.0, "p50": 75.0}, "output_sequence_length": {"unit": "tokens", "avg": 100},
+  "request_count": {"unit": "requests", "avg": 20}, "input_config": {"model": "m"}})";
+
+constexpr const char* kCustom = R"([{"name": "train step", "unit": "ms", "value": 41.2, "range": "± 1.1"},
+  {"name": "throughput", "unit": "samples/s", "value": 1553.0}, {"name": "loss", "unit": "nats", "value": "2.5"}])";
+
+constexpr const char* kPageData =
+    R"(window.BENCHMARK_DATA = {"lastUpdate": 1, "repoUrl": "x", "entries": {"Benchmark": [
+  {"commit": {"id": "aa", "timestamp": "2026-10-01T10:00:00Z"}, "date": 1790000000000, "tool": "customSmallerIsBetter",
+   "benches": [{"name": "step", "value": 40.5, "unit": "ms"}]},
+  {"commit": {"id": "bb"}, "date": 1790086400000, "tool": "customSmallerIsBetter",
+   "benches": [{"name": "step", "value": 60.5, "unit": "ms"}, {"name": "score", "value": 3, "unit": ""}]}]}};
+)";
+
 ResultFile Read(std::string_view text, std::string_view column = {}, const std::string& path = "results") {
   auto file = ReadResults(text, path, column);
   EXPECT_TRUE(file) << file.error().ToString();
@@ -93,10 +112,114 @@ std::vector<std::string> ShowAll(const ResultFile& file) {
 
 using Lines = std::vector<std::string>;
 
+Lines FailedIn(std::string_view text) {
+  Lines out;
+  for (const FailedRuns& failed : Read(text).failed) out.push_back(DescribeFailed(failed));
+  return out;
+}
+
 TEST(ResultsTest, HyperfineTimesAreProcesses) {
   const ResultFile file = Read(kHyperfine);
   EXPECT_EQ(file.tool, "hyperfine");
   EXPECT_EQ(ShowAll(file), (Lines{"sleep 0.1[s] process: 0.1 0.12 0.11", "old[s] unknown: 0.5"}));
+}
+
+// With --ignore-failure hyperfine times what fails, too; null is a run that a signal ended.
+TEST(ResultsTest, RunsOfHyperfineThatFailedAreNoValues) {
+  constexpr std::string_view kSome = R"({"results": [
+    {"command": "a", "mean": 1, "times": [1.0, 0.1, 0.2, 1.1], "exit_codes": [0, 1, null, 0]},
+    {"command": "b", "mean": 2, "times": [2.0], "exit_codes": [0]},
+    {"command": "c", "mean": 0.3, "exit_codes": [2, 2]}]})";
+  EXPECT_EQ(ShowAll(Read(kSome)), (Lines{"a[s] process: 1 1.1", "b[s] process: 2"}));
+  EXPECT_EQ(FailedIn(kSome), (Lines{"2 of 4 runs of 'a' failed (ended by a signal, exit status 1)",
+                                    "2 of 2 runs of 'c' failed (exit status 2)"}));
+  const auto record = RecordFrom(Read(kSome));
+  ASSERT_TRUE(record);
+  ASSERT_EQ(record->metrics.size(), 1U) << "what failed is not recorded, not even what is left of it";
+  EXPECT_EQ(record->metrics[0].name, "b");
+}
+
+TEST(ResultsTest, AFileInWhichEverythingFailedIsRefusedByName) {
+  const auto file = ReadResults(
+      R"({"results": [{"command": "train", "mean": 0.3, "times": [0.3, 0.3], "exit_codes": [1, 1]}]})", "b.json");
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, ErrorCode::kInput);
+  EXPECT_NE(file.error().message.find("2 of 2 runs of 'train' failed (exit status 1)"), std::string::npos)
+      << file.error().ToString();
+}
+
+TEST(ResultsTest, OtherToolsSayInTheirWaysWhatFailed) {
+  EXPECT_EQ(FailedIn(kGoogle), (Lines{"1 of 1 repetition of 'BM_bad' failed (no)"}));
+  EXPECT_EQ(FailedIn(R"({"benchmarks": [
+    {"name": "x", "run_type": "iteration", "real_time": 1, "time_unit": "s"},
+    {"name": "y", "run_type": "iteration", "skipped": true, "skip_message": "no GPU", "real_time": 0, "time_unit": "s"}]})"),
+            (Lines{"1 of 1 repetition of 'y' failed or was left out (no GPU)"}));
+  EXPECT_EQ(FailedIn(R"({"machine_info": {}, "benchmarks": [{"fullname": "a", "stats": {"median": 1}},
+    {"fullname": "b", "stats": {}}, {"fullname": "c", "has_error": true, "stats": {"median": 1}}]})"),
+            (Lines{"the test 'b' failed", "the test 'c' failed"}));
+  EXPECT_EQ(FailedIn(kAsv), (Lines{"the benchmark 'bench.Sort.time_sort(10, 'b')' failed or was left out",
+                                   "the benchmark 'bench.Sort.time_sort(20, 'a')' failed or was left out"}));
+  EXPECT_EQ(FailedIn(kNvbench), (Lines{"the state 'copy Device=0 Size=9' failed or was left out (no memory)"}));
+}
+
+TEST(ResultsTest, ServersAreNoFasterForRefusingRequests) {
+  const ResultFile file = Read(kVllm);
+  EXPECT_EQ(file.tool, "serving");
+  EXPECT_EQ(ShowAll(file), (Lines{"request_throughput[requests/s] process: 38.4",
+                                  "output_throughput[tokens/s] process: 6000", "mean_ttft_ms[ms] process: 550",
+                                  "median_ttft_ms[ms] process: 540", "p99_ttft_ms[ms] process: 935"}));
+  EXPECT_EQ(file.series[0].higher_is_better, true);
+  EXPECT_EQ(file.series[2].higher_is_better, false);
+  EXPECT_EQ(FailedIn(kVllm), (Lines{"90 of 128 requests failed"}));
+  EXPECT_FALSE(RecordFrom(file)) << "no figure of it is a result";
+  // Older versions count only what was completed; SGLang writes a line a run, and errors only with details.
+  EXPECT_EQ(FailedIn(R"({"num_prompts": 10, "completed": 8, "duration": 1, "request_throughput": 8})"),
+            (Lines{"2 of 10 requests failed"}));
+  const std::string lines =
+      "{\"completed\": 3, \"duration\": 1, \"request_throughput\": 3}\n"
+      "{\"completed\": 4, \"duration\": 1, \"request_throughput\": 4, \"errors\": [\"\", \"timed out\"]}\n";
+  EXPECT_EQ(ShowAll(Read(lines)), (Lines{"request_throughput[requests/s] process: 4"}));
+  EXPECT_EQ(FailedIn(lines), (Lines{"1 of 5 requests failed"}));
+}
+
+TEST(ResultsTest, GenaiPerfHasAUnitForEachMetric) {
+  EXPECT_EQ(ShowAll(Read(kGenaiPerf)),
+            (Lines{"request_throughput[requests/sec] process: 12.5", "request_latency[ms] process: 75"}));
+  EXPECT_TRUE(FailedIn(kGenaiPerf).empty());
+  std::string failing(kGenaiPerf);
+  failing.replace(failing.size() - 1, 1, R"(, "error_request_count": {"unit": "requests", "avg": 5}})");
+  EXPECT_EQ(FailedIn(failing), (Lines{"5 of 25 requests failed"}));
+}
+
+TEST(ResultsTest, CustomJsonOfGithubActionBenchmark) {
+  const ResultFile file = Read(kCustom);
+  EXPECT_EQ(file.tool, "github_action_benchmark");
+  EXPECT_EQ(ShowAll(file),
+            (Lines{"train step[s] unknown: 0.0412", "throughput[samples/s] unknown: 1553", "loss[nats] unknown: 2.5"}));
+  EXPECT_EQ(file.series[0].higher_is_better, false);
+  EXPECT_EQ(file.series[1].higher_is_better, true);
+  EXPECT_FALSE(file.series[2].higher_is_better) << "its unit does not say";
+}
+
+TEST(ResultsTest, PageDataIsAHistory) {
+  const ResultFile file = Read(kPageData);
+  EXPECT_EQ(ShowAll(file), (Lines{"step[s] unknown: 0.0405 0.0605", "score[] unknown: 3"}));
+  ASSERT_EQ(file.runs.size(), 2U);
+  EXPECT_EQ(file.runs[0].commit_sha, "aa");
+  EXPECT_EQ(file.runs[1].recorded_unix_ns, 1'790'086'400'000'000'000);
+  EXPECT_EQ(file.runs[1].metrics[1].higher_is_better, false) << "by the name of the tool";
+  EXPECT_FALSE(RecordFrom(file)) << "many runs are not one";
+}
+
+TEST(ResultsTest, UnitsSayWhichDirectionIsBetter) {
+  EXPECT_EQ(SecondsIn("ms"), 1e-3);
+  EXPECT_EQ(SecondsIn("ns/iter"), 1e-9);
+  EXPECT_FALSE(SecondsIn("samples/s"));
+  EXPECT_EQ(HigherIsBetterBy("us"), false);
+  EXPECT_EQ(HigherIsBetterBy("MiB"), false);
+  EXPECT_EQ(HigherIsBetterBy("iter/sec"), true);
+  EXPECT_EQ(HigherIsBetterBy("tokens/s"), true);
+  EXPECT_FALSE(HigherIsBetterBy("points"));
 }
 
 TEST(ResultsTest, PyperfGivesOneValueForEachProcess) {
@@ -217,9 +340,10 @@ TEST(ResultsTest, EqualNamesAreToldApart) {
 
 // One reader each, whatever the order they are asked in.
 TEST(ResultsContractTest, AFileIsRecognisedByOneReader) {
-  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle, kPytest, kAsv, kNvbench, kGapless, "1\n2\n"};
+  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle,    kPytest, kAsv,    kNvbench,
+                                      kGapless,   kVllm,   kGenaiPerf, kCustom, "1\n2\n"};
   for (const std::string_view sample : samples) {
-    const bool is_json = sample[0] == '{';
+    const bool is_json = sample[0] == '{' || sample[0] == '[';
     const auto json = is_json ? JsonValue::Parse(sample) : Result<JsonValue>(JsonValue());
     ASSERT_TRUE(json) << json.error().ToString();
     int readers = 0;
@@ -231,7 +355,8 @@ TEST(ResultsContractTest, AFileIsRecognisedByOneReader) {
 }
 
 TEST(ResultsContractTest, ReadersSurviveEveryPrefixAndMutation) {
-  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle, kPytest, kAsv, kNvbench, kGapless, "a,b\n1,2\n"};
+  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle,    kPytest, kAsv,      kNvbench,
+                                      kGapless,   kVllm,   kGenaiPerf, kCustom, kPageData, "a,b\n1,2\n"};
   for (const std::string_view sample : samples) {
     for (size_t length = 0; length < sample.size(); ++length) (void)ReadResults(sample.substr(0, length), "f");
     uint64_t state = 1;
@@ -244,7 +369,9 @@ TEST(ResultsContractTest, ReadersSurviveEveryPrefixAndMutation) {
       const auto file = ReadResults(text, "f");
       if (!file) continue;
       for (const ResultSeries& series : file->series) ASSERT_FALSE(series.values.empty());
-      ASSERT_TRUE(RecordFrom(*file));
+      if (file->failed.empty() && file->runs.empty()) {
+        ASSERT_TRUE(RecordFrom(*file));
+      }
     }
   }
 }

@@ -1,221 +1,149 @@
 // SPDX-License-Identifier: Apache-2.0
-// A threshold per run cries wolf: at 2 % a run, 100 runs without change give a false alarm nearly always. And a
-// threshold that is high enough for one run never sees a small lasting slowdown. So each new run closes several
-// windows, the last 1, 2, 3, 5 and 8 runs, and each window's mean is tested against the level of the runs before it: a
-// scan by generalised likelihood ratios over the time of a change (Lai 1995, Sequential changepoint detection in
-// quality control and dynamical systems, JRSS B 57), with the error of the baseline's own level and spread in it
-// (Hawkins, Qiu, Kang 2003, The changepoint model for statistical process control) and the variance of a mean of
-// dependent runs. The stated rate is spread over runs, and over the windows by shares that were found by
-// simulation (docs/CHANGE_POINTS.md): most to one run, for large slowdowns, and to five, for small ones.
+// Two questions are asked of the newest runs. Are they beyond what normal noise explains (gate_windows.cc)? And do
+// several agree, whatever the noise is (agreement.h)? Runs that agree make a verdict. What is beyond the noise without
+// enough runs that agree is a suspicion: a pending alarm.
 //
 // Values enter as logarithms, so that a change is a ratio and the noise of most timings is nearer to a normal
 // distribution.
 #include "validate/history_gate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "validate/change_points.h"
-#include "validate/distributions.h"
-#include "validate/series_noise.h"
+#include "validate/gate_agreement.h"
+#include "validate/gate_branch.h"
+#include "validate/gate_rates.h"
+#include "validate/gate_windows.h"
 #include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {
 
-struct Window {
-  size_t runs;
-  double share;  // share of the false alarms per run
-};
-constexpr std::array<Window, 5> kWindows = {{{1, 0.32}, {2, 0.10}, {3, 0.10}, {5, 0.25}, {8, 0.10}}};
-constexpr double kMinPhi = 1.3;    // standard errors of the coefficient, 1/sqrt(n), below which it counts as none
-constexpr double kPhiPrior = 10;   // runs that "no dependence" counts for: ten runs alone do not show dependence
-constexpr double kPower = 0.8416;  // normal quantile of 80 %
+// Runs of a baseline that would show what one in twelve does: of 75 runs none is such a one with a chance of 0.2 %.
+constexpr size_t kRunsToKnow = 75;
+constexpr std::string_view kTooShort = "too few runs to learn the level and noise from";
+constexpr std::string_view kTooFew = "too few runs agree";
+constexpr std::string_view kWithinNoise = "it is worse by more than the threshold, and single runs vary as much";
+constexpr std::string_view kSeenBefore =
+    "single runs were as far off before, and fresh runs of one machine are too few";
+constexpr std::string_view kFewPastRuns =
+    "fresh runs are of one machine in one job, and with fewer than 75 past runs too few";
+constexpr std::string_view kNewMachine = "this machine has fewer than five past runs, too few";
 
-Result<void> CheckValue(double value, const char* what) {
+// The median of the fresh runs moved less than half as far as the alarm says, or by less than the effect.
+bool DoFreshClear(GateVerdict& verdict, std::span<const double> fresh, const GateOptions& options) {
+  std::vector<double> copy(fresh.begin(), fresh.end());
+  const double moved = std::log(MedianInPlace(copy) / *verdict.level), seen = std::log1p(*verdict.change);
+  const double least = seen > 0 ? std::log1p(options.effect) : std::log1p(-options.effect);
+  if (moved / seen >= std::max(0.5, std::min(1.0, least / seen))) return false;
+  verdict.kind = GateKind::kFine;
+  verdict.cleared = true;
+  verdict.change = std::expm1(moved);
+  return true;
+}
+
+// None of the newest runs is of a machine that is known: what differs may be the machine.
+bool AreOnNewMachines(const GateBranch& branch, size_t runs) {
+  if (branch.use != MachineUse::kUnknown) return false;
+  const auto levels = LevelsByMachine(branch, 0);
+  const std::span<const uint32_t> machines(branch.machines);
+  return std::ranges::none_of(machines.last(std::min(runs, machines.size())),
+                              [&](uint32_t machine) { return machine == 0 || levels.contains(machine); });
+}
+
+void KeepPending(GateVerdict& verdict, GateKind kind, std::string_view reason) {
+  verdict.kind = GateKind::kCannotTell;
+  verdict.pending = kind;
+  verdict.reason = reason;
+}
+
+// Makes a verdict of runs that agree, from the likeliest place of the change on. Of them the last `fresh` are not of
+// the history.
+void Conclude(GateVerdict& verdict, GateKind kind, const GateBranch& branch, const GateAgreement& agreement,
+              size_t agreeing, size_t fresh, const GateOptions& options) {
+  const size_t since = agreement.RunsSinceTheChange(agreeing, LeastDeviation(branch.values));
+  Describe(verdict, branch, std::max<size_t>(1, since - std::min(since, fresh)), options);
+  verdict.kind = kind;
+  verdict.confirmed = fresh > 0;
+  if (AreOnNewMachines(branch, verdict.window_runs)) KeepPending(verdict, kind, kNewMachine);
+}
+
+// Turns a suspicion into "fine" if fresh runs refute it, into a verdict if they may count and agree, else into a
+// pending alarm. `agreement` is of the suspected direction.
+void Settle(GateVerdict& verdict, const GateBranch& branch, GateAgreement agreement, std::span<const double> fresh,
+            const GateOptions& options) {
+  if (!fresh.empty() && DoFreshClear(verdict, fresh, options)) return;
+  const GateKind kind = verdict.kind;
+  const double turn = (kind == GateKind::kRegression ? 1 : -1) * SignOf(options);
+  const double half_way = turn * std::log(*verdict.level) + 0.5 * std::fabs(std::log1p(*verdict.change));
+  const bool is_known = branch.baseline().size() >= kRunsToKnow, seen = agreement.HasSeen(half_way);
+  const bool may_confirm = !fresh.empty() && is_known && !seen && branch.use != MachineUse::kUnknown;
+  if (may_confirm) {
+    for (const double value : fresh) agreement.Add(turn * std::log(value));
+    const auto runs = agreement.RunsWithFresh(fresh.size(), verdict.window_runs);
+    if (runs) return Conclude(verdict, kind, branch, agreement, *runs, fresh.size(), options);
+  }
+  KeepPending(verdict, kind,
+              branch.use == MachineUse::kUnknown ? kNewMachine
+              : fresh.empty() || may_confirm     ? kTooFew
+              : seen                             ? kSeenBefore
+                                                 : kFewPastRuns);
+  if (options.with_outlook) verdict.more_runs = agreement.MoreRuns();
+}
+
+// Worse than the baseline by more than the effect, as it stands.
+bool IsWorse(const GateVerdict& verdict, const GateOptions& options) {
+  return verdict.change && SignOf(options) * std::log1p(*verdict.change) >= std::log1p(options.effect);
+}
+
+void Decide(GateVerdict& verdict, const GateBranch& branch, const GateAgreement& worse, std::span<const double> fresh,
+            const GateOptions& options) {
+  const GateAgreement better = worse.Turned();
+  if (const auto runs = worse.Runs()) return Conclude(verdict, GateKind::kRegression, branch, worse, *runs, 0, options);
+  if (const auto runs = better.Runs())
+    return Conclude(verdict, GateKind::kImprovement, branch, better, *runs, 0, options);
+  if (verdict.IsAlarm())
+    return Settle(verdict, branch, verdict.kind == GateKind::kRegression ? worse : better, fresh, options);
+  if (!IsWorse(verdict, options)) return;
+  verdict.kind = GateKind::kCannotTell;
+  verdict.reason = kWithinNoise;
+}
+
+}  // namespace
+
+Result<void> CheckGateValue(double value, const char* what) {
   if (std::isfinite(value) && value > 0) return {};
   return Fail(ErrorCode::kInput,
               std::string(what) + " is not a positive number: a change has no size as a share of it");
 }
 
-// Logarithms, larger is worse. Runs that are left out of everything are not in it.
-struct Branch {
-  std::vector<double> values;
-  std::vector<size_t> at;  // index in the history of each
-  size_t learned = 0;      // values[0, learned) may be learned from; the rest is suspect
-};
-
-Branch Usable(std::span<const GateRun> history, double sign) {
-  size_t begin = 0, end = history.size();
-  for (size_t i = 0; i < history.size(); ++i)
-    if (history[i].mark == GateMark::kAccepted) begin = i;
-  const auto alarm = [&](size_t i) {
-    return history[i].mark == GateMark::kPending || history[i].mark == GateMark::kConfirmed;
-  };
-  while (end > begin && (alarm(end - 1) || history[end - 1].mark == GateMark::kCleared)) --end;
-  Branch branch;
-  for (size_t i = begin; i < history.size(); ++i) {
-    if (i == end) branch.learned = branch.values.size();
-    if (history[i].mark == GateMark::kCleared || (i < end && alarm(i))) continue;
-    branch.values.push_back(sign * std::log(history[i].value));
-    branch.at.push_back(i);
-  }
-  if (end == history.size()) branch.learned = branch.values.size();
-  return branch;
-}
-
-// Variance of the mean of n values that follow each other by phi, over that of one (Priestley 1981, section 5.3.2).
-double MeanVariance(size_t n, double phi) {
-  const double count = static_cast<double>(n);
-  const double power = std::pow(phi, count);
-  return ((1 + phi) / (1 - phi) - 2 * phi * (1 - power) / (count * (1 - phi) * (1 - phi))) / count;
-}
-
-struct Baseline {
-  size_t first = 0, runs = 0;  // index of the first of the branch's values, and their number
-  double level = 0, level_variance = 0, freedom = 1;
-  SeriesNoise noise;
-};
-
-// All runs since the last change point, but at least the last `least`.
-size_t LastChange(std::span<const double> values, size_t least) {
-  ChangePointOptions options;
-  options.min_relative = 0;
-  size_t first = 0;
-  for (const ChangePoint& change : FindChangePoints(values, options))
-    if (change.index + least <= values.size()) first = change.index;
-  return first;
-}
-
-Baseline Learn(std::span<const double> values, size_t first, double floor_sd) {
-  Baseline baseline;
-  baseline.first = first;
-  const std::span<const double> since = values.subspan(first);
-  baseline.runs = since.size();
-  const std::vector<double> y = WinsoriseAroundMedian(since, 3.5, floor_sd);
-  baseline.noise = NoiseByResiduals(y, {}, floor_sd);
-  baseline.noise.phi *= static_cast<double>(y.size()) / (static_cast<double>(y.size()) + kPhiPrior);
-  if (baseline.noise.phi < kMinPhi / std::sqrt(static_cast<double>(y.size()))) baseline.noise.phi = 0;
-  for (const double v : y) baseline.level += v / static_cast<double>(y.size());
-  const double phi = baseline.noise.phi;
-  baseline.level_variance = MeanVariance(y.size(), phi);
-  baseline.freedom = std::max(2.0, static_cast<double>(y.size()) * (1 - phi * phi) / (1 + phi * phi) - 1);
-  return baseline;
-}
-
-double Limit(const Baseline& baseline, double share, const GateOptions& options) {
-  const double level =
-      options.false_alarm_rate / static_cast<double>(std::max<size_t>(1, options.horizon_runs)) * share;
-  return -StudentQuantile(std::clamp(level, 1e-12, 0.5), baseline.freedom);
-}
-
-double Sign(const GateOptions& options) { return options.higher_is_better ? -1 : 1; }
-
-// Tests one window; keeps it when it is further beyond its limit than the verdict so far.
-void Consider(GateVerdict& verdict, std::span<const double> window, const Baseline& baseline, const Branch& branch,
-              double limit, const GateOptions& options) {
-  const double sd = baseline.noise.sd, size = static_cast<double>(window.size());
-  double sum = 0, raw = 0;
-  for (const double v : window) {
-    const double z = (v - baseline.level) / sd;
-    sum += window.size() == 1 ? z : std::clamp(z, -limit, limit);
-    raw += (v - baseline.level) / size;
-  }
-  const double error = std::sqrt(MeanVariance(window.size(), baseline.noise.phi) + baseline.level_variance);
-  const double statistic = sum / size / error, share = std::expm1(raw);
-  GateKind kind = GateKind::kFine;
-  if (statistic > limit && raw >= std::log1p(options.effect)) kind = GateKind::kRegression;
-  if (statistic < -limit && raw <= std::log1p(-options.effect)) kind = GateKind::kImprovement;
-  const bool better = kind != GateKind::kFine &&
-                      (verdict.kind == GateKind::kFine || std::fabs(statistic) > std::fabs(*verdict.statistic));
-  const bool is_first = !verdict.statistic;
-  if (!is_first && !better) return;
-  verdict.kind = kind;
-  verdict.baseline_first = branch.at[baseline.first];
-  verdict.baseline_runs = baseline.runs;
-  verdict.window_runs = window.size();
-  verdict.level = std::exp(Sign(options) * baseline.level);
-  verdict.noise = sd;
-  verdict.phi = baseline.noise.phi;
-  verdict.change = Sign(options) > 0 ? share : std::expm1(-raw);
-  verdict.statistic = statistic;
-  verdict.limit = limit;
-  if (!is_first) return;  // the windows start with one run
-  const double one_run = std::sqrt(1 + baseline.level_variance) * sd;
-  const double seen = std::max(limit * one_run, std::log1p(options.effect)) + kPower * one_run;
-  verdict.mde = std::fabs(std::expm1(Sign(options) * seen));
-}
-
-}  // namespace
-
-Result<GateVerdict> JudgeAgainstHistory(std::span<const GateRun> history, double current, const GateOptions& options) {
-  GAPLESS_TRY(CheckValue(current, "the new value"));
-  for (const GateRun& run : history) GAPLESS_TRY(CheckValue(run.value, "a value of the history"));
+Result<GateVerdict> JudgeAgainstHistory(std::span<const GateRun> history, double current, const GateOptions& options,
+                                        std::span<const double> fresh) {
+  GAPLESS_TRY(CheckGateValue(current, "the new value"));
+  for (const GateRun& run : history) GAPLESS_TRY(CheckGateValue(run.value, "a value of the history"));
+  for (const double value : fresh) GAPLESS_TRY(CheckGateValue(value, "a fresh value"));
+  const GateBranch branch = BranchOf(history, current, options);
   GateVerdict verdict;
   verdict.current = current;
-  verdict.false_alarm_rate = options.false_alarm_rate;
-  verdict.horizon_runs = options.horizon_runs;
-  Branch branch = Usable(history, Sign(options));
-  const size_t least = std::max<size_t>(options.min_baseline, 3);
-  if (branch.learned < least) {
-    verdict.reason = "too few runs to learn the level and noise from";
+  verdict.machines = branch.use;
+  verdict.left_out = branch.left_out;
+  verdict.window_first = history.size();
+  if (branch.IsTooShort()) {
+    verdict.reason = kTooShort;
+    verdict.false_alarms = SimulatedFalseAlarms(std::nullopt, 0, options.effect);
     return verdict;
   }
-  const double floor_sd = std::max(1e-9, ResolutionFloor(branch.values));
-  branch.values.push_back(Sign(options) * std::log(current));
-  const std::span<const double> all(branch.values);
-  const size_t start = LastChange(all.first(branch.learned), least);
-  verdict.kind = GateKind::kFine;
-  for (const auto& [size, share] : kWindows) {
-    const size_t learned = std::min(branch.learned, all.size() - std::min(all.size(), size));
-    if (learned < start + least) break;
-    const Baseline baseline = Learn(all.first(learned), start, floor_sd);
-    Consider(verdict, all.last(size), baseline, branch, Limit(baseline, share, options), options);
-  }
-  return verdict;
-}
-
-Result<GateVerdict> GateConfirm(const GateVerdict& alarm, std::span<const double> fresh, double effect) {
-  for (const double value : fresh) GAPLESS_TRY(CheckValue(value, "a fresh value"));
-  GateVerdict verdict = alarm;
-  if (!alarm.IsAlarm() || fresh.empty() || !alarm.level || !alarm.change) return verdict;
-  std::vector<double> copy(fresh.begin(), fresh.end());
-  const double moved = std::log(MedianInPlace(copy) / *alarm.level), alarm_change = std::log1p(*alarm.change);
-  const double least = alarm_change > 0 ? std::log1p(effect) : std::log1p(-effect);
-  verdict.confirmed = moved / alarm_change >= std::max(0.5, std::min(1.0, least / alarm_change));
-  if (!verdict.confirmed) {
-    verdict.kind = GateKind::kFine;
-    verdict.change = std::expm1(moved);
-  }
-  return verdict;
-}
-
-Result<GateVerdict> NaiveGate(std::span<const GateRun> history, double current, const GateOptions& options,
-                              size_t runs) {
-  GAPLESS_TRY(CheckValue(current, "the new value"));
-  GateVerdict verdict;
-  verdict.current = current;
-  if (runs == 0 || history.size() < runs) {
-    verdict.reason = "fewer past runs than the mean is of";
-    return verdict;
-  }
-  double mean = 0;
-  for (const GateRun& run : history.last(runs)) {
-    GAPLESS_TRY(CheckValue(run.value, "a value of the history"));
-    mean += run.value / static_cast<double>(runs);
-  }
-  verdict.baseline_first = history.size() - runs;
-  verdict.baseline_runs = runs;
-  verdict.level = mean;
-  verdict.change = current / mean - 1;
-  const double worse = Sign(options) * *verdict.change;
-  verdict.kind = worse > options.effect    ? GateKind::kRegression
-                 : worse < -options.effect ? GateKind::kImprovement
-                                           : GateKind::kFine;
+  verdict.look = LookOf(branch.baseline());
+  verdict.false_alarms = SimulatedFalseAlarms(verdict.look, branch.baseline().size(), options.effect);
+  TestWindows(verdict, branch, options);
+  const GateAgreement agreement(branch, options);
+  Decide(verdict, branch, agreement, fresh, options);
+  if (!options.with_outlook) return verdict;
+  verdict.runs_to_alarm = agreement.RunsToAlarm(verdict);
+  if (verdict.look == NoiseLook::kTwoMachines) verdict.seen_within = agreement.SeenWithinTwelve();
   return verdict;
 }
 

@@ -20,6 +20,19 @@ double RobustDeviation(std::vector<double> distances) {
 
 }  // namespace
 
+double SeriesNoise::MeanVariance(size_t n) const {
+  const double count = static_cast<double>(n);
+  const double power = std::pow(phi, count);
+  return ((1 + phi) / (1 - phi) - 2 * phi * (1 - power) / (count * (1 - phi) * (1 - phi))) / count;
+}
+
+double CredibleDependence(double phi, size_t n) {
+  constexpr double kPrior = 10, kLeastErrors = 1.3;
+  const double count = static_cast<double>(n);
+  phi *= count / (count + kPrior);
+  return phi < kLeastErrors / std::sqrt(count) ? 0 : phi;
+}
+
 std::vector<double> RunningMedian(std::span<const double> values, size_t window) {
   const size_t n = values.size(), half = window / 2;
   std::vector<double> medians(n), around;

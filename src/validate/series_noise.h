@@ -16,8 +16,14 @@ struct SeriesNoise {
 
   // Variance of the mean of a long stretch, over what it would be were values independent.
   double LongRunRatio() const { return (1 + phi) / (1 - phi); }
+  // Variance of the mean of n values, over that of one (Priestley 1981, section 5.3.2).
+  double MeanVariance(size_t n) const;
 };
 inline constexpr double kMaxPhi = 0.9;
+
+// The lag-1 coefficient that `n` values can support: pulled towards 0, as if ten independent values stood beside them,
+// and 0 below 1.3 standard errors. A short series alone does not show dependence.
+double CredibleDependence(double phi, size_t n);
 
 // The median of the `window` values around each; at the ends, of those there are.
 std::vector<double> RunningMedian(std::span<const double> values, size_t window);

@@ -39,11 +39,31 @@ class Case(unittest.TestCase):
 class Judged(Case):
     LEVEL = (1000.0, 1003.0, 998.0, 1001.0, 997.0, 1002.0, 1000.5, 999.0, 1001.5, 998.5, 1000.0, 1002.5)
 
-    def test_regression(self) -> None:
+    def slow_runs(self, runs: int, commit: str = "bad") -> None:
+        for _ in range(runs):
+            self.detector.record_benchmark(commit, "main", {"samples_per_second": 800.0})
+
+    def test_one_slow_run_is_pending(self) -> None:
         self.record(list(self.LEVEL))
         found = self.detector.detect_regression({"samples_per_second": 800.0}, commit_sha="bad")
+        self.assertEqual((found.verdict, found.regression_detected, found.alarm_pending), ("cannot_tell", False, True))
+        self.assertIsNone(found.likely_culprit_commit)
+        self.assertAlmostEqual(found.performance_delta or 0, -20, delta=1)
+
+    def test_the_first_slow_run_is_the_culprit(self) -> None:
+        """Ten good runs, five slow ones, and one more."""
+        self.record(list(self.LEVEL[:10]))
+        for number in range(5):
+            self.detector.record_benchmark(f"bad{number}", "main", {"samples_per_second": 875.0 + number})
+        found = self.detector.detect_regression({"samples_per_second": 876.0}, commit_sha="now")
+        self.assertEqual((found.verdict, found.likely_culprit_commit), ("regression", "bad0"))
+
+    def test_regression(self) -> None:
+        self.record(list(self.LEVEL))
+        self.slow_runs(5)
+        found = self.detector.detect_regression({"samples_per_second": 801.0}, commit_sha="bad")
         self.assertIs(found.regression_detected, True)
-        self.assertEqual((found.verdict, found.threshold, found.current_samples_per_sec), ("regression", 0.05, 800.0))
+        self.assertEqual((found.verdict, found.threshold, found.current_samples_per_sec), ("regression", 0.05, 801.0))
         self.assertAlmostEqual(found.baseline_samples_per_sec or 0, 1000, delta=3)
         self.assertAlmostEqual(found.performance_delta or 0, -20, delta=1)
         self.assertEqual(found.likely_culprit_commit, "bad")
@@ -56,7 +76,8 @@ class Judged(Case):
         self.record(list(self.LEVEL))
         fine = self.detector.detect_regression(PerformanceMetrics(samples_per_second=1001.0))
         self.assertEqual((fine.verdict, fine.regression_detected), ("fine", False))
-        self.assertEqual(self.detector.detect_regression({"samples_per_second": 1300.0}).verdict, "improvement")
+        faster = self.detector.detect_regression({"samples_per_second": 1300.0})
+        self.assertEqual((faster.verdict, faster.alarm_pending), ("cannot_tell", False))
 
     def test_no_history_is_no_answer(self) -> None:
         found = self.detector.detect_regression({"samples_per_second": 800.0})
@@ -69,18 +90,18 @@ class Judged(Case):
         self.assertEqual(self.detector.detect_regression({"samples_per_second": 800.0}).verdict, "cannot_tell")
         found = self.detector.detect_regression({"samples_per_second": 800.0}, "release", 0.5)
         self.assertEqual(found.threshold, 0.5)
-        self.assertNotEqual(found.verdict, "cannot_tell")
+        self.assertEqual(found.verdict, "fine")
 
     def test_other_gpus_are_no_baseline(self) -> None:
         self.record(list(self.LEVEL), gpu="A")
         slow = {"samples_per_second": 800.0}
-        self.assertTrue(self.detector.detect_regression(slow, metadata={"gpu_type": "A"}).regression_detected)
-        self.assertFalse(self.detector.detect_regression(slow, metadata={"gpu_type": "B"}).regression_detected)
+        self.assertTrue(self.detector.detect_regression(slow, metadata={"gpu_type": "A"}).alarm_pending)
+        self.assertFalse(self.detector.detect_regression(slow, metadata={"gpu_type": "B"}).alarm_pending)
 
     def test_judged_and_recorded(self) -> None:
         self.record(list(self.LEVEL))
         found = self.detector.judge_and_record("bad", "main", {"samples_per_second": 800.0})
-        self.assertTrue(found.regression_detected)
+        self.assertTrue(found.alarm_pending)
         runs = ask("history", "list", f"--db={self.detector.database}")["runs"]
         self.assertEqual(runs[-1]["commit_sha"], "bad")
         self.assertEqual(runs[-1]["verdicts"][0]["kind"], "pending")

@@ -221,8 +221,10 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   if (!plan) return Unexpected{plan.error()};
   const auto search = Search(*plan, arguments.Has("quiet"));
   if (!search) return Unexpected{search.error()};
+  const bool is_told = search->state() == SearchState::kFound || search->state() == SearchState::kNoChange;
+  const Told told = !is_told ? Told::kCannotTell : search->state() == SearchState::kFound ? Told::kYes : Told::kNo;
   return Answer(
-      arguments, search->state() == SearchState::kFound, [&] { return TextOf(*plan, *search); },
+      arguments, StatusOf(arguments, told, 1), [&] { return TextOf(*plan, *search); },
       [&] { return JsonOf(*plan, *search); });
 }
 
@@ -238,6 +240,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "SHARE",
      .help = "Stop when the probability of the answer reaches SHARE (99%)"},
+    kStrictOption,
     {.name = "runs", .takes = kTakesValue, .value = "N", .help = "Give up after N runs (200)"},
     {.name = "journal",
      .takes = kTakesValue,

@@ -4,7 +4,8 @@
 //
 // The three ways differ in what they can prove. Pairs in random order are proof, and may stop as soon as they are
 // decided. Ratios of pairs from elsewhere are judged by the same sequence. Two files are independent samples, and get a
-// verdict only if each value is a process (compare/stored.h). The exit status is 0 if B is faster, else 1.
+// verdict only if each value is a process (compare/stored.h). The exit status is 0 if B is faster, else 1; with
+// --threshold it is 1 only where a series of a file is slower by more.
 #include "base/strings.h"
 #include "cli/commands/compare/document.h"
 #include "cli/commands/compare/report.h"
@@ -18,8 +19,7 @@ namespace gapless::internal {
 namespace {
 
 // Runs pairs until the comparison is decided, then the short runs that show if both are the same training.
-Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Comparison comparison,
-                           const Session& session) {
+Result<void> Run(const Arguments& arguments, const PairPlan& plan, Comparison& comparison, const Session& session) {
   ProgressLine progress;
   GAPLESS_TRY(RunPairs(plan, comparison, [&] {
     if (session.stderr_is_tty)
@@ -29,7 +29,34 @@ Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Com
     return !comparison.IsDecided();
   }));
   if (!arguments.Has("no-same")) GAPLESS_TRY(AskWhetherSame(plan, comparison));
+  return {};
+}
+
+// The evidence holds whenever one stops, so that the pairs until an interruption are an answer. The exit status is then
+// that of the signal (cli/app.cc).
+Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Comparison comparison,
+                           const Session& session) {
+  const auto ran = Run(arguments, plan, comparison, session);
+  if (ran) return comparison;
+  if (ran.error().code != ErrorCode::kInterrupted) return Unexpected{ran.error()};
+  if (comparison.pairs() == 0) return Fail(ErrorCode::kInterrupted, "interrupted after 0 pairs: nothing is known yet");
+  comparison.SetInterrupted();
   return comparison;
+}
+
+// Whether B is faster; with --strict what cannot be told is an answer of its own.
+int StatusFor(const Arguments& arguments, SpeedVerdict verdict) {
+  const Told told = verdict == SpeedVerdict::kCannotTell ? Told::kCannotTell
+                    : verdict == SpeedVerdict::kFaster   ? Told::kYes
+                                                         : Told::kNo;
+  return StatusOf(arguments, told, 1);
+}
+
+// By the plain ratio, if that was asked for. What failed is never fine.
+int StatusFor(const Arguments& arguments, const StoredAnswer& answer) {
+  if (!answer.threshold || !answer.failed.empty()) return StatusFor(arguments, answer.Verdict());
+  if (!answer.BeyondThreshold().empty()) return 1;
+  return StatusOf(arguments, answer.Verdict() == SpeedVerdict::kCannotTell ? Told::kCannotTell : Told::kYes, 0);
 }
 
 // Judges pairs that were measured elsewhere, in the order of the file.
@@ -44,36 +71,47 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
   PairSequence sequence(*options);
   for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
   return Answer(
-      arguments, sequence.Verdict() == SpeedVerdict::kFaster, [&] { return RatiosText(sequence, *options); },
+      arguments, StatusFor(arguments, sequence.Verdict()), [&] { return RatiosText(sequence, *options); },
       [&] { return RatiosJson(sequence, *options); });
 }
 
-// Compares two files of results; nothing is run.
-Result<int> ExecuteStored(const Arguments& arguments) {
+// Reads one file or two, and compares.
+Result<StoredAnswer> AnswerOf(const Arguments& arguments, const StoredOptions& options) {
   const auto& files = arguments.positionals();
-  if (files.size() != 2 || !arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
-    return Fail(ErrorCode::kUsage, "compare takes two files or two commands", "",
-                "gapless compare before.json after.json");
+  const auto a = ReadResultFile(files[0], arguments.Value("column"));
+  if (!a) return Unexpected{a.error()};
+  if (files.size() == 1) return CompareWithin(*a, options);
+  const auto b = ReadResultFile(files[1], arguments.Value("column"));
+  if (!b) return Unexpected{b.error()};
+  return CompareFiles(*a, *b, options);
+}
+
+// Compares files of results; nothing is run.
+Result<int> ExecuteStored(const Arguments& arguments) {
+  if (!arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
+    return Fail(ErrorCode::kUsage, "compare takes files or two commands", "", "gapless compare before.json after.json");
   const auto pair_options = PairOptionsFrom(arguments);
   if (!pair_options) return Unexpected{pair_options.error()};
+  const auto threshold = ShareFrom(arguments, "threshold", 0);
+  if (!threshold) return Unexpected{threshold.error()};
   StoredOptions options{.series = std::string(arguments.Value("series")), .margin = pair_options->margin};
   if (arguments.Has("values")) options.sampling = SamplingFrom(arguments.Value("values"));
   if (arguments.Has("higher-is-better")) options.higher_is_better = true;
-  const auto a = ReadResultFile(files[0], arguments.Value("column")),
-             b = ReadResultFile(files[1], arguments.Value("column"));
-  if (!a) return Unexpected{a.error()};
-  if (!b) return Unexpected{b.error()};
-  const auto comparison = CompareStored(*a, *b, options);
-  if (!comparison) return Unexpected{comparison.error()};
+  auto answer = AnswerOf(arguments, options);
+  if (!answer) return Unexpected{answer.error()};
+  if (arguments.Has("threshold")) answer->threshold = *threshold;
   return Answer(
-      arguments, comparison->verdict == SpeedVerdict::kFaster, [&] { return StoredText(*comparison); },
-      [&] { return StoredJson(*comparison); });
+      arguments, StatusFor(arguments, *answer), [&] { return StoredText(*answer); },
+      [&] { return StoredJson(*answer); });
 }
 
 // Chooses the way by what is given: --ratios, two files, or two commands.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("ratios")) return ExecuteRatios(arguments);
   if (!arguments.positionals().empty()) return ExecuteStored(arguments);
+  if (arguments.Has("threshold"))
+    return Fail(ErrorCode::kUsage, "--threshold is for files of results", "",
+                "gapless gate --against REV --threshold 10% -- CMD runs a command and an older commit of it");
   auto commands = CommandsFrom(arguments);
   if (!commands) return Unexpected{commands.error()};
   const auto plan = PairPlanFrom(arguments, std::move(*commands));
@@ -83,14 +121,18 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto comparison = Compare(arguments, *plan, Comparison(*options, arguments.Has("higher-is-better")), session);
   if (!comparison) return Unexpected{comparison.error()};
   return Answer(
-      arguments, comparison->Verdict() == SpeedVerdict::kFaster, [&] { return CompareText(*comparison); },
+      arguments, StatusFor(arguments, comparison->Verdict()), [&] { return CompareText(*comparison); },
       [&] { return CompareJson(*comparison, *plan); });
 }
 
 std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }
 
 constexpr PositionalSpec kPositionals[] = {
-    {.name = "FILE", .help = "two files of results instead of two commands", .min = 0, .max = 2, .is_path = true}};
+    {.name = "FILE",
+     .help = "two files of results instead of two commands, or one that holds several",
+     .min = 0,
+     .max = 2,
+     .is_path = true}};
 constexpr OptionSpec kOptions[] = {
     kPairsOption,
     kBudgetOption,
@@ -116,7 +158,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "series",
      .takes = kTakesValue,
      .value = "NAME",
-     .help = "Name the series to compare, if a file holds several"},
+     .help = "Compare this series alone, if a file holds several"},
     {.name = "column",
      .takes = kTakesValue,
      .value = "NAME",
@@ -126,6 +168,11 @@ constexpr OptionSpec kOptions[] = {
      .value = "WHAT",
      .help = "State what a value in the files is, if the files do not record it",
      .choices = ValueKinds},
+    {.name = "threshold",
+     .takes = kTakesValue,
+     .value = "SHARE",
+     .help = "Of files: exit with 1 if B is slower by more than SHARE, else 0"},
+    kStrictOption,
 };
 constexpr const TypeInfo* kDocuments[] = {&kCompareDocument, &kRatiosDocument, &kStoredDocument};
 constexpr Example kExamples[] = {
@@ -133,6 +180,8 @@ constexpr Example kExamples[] = {
     {"gapless compare --margin 2% --pairs 60 --a 'OMP_NUM_THREADS=1 python t.py' --b 'python t.py'",
      "The same up to 2 %, with commands for a shell"},
     {"gapless compare before.json after.json", "Two stored results, of hyperfine, pyperf and others, too"},
+    {"gapless compare both.json", "Two commands whose results are in one file"},
+    {"gapless compare --threshold 10% old.json new.json", "Fail if a benchmark got slower by more than 10 %"},
 };
 
 }  // namespace
@@ -146,9 +195,10 @@ COMMAND(compare) = {
         "mean step after warm-up, or by its whole time if no steps are detected; programs that train on are "
         "stopped after the measurement.\n\nThe interval and the p value stay valid when checked after every "
         "pair, with drift and outliers (docs/STATISTICS.md). The exit status is 0 if B is faster, else "
-        "1.\n\nTwo files of results are compared directly. If a value in them is a process, there is a "
-        "verdict. Iterations of one process each support no verdict, and the output describes the difference "
-        "only.",
+        "1.\n\nTwo files of results are compared directly, series by series; of one file the first series is A. "
+        "If a value is a process, there is a verdict. Iterations of one process each, and single numbers, support "
+        "no verdict, and the output describes the difference only. Where runs or requests failed there is none, "
+        "and a file without any other run is bad input (exit status 3).",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

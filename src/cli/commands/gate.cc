@@ -3,11 +3,15 @@
 // and writes the judgement in the requested formats.
 //
 // Against a history one result is compared with the level of earlier runs (proof/judge_record.h); if a command is
-// given, fresh runs confirm an alarm. Against a commit both are run here in pairs, which needs no history. Formats of
+// given, fresh runs refute or confirm an alarm. Against a commit both are run here in pairs, which needs no history.
+// Formats of
 // --write are files beside the output. The exit status is 0 unless there is a regression: "cannot tell" does not fail a
-// pipeline.
+// pipeline, unless --strict says so. A result of which runs failed is bad input.
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <random>
 
 #include "base/strings.h"
@@ -21,12 +25,14 @@
 #include "proof/judgement.h"
 #include "proof/measure.h"
 #include "proof/result_json.h"
+#include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr double kDefaultEffect = 0.05;
 constexpr int64_t kDefaultPairs = 60, kMaxPairs = 10'000;
+constexpr double kDefaultBudgetS = 1800;
 
 // Measures the command once, as a record; what was given by options wins over what was found.
 Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequest& request) {
@@ -37,46 +43,117 @@ Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequ
   return record;
 }
 
-// Judges a result that is given or measured now. With --record the run and its verdicts are stored together, so that a
-// regression never becomes part of its own baseline.
-Result<Judgement> AgainstHistory(const Arguments& arguments) {
+Result<HistoryQuestion> QuestionFrom(const Arguments& arguments) {
   HistoryQuestion question{.branch = std::string(arguments.Value("baseline", "main")),
                            .metrics = arguments.List("gate"),
+                           .is_new = arguments.Has("record"),
                            .naive = arguments.Has("naive")};
   const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
   if (!effect) return Unexpected{effect.error()};
   question.effect = *effect;
+  return question;
+}
+
+// Refuses results of which runs failed, unless the metrics that were named are others.
+Result<void> CheckFailed(const ResultFile& file, const std::vector<std::string>& named) {
+  for (const FailedRuns& failed : file.failed) {
+    const bool concerns =
+        named.empty() || failed.series.empty() || std::ranges::find(named, failed.series) != named.end();
+    if (concerns && !failed.may_be_left_out)
+      return Fail(ErrorCode::kInput, StrCat("cannot judge this result: ", DescribeFailed(failed)), "",
+                  "mend what fails and measure again; --gate NAME,… judges others alone");
+  }
+  return {};
+}
+
+// Judges the last run of a file that holds a history against those before it.
+Result<Judgement> WithinFile(const Arguments& arguments, ResultFile file, HistoryQuestion question) {
+  if (arguments.Has("record"))
+    return Fail(ErrorCode::kUsage, "--record is for one result, and this file holds a history",
+                arguments.positionals()[0], "gapless history import FILE takes all of its runs");
+  const std::string suite = arguments.Has("label") ? std::string(arguments.Value("label")) : file.runs.back().benchmark;
+  std::erase_if(file.runs, [&](const BenchmarkRecord& run) { return run.benchmark != suite; });
+  if (file.runs.empty()) return Fail(ErrorCode::kInput, "the file has no suite of this name", suite);
+  BenchmarkRecord current = std::move(file.runs.back());
+  file.runs.pop_back();
+  question.is_new = true;
+  return JudgeRecord(current, std::move(file.runs), arguments.positionals()[0], question);
+}
+
+// The run is stored together with its verdicts, in one transaction.
+Result<void> Store(BenchmarkRecord current, History& history, Judgement& judgement) {
+  current.verdicts = judgement.verdicts;
+  if (current.uid.empty()) current.uid = NewUid();
+  const auto recorded = history.Record(current);
+  if (!recorded) return Unexpected{recorded.error()};
+  const std::string_view as = judgement.IsRegression() ? ", as a regression: no baseline learns from it"
+                              : judgement.IsPending()  ? ", pending: no baseline learns from it yet"
+                                                       : "";
+  judgement.notes.push_back(StrCat("recorded as run ", recorded->id, as));
+  return {};
+}
+
+// Judges a result that is given or measured now. With --record the run and its verdicts are stored together, so that a
+// regression never becomes part of its own baseline.
+Result<Judgement> AgainstHistory(const Arguments& arguments) {
+  auto question = QuestionFrom(arguments);
+  if (!question) return Unexpected{question.error()};
   const auto& files = arguments.positionals();
   RunRequest request;
   if (!arguments.command().empty()) {
     auto wanted = RequestFrom(arguments, arguments.command());
     if (!wanted) return Unexpected{wanted.error()};
     request = std::move(*wanted);
-    question.measure_again = [&] { return MeasuredRecord(arguments, request); };
+    question->measure_again = [&] { return MeasuredRecord(arguments, request); };
   }
-  const bool given = !files.empty() || arguments.Has("metric");
-  if (!given && !question.measure_again)
+  std::optional<ResultFile> file;
+  if (!files.empty()) {
+    auto read = ReadResultFile(files[0], arguments.Value("column"));
+    if (!read) return Unexpected{read.error()};
+    GAPLESS_TRY(CheckFailed(*read, question->metrics));
+    if (!read->runs.empty()) return WithinFile(arguments, std::move(*read), std::move(*question));
+    file.emplace(std::move(*read));
+  }
+  const bool given = file || arguments.Has("metric");
+  if (!given && !question->measure_again)
     return Fail(ErrorCode::kUsage, "nothing to judge: no file, no --metric and no command", "",
                 "name a file of results, give --metric NAME=NUMBER, or a command after --");
-  auto current = given ? RecordFromArguments(arguments, files.empty() ? "" : files[0]) : question.measure_again();
+  auto current = given ? RecordFromArguments(arguments, file ? &*file : nullptr) : question->measure_again();
   if (!current) return Unexpected{current.error()};
   // A branch that is judged before the first run was recorded has a baseline without runs.
   auto history = arguments.Has("record") ? History::Open(arguments.Value("db"))
                                          : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
   if (!history) return Unexpected{history.error()};
-  auto judgement = JudgeRecord(*current, *history, question);
+  auto judgement = JudgeRecord(*current, *history, *question);
   if (judgement && history->is_absent())
     judgement->notes.push_back(StrCat("there is no history yet in ", history->place()));
-  if (!judgement || !arguments.Has("record")) return judgement;
-  // The run is stored together with its verdicts, in one transaction.
-  current->verdicts = judgement->verdicts;
-  if (current->uid.empty()) current->uid = NewUid();
-  const auto recorded = history->Record(*current);
-  if (!recorded) return Unexpected{recorded.error()};
-  judgement->notes.push_back(StrCat("recorded as run ", recorded->id,
-                                    judgement->IsRegression() ? ", as a regression: no baseline learns from it" : ""));
+  if (judgement && arguments.Has("record")) GAPLESS_TRY(Store(std::move(*current), *history, *judgement));
   return judgement;
 }
+
+// Says how far the pairs are: on a terminal in place, in a log a line now and then.
+class PairProgress {
+ public:
+  PairProgress(bool is_tty, size_t most) : is_tty_(is_tty), most_(most) {}
+
+  void Say(size_t done, const Comparison& comparison) {
+    const std::string so_far = done == 0 ? "the first pair runs" : SpeedupInShort(comparison);
+    if (is_tty_)
+      return line_.Update("judging", so_far, done, most_,
+                          [](uint64_t count) { return StrCat(count, " pairs at most"); });
+    const auto now = std::chrono::steady_clock::now();
+    if (now - said_ < kBetweenLines) return;
+    said_ = now;
+    std::fputs(StrCat("judging: ", done, " of at most ", most_, " pairs, ", so_far, "\n").c_str(), stderr);
+  }
+
+ private:
+  static constexpr std::chrono::seconds kBetweenLines{30};
+  bool is_tty_;
+  size_t most_;
+  ProgressLine line_{};
+  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+};
 
 // Judges the working tree against a commit in pairs.
 Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& session) {
@@ -84,22 +161,21 @@ Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& sessi
   if (!effect) return Unexpected{effect.error()};
   const auto pairs = arguments.Number("pairs", 6, kDefaultPairs);
   if (!pairs) return Unexpected{pairs.error()};
+  const auto budget = TimeFrom(arguments, "budget");
+  if (!budget) return Unexpected{budget.error()};
   auto request = RequestFrom(arguments, arguments.command());
   if (!request) return Unexpected{request.error()};
-  ProgressLine progress;
+  const auto most = static_cast<size_t>(std::min(*pairs, kMaxPairs));
+  PairProgress progress(session.stderr_is_tty, most);
   return JudgeCommit({.against = std::string(arguments.Value("against")),
                       .build = std::string(arguments.Value("build")),
                       .request = std::move(*request),
                       .effect = *effect,
                       .pattern_value = arguments.Has("pattern"),
-                      .most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs)),
+                      .most_pairs = most,
+                      .budget_s = budget->value_or(kDefaultBudgetS),
                       .seed = std::random_device()(),
-                      .on_pair = [&](const Comparison& comparison) {
-                        if (session.stderr_is_tty)
-                          progress.Update("judging", SpeedupInShort(comparison), comparison.pairs(),
-                                          static_cast<uint64_t>(*pairs),
-                                          [](uint64_t count) { return StrCat(count, " pairs at most"); });
-                      }});
+                      .on_run = [&](size_t done, const Comparison& comparison) { progress.Say(done, comparison); }});
 }
 
 // Returns the first word of the command that is a file here, else the file of results, else "". Absolute paths are left
@@ -128,7 +204,15 @@ Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) 
   return {};
 }
 
+int StatusFor(const Arguments& arguments, const Judgement& judgement) {
+  const Told told = judgement.IsRegression()                    ? Told::kNo
+                    : judgement.Kind() == GateKind::kCannotTell ? Told::kCannotTell
+                                                                : Told::kYes;
+  return StatusOf(arguments, told, 0);
+}
+
 // Judges, writes the files of --write, then prints. A file that cannot be written is an error, whatever the verdict.
+// What an interruption left is printed, too; the exit status is then that of the signal (cli/app.cc).
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto judgement = arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments);
   if (!judgement) return Unexpected{judgement.error()};
@@ -136,12 +220,12 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(WriteForms(arguments, *judgement));
   const std::string_view format = arguments.Value("format", "text");
   return Answer(
-      arguments, !judgement->IsRegression(), [&] { return GateAs(*judgement, format); },
+      arguments, StatusFor(arguments, *judgement), [&] { return GateAs(*judgement, format); },
       [&] { return GateJson(*judgement); });
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "RESULT",
-                                            .help = "a file of results from gapless bench or another tool",
+                                            .help = "a file of results, or one that holds a history (data.js)",
                                             .min = 0,
                                             .max = 1,
                                             .is_path = true}};
@@ -156,6 +240,10 @@ constexpr OptionSpec kOptions[] = {
      .value = "CMD",
      .help = "Run this shell command once in each commit's checkout; HEAD then runs in a checkout, too"},
     {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (60)"},
+    {.name = "budget",
+     .takes = kTakesValue,
+     .value = "TIME",
+     .help = "With --against, give up after this time, builds included (30m)"},
     {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "Report changes of at least SHARE (5%)"},
     {.name = "gate",
      .takes = kTakesValue,
@@ -163,6 +251,7 @@ constexpr OptionSpec kOptions[] = {
      .help = "Judge these metrics (samples_per_second, else the median step time)",
      .is_list = true},
     {.name = "naive", .help = "Use a simple rule instead: fail below 95 % of the mean of the last ten runs"},
+    kStrictOption,
     {.name = "record", .help = "Record the result in the history, with its verdict"},
     {.name = "format",
      .takes = kTakesValue,
@@ -206,7 +295,7 @@ constexpr Example kExamples[] = {
     {"gapless gate --against main -- python bench.py", "Is the working tree slower than main? Both run here, in pairs"},
     {"gapless gate result.json --format markdown", "Against the history of main, as a comment on a pull request"},
     {"gapless gate --record --baseline main -- python bench.py",
-     "Judges, confirms an alarm by fresh runs, and remembers"},
+     "Judges, refutes an alarm by fresh runs, and remembers"},
 };
 
 }  // namespace
@@ -218,9 +307,13 @@ COMMAND(gate) = {
         "Judges a result in one of two ways. With --against, the commit is checked out beside the repository,"
         " and both run in pairs on this machine until the comparison is decided; that needs no history and "
         "tolerates noise best. Otherwise the result is judged against the runs of the baseline branch since "
-        "their last change of level, at a false-alarm rate that holds over a hundred runs "
-        "(docs/CHANGE_POINTS.md); three fresh runs confirm an alarm if a command is given.\n\nThe exit status"
-        " is 1 for a regression. Every answer includes the smallest change that it could detect.",
+        "their last change of level. One slow run is no regression: its alarm is pending, and becomes one when "
+        "several runs agree. The rate of false alarms that is stated was simulated for noise like that of the history "
+        "(docs/CHANGE_POINTS.md). Runs on several machines are judged each at the level of its host. If a command is "
+        "given, three to six fresh runs refute an alarm at once; being of one machine, they confirm one only where 75 "
+        "past runs show that it is never so slow.\n\n"
+        "The exit status is 1 for a regression, and 0 otherwise; --strict makes it 5 where it cannot tell, which "
+        "a pending alarm is. Every answer includes the smallest change that it could detect.",
     .positionals = kPositionals,
     .options = kOptions,
     .examples = kExamples,

@@ -140,6 +140,7 @@ Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) 
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), series.name) == wanted.end()) continue;
     Trend trend{.metric = series.name, .unit = series.unit, .higher_is_better = series.higher_is_better};
     for (const double value : series.values) trend.points.push_back({.value = value});
+    if (!file->runs.empty()) trend = TrendOf(file->runs, series.name);  // with times and commits
     FindTrend(trend);
     report.trends.push_back(std::move(trend));
   }

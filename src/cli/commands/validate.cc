@@ -85,8 +85,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto json = [&] { return ValidationJson(*validation, question->pairs); };
   // The file is written in any case, accepted or not: it is the record of the decision.
   if (arguments.Has("output")) GAPLESS_TRY(WriteFile(arguments.Value("output"), json()));
+  const bool is_told = validation->comparison.Verdict() != SpeedVerdict::kCannotTell;
+  const Told told = validation->IsAccepted() ? Told::kYes : is_told ? Told::kNo : Told::kCannotTell;
   return Answer(
-      arguments, validation->IsAccepted(), [&] { return ValidationText(*validation); }, json);
+      arguments, StatusOf(arguments, told, 1), [&] { return ValidationText(*validation); }, json);
 }
 
 std::vector<std::string_view> Changes() { return {"exact", "rounding", "stochastic", "training"}; }
@@ -115,6 +117,7 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "URL",
      .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
+    kStrictOption,
     {.name = "baseline-branch",
      .takes = kTakesValue,
      .value = "BRANCH",

@@ -2,7 +2,8 @@
 // asv (airspeed velocity), a result file of one commit: each benchmark has a value for each combination of its
 // parameters, in the order of their product, and with --record-samples the samples behind them. Samples come from a few
 // processes one after the other without naming the process of each value. The unit is not in the file but follows from
-// the kind of benchmark, which its name begins with.
+// the kind of benchmark, which its name begins with. A value that is missing failed (null) or was left out on
+// purpose (NaN); versions differ in which they write.
 #include "base/strings.h"
 #include "store/result_reader.h"
 
@@ -63,14 +64,18 @@ Entry EntryOf(const JsonValue& value, const JsonValue& columns) {
 
 // Adds a series per combination of parameters that has a value. Without samples the value itself is the series, of
 // unknown sampling.
-void AddSeries(const std::string& name, const Entry& entry, std::vector<ResultSeries>& out) {
+void AddSeries(const std::string& name, const Entry& entry, ResultFile& file) {
   const std::vector<std::string> combinations = Combinations(*entry.parameters);
   const bool is_list = entry.result->is_array();
   for (size_t i = 0; i < (is_list ? entry.result->items().size() : 1); ++i) {
     const bool plain = i >= combinations.size() || combinations[i].empty();
     const auto value = (is_list ? entry.result->items()[i] : *entry.result).Number();
-    if (!value) continue;  // it failed, or was skipped
-    ResultSeries series{.name = plain ? name : StrCat(name, "(", combinations[i], ")"),
+    const std::string own_name = plain ? name : StrCat(name, "(", combinations[i], ")");
+    if (!value) {
+      file.failed.push_back({own_name, 1, {}, "benchmark", {}, true});
+      continue;
+    }
+    ResultSeries series{.name = own_name,
                         .unit = UnitOf(name),
                         .values = {},
                         .unit_of_sampling = Sampling::kIteration,
@@ -83,7 +88,7 @@ void AddSeries(const std::string& name, const Entry& entry, std::vector<ResultSe
       series.values.push_back(*value);
       series.unit_of_sampling = Sampling::kUnknown;
     }
-    out.push_back(std::move(series));
+    file.series.push_back(std::move(series));
   }
 }
 
@@ -97,7 +102,7 @@ Result<ResultFile> Read(const ResultInput& input) {
     file.facts.author_unix_ns = *ms * kMillisecondNs;  // asv's date is the commit's
   const JsonValue& results = root.Get("results");
   for (size_t i = 0; i < results.items().size(); ++i)
-    AddSeries(results.keys()[i], EntryOf(results.items()[i], root.Get("result_columns")), file.series);
+    AddSeries(results.keys()[i], EntryOf(results.items()[i], root.Get("result_columns")), file);
   return file;
 }
 

@@ -93,6 +93,7 @@ void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
 
 Result<ResultFile> Read(const ResultInput& input) {
   ResultFile file;
+  file.is_one_run = true;
   const JsonValue& root = *input.json;
   TakeFacts(root, file.facts);
   const JsonValue& metrics = root.Get("metrics");

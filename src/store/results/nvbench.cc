@@ -74,7 +74,11 @@ Result<ResultFile> Read(const ResultInput& input) {
   if (devices.size() == 1) file.facts.gpu_type = devices[0].TextOf("name");
   for (const JsonValue& benchmark : input.json->Get("benchmarks").items()) {
     for (const JsonValue& state : benchmark.Get("states").items()) {
-      if (state.Get("is_skipped").Bool().value_or(false)) continue;
+      if (state.Get("is_skipped").Bool().value_or(false)) {
+        file.failed.push_back(
+            {NameOfState(benchmark, state), 1, {}, "state", state.TextOf("skip_reason"), /*may_be_left_out=*/true});
+        continue;
+      }
       ResultSeries series{.name = NameOfState(benchmark, state),
                           .unit = "s",
                           .values = SamplesBeside(input.path, Summary(state.Get("summaries"), kSamplesTag)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pytest-benchmark --benchmark-json: rounds of one process in seconds, with --benchmark-save-data; else only
-// statistics, of which the median is taken.
+// statistics, of which the median is taken. A test without statistics failed.
 #include "store/result_reader.h"
 #include "store/timestamp.h"
 
@@ -25,21 +25,34 @@ void TakeFacts(const JsonValue& root, BenchmarkRecord& facts) {
   facts.host = root.Get("machine_info").TextOf("node");
 }
 
+ResultSeries SeriesOf(const JsonValue& benchmark) {
+  ResultSeries series{.name = benchmark.TextOf("fullname"),
+                      .unit = "s",
+                      .values = {},
+                      .unit_of_sampling = Sampling::kIteration,
+                      .higher_is_better = false,
+                      .short_name = benchmark.TextOf("name")};
+  if (series.name.empty()) series.name = series.short_name;
+  const JsonValue& stats = benchmark.Get("stats");
+  for (const JsonValue& round : stats.Get("data").items())
+    if (const auto seconds = round.Number()) series.values.push_back(*seconds);
+  if (const auto median = stats.Get("median").Number(); series.values.empty() && median) {
+    series.values.push_back(*median);
+    series.unit_of_sampling = Sampling::kUnknown;
+  }
+  return series;
+}
+
 Result<ResultFile> Read(const ResultInput& input) {
   ResultFile file;
   TakeFacts(*input.json, file.facts);
   for (const JsonValue& benchmark : input.json->Get("benchmarks").items()) {
-    std::string name = benchmark.TextOf("fullname");
-    if (name.empty()) name = benchmark.TextOf("name");
-    ResultSeries series{
-        .name = name, .unit = "s", .values = {}, .unit_of_sampling = Sampling::kIteration, .higher_is_better = false};
-    const JsonValue& stats = benchmark.Get("stats");
-    for (const JsonValue& round : stats.Get("data").items())
-      if (const auto seconds = round.Number()) series.values.push_back(*seconds);
-    if (const auto median = stats.Get("median").Number(); series.values.empty() && median) {
-      series.values.push_back(*median);
-      series.unit_of_sampling = Sampling::kUnknown;
-    }
+    ResultSeries series = SeriesOf(benchmark);
+    const bool has_error = benchmark.Get("has_error").Bool().value_or(false) ||
+                           benchmark.Get("stats").Get("has_error").Bool().value_or(false);
+    if (has_error || series.values.empty())
+      file.failed.push_back({.series = series.name, .failed = 1, .all = {}, .what = "test", .why = {}});
+    if (has_error) series.values.clear();
     file.series.push_back(std::move(series));
   }
   return file;

@@ -3,10 +3,9 @@
 //
 //   changes [key=value ...] | v v v ...            index:first:last:relative:deviations of each change, separated by
 //   blanks gate [key=value ...] | v v v ... | current     verdict statistic limit change level noise mde, "-" where
-//   absent walk [key=value ...] | v v ... | r r ... | f f ...
-//       a branch: history, then each new run r judged, with f the fresh run that confirms it. Answers the positions of
-//       the first alarm and of the first confirmed one, "-" for none; a cleared run is marked and the branch goes on.
-//       Without f: first alarm.
+//   absent walk [key=value ...] | v v ... | r r ...
+//       a branch: history, then each new run r judged and kept with its mark. Answers the positions of the first run
+//       whose alarm was pending, and of the first regression, "-" for none.
 //
 // Keys of changes: penalty, deviations, place, relative. Of gate and walk: effect, rate, horizon, higher, naive (runs
 // of the mean). A request that cannot be read answers "error: …".
@@ -123,21 +122,17 @@ std::string Gate(const Request& request) {
 std::string Walk(const Request& request) {
   std::vector<GateRun> history = HistoryOf(request);
   const std::vector<double>& runs = request.lists.at(1);
-  std::string first = "-";
+  std::string pending = "-";
   for (size_t i = 0; i < runs.size(); ++i) {
     const auto verdict = Judge(request, history, runs[i]);
     if (!verdict) return "error: " + verdict.error().message;
-    GateMark mark = GateMark::kUnmarked;
-    if (verdict->kind == GateKind::kRegression) {
-      if (first == "-") first = std::to_string(i);
-      if (request.lists.size() < 3) return first + " -";
-      const auto again = GateConfirm(*verdict, {&request.lists[2].at(i), 1}, request.Key("effect", 0.05));
-      if (again && again->confirmed) return first + ' ' + std::to_string(i);
-      mark = GateMark::kCleared;
-    }
-    history.push_back({runs[i], mark});
+    const bool is_regression = verdict->kind == GateKind::kRegression;
+    const bool is_pending = verdict->pending == GateKind::kRegression;
+    if (pending == "-" && (is_pending || is_regression)) pending = std::to_string(i);
+    if (is_regression) return pending + ' ' + std::to_string(i);
+    history.push_back({runs[i], is_pending ? GateMark::kPending : GateMark::kUnmarked});
   }
-  return first + " -";
+  return pending + " -";
 }
 
 std::string Answer(const Request& request) {

@@ -58,6 +58,7 @@ struct LossParity {
 // The whole document. Metrics are absent if no pair was completed.
 struct Compare {
   Pairs pairs{};
+  bool interrupted = false;
   int64_t seed = 0;
   // Absent if a side was not measured, or both sides by different means.
   std::optional<double> memory_saved_gb{}, memory_saved_bytes{}, energy_saved_j{};
@@ -72,6 +73,7 @@ struct Compare {
   std::optional<Environment> environment{};
   static constexpr FieldInfo kFields[] = {
       Spliced<&Compare::pairs>(),
+      Field<&Compare::interrupted>("interrupted", "", "a signal ended the runs: true, or missing", kUnlessEmpty),
       Field<&Compare::seed>("seed", "", "of the order within a pair"),
       Field<&Compare::memory_saved_gb>("memory_saved_gb", "1e9 bytes", "what B needs less; below 0: more"),
       Field<&Compare::memory_saved_bytes>("memory_saved_bytes", "bytes", "the same"),

@@ -41,6 +41,7 @@ constinit const TypeInfo kRatiosDocument = describe::MakeType<documents::Pairs>(
 // Also used by `gapless validate`, whose document contains this one.
 documents::Compare CompareDocument(const Comparison& comparison, const PairPlan& plan) {
   documents::Compare document{.pairs = PairsDocument(comparison.sequence(), comparison.options(), comparison.Nominal()),
+                              .interrupted = comparison.is_interrupted(),
                               .seed = static_cast<int64_t>(plan.seed),
                               .loss = LossOf(comparison)};
   const auto a = MetricsOf(comparison.a()), b = MetricsOf(comparison.b());

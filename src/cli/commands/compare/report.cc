@@ -145,7 +145,11 @@ std::string SpeedupInShort(const Comparison& comparison) {
 
 std::string CompareText(const Comparison& comparison) {
   const PairSequence& sequence = comparison.sequence();
-  return StrCat(Headline(sequence, comparison.options()), "\n\n", MetricTable(comparison), "\n",
+  const std::string interrupted = comparison.is_interrupted()
+                                      ? StrCat("interrupted after ", comparison.pairs(),
+                                               comparison.pairs() == 1 ? " pair" : " pairs", ", which show:\n")
+                                      : "";
+  return StrCat(interrupted, Headline(sequence, comparison.options()), "\n\n", MetricTable(comparison), "\n",
                 EvidenceText(sequence, comparison.Nominal()), TrainingText(comparison), NoiseText(comparison));
 }
 

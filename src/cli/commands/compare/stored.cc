@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares two files of results: selects the series to compare, checks that both are the same quantity, and computes
 // the ratio with its interval. A verdict needs values that are processes.
-//
-// The output for two files of hyperfine, whose values are processes:
-//
-//   B is faster: speedup 1.248×, 95 % interval 1.210× to 1.288×
-//
-//     A  1.005 s, the median of 8  old
-//     B  0.8050 s, the median of 8  new
 #include "cli/commands/compare/stored.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/strings.h"
-#include "cli/commands/compare/report.h"
-#include "cli/commands/trend/words.h"
-#include "cli/output.h"
-#include "cli/text_table.h"
+#include "cli/commands/compare/stored_series.h"
 #include "proof/trend_runs.h"
 #include "validate/dependence.h"
 #include "validate/hypothesis.h"
@@ -28,69 +18,6 @@
 namespace gapless::internal {
 
 namespace {
-
-constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
-
-constexpr size_t kMaxNames = 8;
-constexpr int kSeriesColumns = 60, kTextColumns = 80;
-constexpr std::string_view kMainSeries = "step_time";  // main series of gapless bench, which writes other series too
-
-// Lists at most eight names for a hint.
-std::string NamesOf(const std::vector<const ResultSeries*>& all) {
-  std::vector<std::string> names;
-  for (const ResultSeries* series : all) {
-    if (names.size() == kMaxNames) {
-      names.emplace_back("…");
-      break;
-    }
-    names.push_back(Ellipsize(Printable(series->name), kSeriesColumns));
-  }
-  return Join(names, ", ");
-}
-
-std::string NamesOf(const ResultFile& file) {
-  std::vector<const ResultSeries*> all;
-  for (const ResultSeries& series : file.series) all.push_back(&series);
-  return NamesOf(all);
-}
-
-const ResultSeries* Find(const ResultFile& file, const std::string& name) {
-  const auto found = std::find_if(file.series.begin(), file.series.end(),
-                                  [&](const ResultSeries& series) { return series.name == name; });
-  return found == file.series.end() ? nullptr : &*found;
-}
-
-// Returns the two series to compare: by name, else the only ones (whatever they are called), else the only name that
-// both have, else the times of steps. Series with several values on both sides are preferred to single values.
-Result<std::pair<const ResultSeries*, const ResultSeries*>> Choose(const ResultFile& a, const ResultFile& b,
-                                                                   const std::string& name) {
-  if (!name.empty()) {
-    const ResultSeries* const left = Find(a, name);
-    const ResultSeries* const right = Find(b, name);
-    if (left != nullptr && right != nullptr) return std::pair(left, right);
-    return Fail(ErrorCode::kInput, "cannot compare: this series is not in both files", name,
-                StrCat("there are ", NamesOf(left == nullptr ? a : b)));
-  }
-  if (a.series.size() == 1 && b.series.size() == 1) return std::pair(a.series.data(), b.series.data());
-  std::vector<const ResultSeries*> common, sampled;  // those with more than one value say more
-  for (const ResultSeries& series : a.series) {
-    const ResultSeries* const other = Find(b, series.name);
-    if (other == nullptr) continue;
-    common.push_back(&series);
-    if (series.values.size() > 1 && other->values.size() > 1) sampled.push_back(&series);
-  }
-  if (common.empty())
-    return Fail(ErrorCode::kInput, "cannot compare: the files have no series in common", "",
-                StrCat("there are ", NamesOf(a), " and ", NamesOf(b)));
-  const auto& candidates = sampled.empty() ? common : sampled;
-  const auto main = std::find_if(candidates.begin(), candidates.end(),
-                                 [](const ResultSeries* series) { return series->name == kMainSeries; });
-  if (candidates.size() > 1 && main == candidates.end())
-    return Fail(ErrorCode::kInput, "cannot choose a series: both files hold several", "",
-                StrCat("--series names one of ", NamesOf(candidates)));
-  const ResultSeries* const chosen = main == candidates.end() ? candidates[0] : *main;
-  return std::pair(chosen, Find(b, chosen->name));
-}
 
 // Returns an error if the two series are not the same quantity.
 Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
@@ -141,49 +68,19 @@ void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, St
   if (const auto test = WelchTest(b, a)) comparison.p_welch = test->p;
 }
 
-// States the verdict and the factor; the interval only if both of its ends are known.
-std::string Headline(const StoredComparison& comparison) {
-  const RatioInterval& speedup = comparison.speedup;
-  const std::string interval = speedup.low && speedup.high ? StrCat(", 95 % interval ", SpeedFactorText(*speedup.low),
-                                                                    " to ", SpeedFactorText(*speedup.high))
-                                                           : "";
-  const std::string found = StrCat("speedup ", SpeedFactorText(speedup.expected), interval);
-  switch (comparison.verdict) {
-    case SpeedVerdict::kFaster: return StrCat("B is faster: ", found);
-    case SpeedVerdict::kSlower: return StrCat("B is slower: ", found);
-    case SpeedVerdict::kEquivalent: return StrCat("A and B are equivalent: ", found);
-    case SpeedVerdict::kCannotTell: break;
-  }
-  return StrCat("cannot tell: ", found);
-}
-
-}  // namespace
-
-// Explains the limits of the answer, which a factor alone would hide.
-std::string WhatTheyShow(const StoredComparison& comparison) {
-  if (comparison.other_machine)
-    return "the two were measured on different machines or devices, so what differs may be theirs; to compare the "
-           "commands, run both on one: gapless compare -- A -- B";
-  switch (comparison.sampling) {
-    case Sampling::kProcess:
-      if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
-        return StrCat("a value is a process; a verdict takes ", kMinProcesses, " of them on each side");
-      return "a value is a process: what is said holds for the commands, on a machine as it was";
-    case Sampling::kIteration:
-      return "a value is an iteration of one process on each side: the files show how these two processes ran; the "
-             "next "
-             "two may differ by more (memory layout, clocks), which no number of iterations can show; to compare the "
-             "commands: gapless compare -- A -- B";
-    case Sampling::kUnknown: break;
-  }
-  return "the files do not record what a value is; if each value is a process of its own, add --values process";
+// What as many runs with this noise detect. Robust noise of both sides, pooled; the smaller side limits it.
+std::optional<double> Detectable(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto a_noise = MedianAbsoluteDeviation(a), b_noise = MedianAbsoluteDeviation(b);
+  if (!a_noise || !b_noise) return std::nullopt;
+  const double noise = std::sqrt((*a_noise * *a_noise + *b_noise * *b_noise) / 2);
+  const auto effect = MinimumDetectableEffect(noise, std::min(a.size(), b.size()), {.design = Design::kTwoSample});
+  return effect ? std::optional(std::expm1(*effect)) : std::nullopt;
 }
 
 // The statements of the user about the values win over those of the files.
-Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
-  const auto chosen = Choose(a, b, options.series);
-  if (!chosen) return Unexpected{chosen.error()};
-  const auto [left, right] = *chosen;
+Result<StoredComparison> CompareSeries(const SeriesPair& pair, const ResultFile& a, const ResultFile& b,
+                                       const StoredOptions& options) {
+  const auto [left, right] = pair;
   GAPLESS_TRY(CheckAlike(*left, *right));
   const auto a_logs = Logs(*left), b_logs = Logs(*right);
   if (!a_logs) return Unexpected{a_logs.error()};
@@ -199,8 +96,10 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   comparison.a = *Median(left->values), comparison.b = *Median(right->values);
   TakeInterval(*a_logs, *b_logs, comparison);
   comparison.other_machine = !IsSameMachine(a.facts, b.facts);
-  if (comparison.sampling != Sampling::kProcess || comparison.other_machine) {
-    // The spread between processes is unknown, so neither an interval nor a p value is given.
+  comparison.has_failed = HasFailed(a, left->name) || HasFailed(b, right->name);
+  if (comparison.sampling != Sampling::kProcess || comparison.other_machine || comparison.has_failed) {
+    // The spread between processes is unknown, or is not that of all of them: neither an interval nor a p value is
+    // given.
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
     comparison.p_mann_whitney.reset(), comparison.p_welch.reset();
     return comparison;
@@ -209,41 +108,100 @@ Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b,
   if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
   comparison.verdict = Decide(comparison.speedup, options.margin);
-  // Robust noise of both sides, pooled; the smaller side limits what could have been detected.
-  const auto a_noise = MedianAbsoluteDeviation(*a_logs), b_noise = MedianAbsoluteDeviation(*b_logs);
-  if (a_noise && b_noise) {
-    const double noise = std::sqrt((*a_noise * *a_noise + *b_noise * *b_noise) / 2);
-    const auto effect = MinimumDetectableEffect(noise, std::min(comparison.a_count, comparison.b_count),
-                                                {.design = Design::kTwoSample});
-    if (effect) comparison.mde_share = std::expm1(*effect);
-  }
+  comparison.mde_share = Detectable(*a_logs, *b_logs);
   return comparison;
 }
 
-// Prints both medians in one unit, chosen by the larger one. Names are shown at the sides only if they differ.
-std::string StoredText(const StoredComparison& comparison) {
-  const bool same = comparison.name == comparison.b_name;
-  const ShownUnit unit = ShownUnitOf(std::max(comparison.a, comparison.b), comparison.unit);
-  const auto side = [&](std::string_view side, double value, size_t count, const std::string& name) {
-    return StrCat("  ", side, "  ", FourDigits(value / unit.size), unit.name.empty() ? "" : " ", unit.name,
-                  count == 1 ? "" : StrCat(", the median of ", count),
-                  same ? "" : StrCat("  ", Ellipsize(Printable(name), kSeriesColumns / 2)), "\n");
+// The failed runs that concern the question: of a named series its own, else all but those that neither file has a
+// value for, which were left out of both.
+void TakeFailed(const ResultFile& file, const ResultFile& other, std::string_view side, const std::string& wanted,
+                const std::string& wanted_name, std::vector<FailedSide>& out) {
+  const auto has = [&](const std::string& name) {
+    return std::ranges::any_of(other.series, [&](const ResultSeries& series) { return series.name == name; });
   };
-  std::string text = StrCat(Headline(comparison), "\n\n");
-  if (same) text += StrCat("  ", Ellipsize(Printable(comparison.name), kSeriesColumns), "\n");
-  text += side("A", comparison.a, comparison.a_count, comparison.name);
-  text += side("B", comparison.b, comparison.b_count, comparison.b_name) + "\n";
-  std::vector<std::string> tests;
-  if (comparison.p_mann_whitney) tests.push_back(StrCat(PValueText(*comparison.p_mann_whitney), " (Mann-Whitney)"));
-  if (comparison.p_welch) tests.push_back(StrCat(PValueText(*comparison.p_welch), " (Welch)"));
-  if (!tests.empty())
-    text +=
-        Wrapped(StrCat("p ", Join(tests, ", "), ", if the numbers of runs were fixed beforehand"), 0, kTextColumns) +
-        "\n";
-  if (comparison.mde_share)
-    text +=
-        StrCat("this number of runs with this noise detects ", FormatPercent(*comparison.mde_share), " (power 80 %)\n");
-  return text + Wrapped(WhatTheyShow(comparison), 0, kTextColumns) + "\n";
+  for (const FailedRuns& failed : file.failed) {
+    if (!wanted.empty() && !failed.series.empty() && failed.series != wanted_name) continue;
+    if (failed.may_be_left_out && !has(failed.series)) continue;
+    out.push_back({side, failed});
+  }
+}
+
+// Compares pair by pair. Of several those that have no ratio are named and left out.
+Result<StoredAnswer> CompareAll(const std::vector<SeriesPair>& pairs, const ResultFile& a, const ResultFile& b,
+                                const StoredOptions& options) {
+  StoredAnswer answer;
+  for (const SeriesPair& pair : pairs) {
+    auto comparison = CompareSeries(pair, a, b, options);
+    if (!comparison && (pairs.size() == 1 || &pair == &pairs.back()) && answer.all.empty())
+      return Unexpected{comparison.error()};
+    if (comparison)
+      answer.all.push_back(std::move(*comparison));
+    else
+      answer.left_out.push_back(
+          StrCat(Ellipsize(Printable(pair.a->name), kSeriesColumns), ": ", comparison.error().message));
+  }
+  return answer;
+}
+
+}  // namespace
+
+Result<StoredAnswer> CompareFiles(const ResultFile& a, const ResultFile& b, const StoredOptions& options) {
+  const auto pairs = PairsOf(a, b, options.series);
+  if (!pairs) {
+    Error error = pairs.error();
+    for (const ResultFile* file : {&a, &b})
+      if (!file->failed.empty()) error.message += StrCat(file == &a ? "; A: " : "; B: ", DescribeAllFailed(*file));
+    return Unexpected{error};
+  }
+  auto answer = CompareAll(*pairs, a, b, options);
+  if (!answer) return answer;
+  if (options.series.empty()) {
+    Unpaired unpaired = UnpairedOf(a, b);
+    answer->only_in_a = std::move(unpaired.only_in_a);
+    answer->only_in_b = std::move(unpaired.only_in_b);
+  }
+  TakeFailed(a, b, "A", options.series, pairs->front().a->name, answer->failed);
+  TakeFailed(b, a, "B", options.series, pairs->front().b->name, answer->failed);
+  return answer;
+}
+
+Result<StoredAnswer> CompareWithin(const ResultFile& file, const StoredOptions& options) {
+  if (file.series.size() < 2 && !file.failed.empty())
+    return Fail(ErrorCode::kInput, StrCat("cannot compare: ", DescribeAllFailed(file)));
+  const auto pairs = PairsWithin(file, options.series);
+  if (!pairs) return Unexpected{pairs.error()};
+  auto answer = CompareAll(*pairs, file, file, options);
+  if (!answer) return answer;
+  for (const FailedRuns& failed : file.failed)
+    answer->failed.push_back({failed.series == pairs->front().a->name ? "A" : "B", failed});
+  return answer;
+}
+
+SpeedVerdict StoredAnswer::Verdict() const {
+  const auto any = [this](SpeedVerdict verdict) {
+    return std::ranges::any_of(all, [&](const StoredComparison& found) { return found.verdict == verdict; });
+  };
+  if (!failed.empty()) return SpeedVerdict::kCannotTell;
+  for (const SpeedVerdict verdict : {SpeedVerdict::kSlower, SpeedVerdict::kCannotTell, SpeedVerdict::kFaster})
+    if (any(verdict)) return verdict;
+  return SpeedVerdict::kEquivalent;
+}
+
+const StoredComparison& StoredAnswer::Main() const {
+  const SpeedVerdict verdict = Verdict();
+  const auto weight = [&](const StoredComparison& found) {
+    return std::pair(found.verdict != verdict, found.speedup.expected);
+  };
+  return *std::ranges::min_element(all, {}, weight);
+}
+
+double SlowerBy(const StoredComparison& comparison) { return 1 / comparison.speedup.expected - 1; }
+
+std::vector<const StoredComparison*> StoredAnswer::BeyondThreshold() const {
+  std::vector<const StoredComparison*> beyond;
+  for (const StoredComparison& found : all)
+    if (threshold && SlowerBy(found) > *threshold) beyond.push_back(&found);
+  return beyond;
 }
 
 }  // namespace gapless::internal

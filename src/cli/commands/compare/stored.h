@@ -16,6 +16,9 @@
 
 namespace gapless::internal {
 
+inline constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
+inline constexpr int kSeriesColumns = 60;   // of a name in texts
+
 // The result of comparing two series. Intervals, p values and mde_share are absent where the values support none.
 struct StoredComparison {
   std::string name, b_name, unit;  // name and unit of the compared quantity
@@ -29,23 +32,50 @@ struct StoredComparison {
   std::optional<double> mde_share;  // absent where no verdict can be given
   double margin = 0;
   bool other_machine = false;  // the two are of different machines or devices: no verdict
+  bool has_failed = false;     // a run of either failed: no verdict
 };
 
 // Statements of the user about the files, which win over the files.
 struct StoredOptions {
-  std::string series{};                // its name; empty: the only one both have
+  std::string series{};                // its name, or a short one that is unique; empty: all that both have
   std::optional<Sampling> sampling{};  // what the user says a value is
   std::optional<bool> higher_is_better{};
   double margin = 0.01;
 };
 
-// Compares a series of each file. An error: no series, or several, can be compared; units or directions differ; a value
-// is not above 0.
-Result<StoredComparison> CompareStored(const ResultFile& a, const ResultFile& b, const StoredOptions& options);
+// A side of which runs failed: "B: 10 of 10 runs of 'python train.py' failed (exit status 1)".
+struct FailedSide {
+  std::string_view side;  // "A", "B"
+  FailedRuns runs;
+};
 
-std::string StoredText(const StoredComparison& comparison);
+// What two files, or the series of one, say together.
+struct StoredAnswer {
+  std::vector<StoredComparison> all;                  // at least one
+  std::vector<FailedSide> failed;                     // of the series that were asked for
+  std::vector<std::string> left_out;                  // series that cannot be compared, and why
+  std::vector<std::string> only_in_a{}, only_in_b{};  // names of series that the other file has not
+  std::optional<double> threshold{};                  // share by which a series may be slower; absent: not asked
+
+  // A failed run: no verdict. Else slower if any series is, else no verdict if one has none, else faster if any is.
+  SpeedVerdict Verdict() const;
+  // The slowest of those that have the verdict.
+  const StoredComparison& Main() const;
+  // Those that are slower by more than the threshold, by the plain ratio.
+  std::vector<const StoredComparison*> BeyondThreshold() const;
+};
+
+// Compares the series that both files have, or the one that was named. An error: none can be compared; units or
+// directions differ; a value is not above 0.
+Result<StoredAnswer> CompareFiles(const ResultFile& a, const ResultFile& b, const StoredOptions& options);
+// Compares the first series of a file, as A, with each other one that measures the same.
+Result<StoredAnswer> CompareWithin(const ResultFile& file, const StoredOptions& options);
+
+std::string StoredText(const StoredAnswer& answer);
 // Returns as a sentence how far the two files can answer the question.
 std::string WhatTheyShow(const StoredComparison& comparison);
-std::string StoredJson(const StoredComparison& comparison);
+// How much more time B takes, as a share: 0.53 is half as much again, whatever the direction of the metric.
+double SlowerBy(const StoredComparison& comparison);
+std::string StoredJson(const StoredAnswer& answer);
 
 }  // namespace gapless::internal

@@ -12,6 +12,7 @@ constinit const TypeInfo kGateDocument = describe::MakeType<documents::Gate>();
 documents::Gate GateDocument(const Judgement& judgement) {
   documents::Gate document{.verdict = judgement.Kind(),
                            .regression_detected = judgement.IsRegression(),
+                           .alarm_pending = judgement.IsPending(),
                            .threshold = judgement.threshold,
                            .judged = judgement.judged,
                            .false_alarm_rate = judgement.false_alarm_rate,

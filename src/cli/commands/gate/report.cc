@@ -60,7 +60,8 @@ std::string Sentence(const MetricJudgement& metric) {
 // States the smallest change that would have been seen, which limits what "fine" means.
 std::string Detectable(const MetricJudgement& metric) {
   if (!metric.mde) return "";
-  return StrCat("could have seen ", FormatPercent(*metric.mde), " at once",
+  return StrCat("could have seen ", FormatPercent(*metric.mde),
+                metric.runs_to_alarm ? StrCat(", sure after ", *metric.runs_to_alarm, " runs like it") : "",
                 metric.noise ? StrCat(" (noise of a run ", FormatPercent(*metric.noise), ")") : "");
 }
 
@@ -109,6 +110,7 @@ std::string GateMarkdown(const Judgement& judgement) {
   const std::string_view word = judgement.Kind() == GateKind::kRegression    ? "Performance regression"
                                 : judgement.Kind() == GateKind::kImprovement ? "Faster"
                                 : judgement.Kind() == GateKind::kFine        ? "No performance regression"
+                                : judgement.IsPending()                      ? "Performance: an alarm is pending"
                                                                              : "Performance: cannot tell";
   std::string text =
       StrCat("### ", word, "\n\nAgainst ", MarkdownEscaped(judgement.against),

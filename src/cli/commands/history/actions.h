@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/session.h"
 #include "store/history.h"
+#include "store/result_reader.h"
 
 namespace gapless::internal {
 
@@ -28,9 +29,9 @@ Result<int> HistoryAccept(const Arguments& arguments, const std::string& run);
 // Puts what --label, --branch and --commit say, and what git says of the working folder, into the record. Options win
 // over the record, the record over git.
 void TakeGiven(const Arguments& arguments, BenchmarkRecord& record);
-// Returns the record that the options and the file describe, with a new uid and with what git says of the working
-// folder. An error: the file cannot be read, or there is no metric.
-Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file);
+// Returns the record that the options and the file (null: none) describe, with a new uid and with what git says of the
+// working folder. An error: the file holds a history, no run of it succeeded, or there is no metric.
+Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const ResultFile* file);
 // Reads --branch, --commit, --label, --since, --until and --limit. An error names the option whose value is wrong.
 Result<HistoryFilter> FilterFrom(const Arguments& arguments);
 

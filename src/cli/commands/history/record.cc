@@ -133,7 +133,8 @@ std::string AsText(const BenchmarkRecord& record, const Recorded& recorded, cons
   return StrCat("recorded ", what, of, " as run ", recorded.id, " in ", Printable(history.place()), "\n");
 }
 
-std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, const History& history) {
+std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, const History& history,
+                   const std::vector<std::string>& left_out) {
   documents::HistoryRecorded document{.history = std::string(history.place()),
                                       .id = recorded.id,
                                       .uid = record.uid,
@@ -143,7 +144,7 @@ std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, cons
                                       .benchmark = record.benchmark,
                                       .source = record.source};
   for (const MetricRecord& metric : record.metrics) document.metrics.emplace_back(metric.name, metric.value);
-  return DocumentOf("history", document);
+  return DocumentOf("history", document, left_out);
 }
 
 }  // namespace
@@ -157,12 +158,10 @@ void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
 }
 
 // Metrics of --metric are added to those of the file; without either there is nothing to record.
-Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const std::string& file) {
+Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const ResultFile* file) {
   BenchmarkRecord record;
-  if (!file.empty()) {
-    const auto results = ReadResultFile(file, arguments.Value("column"));
-    if (!results) return Unexpected{results.error()};
-    auto read = RecordFrom(*results);
+  if (file != nullptr) {
+    auto read = RecordFrom(*file);
     if (!read) return Unexpected{read.error()};
     record = std::move(*read);
   }
@@ -176,17 +175,26 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const st
   return record;
 }
 
-// Reads and checks everything before the history is opened.
-Result<int> HistoryRecord(const Arguments& arguments, const std::string& file) {
-  const auto record = RecordFromArguments(arguments, file);
+// Reads and checks everything before the history is opened. What failed is left out, and said.
+Result<int> HistoryRecord(const Arguments& arguments, const std::string& path) {
+  std::optional<ResultFile> file;
+  if (!path.empty()) {
+    auto read = ReadResultFile(path, arguments.Value("column"));
+    if (!read) return Unexpected{read.error()};
+    file.emplace(std::move(*read));
+  }
+  const auto record = RecordFromArguments(arguments, file ? &*file : nullptr);
   if (!record) return Unexpected{record.error()};
   auto history = History::Open(arguments.Value("db"));
   if (!history) return Unexpected{history.error()};
   const auto recorded = history->Record(*record);
   if (!recorded) return Unexpected{recorded.error()};
+  std::vector<std::string> left_out;
+  if (file && !file->failed.empty()) left_out.push_back(StrCat("not recorded: ", DescribeAllFailed(*file)));
   return PrintTextOrJson(
-      arguments, [&] { return AsText(*record, *recorded, *history); },
-      [&] { return AsJson(*record, *recorded, *history); });
+      arguments,
+      [&] { return StrCat(AsText(*record, *recorded, *history), left_out.empty() ? "" : left_out[0] + "\n"); },
+      [&] { return AsJson(*record, *recorded, *history, left_out); });
 }
 
 // Adds the verdict "accepted", by which the gate's baseline begins anew at this run.

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "base/described_json.h"
@@ -15,6 +17,7 @@
 #include "cli/commands/history/actions.h"
 #include "cli/output.h"
 #include "store/record_lines.h"
+#include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace documents {
@@ -96,6 +99,48 @@ class InputFile {
   int descriptor_;
 };
 
+std::string ImportedText(const Imported& imported, const History& history) {
+  const std::string rest = imported.present > 0 ? StrCat("; ", FormatCount(imported.present), " were there") : "";
+  return StrCat("added ", RunsAndAdvice(imported.added, imported.advice), " to ", Printable(history.place()), rest,
+                "\n");
+}
+
+std::string ImportedJson(const Imported& imported, const History& history) {
+  return DocumentOf("history", documents::HistoryImported{std::string(history.place()), imported.added, imported.advice,
+                                                          imported.present});
+}
+
+// Is it the data.js of github-action-benchmark's page? A pipe is not looked into: what was read of it would be lost.
+bool IsPageData(const std::string& file) {
+  constexpr std::string_view kBegins = "window.BENCHMARK_DATA";
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;
+  std::string begin(kBegins.size(), '\0');
+  return std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size())) &&
+         begin == kBegins;
+}
+
+// Its runs are those of a branch, which the file does not name. Their uids follow from what they are, so that importing
+// twice adds nothing.
+Result<int> ImportPageData(const Arguments& arguments, const std::string& path) {
+  auto file = ReadResultFile(path);
+  if (!file) return Unexpected{file.error()};
+  for (BenchmarkRecord& run : file->runs) {
+    run.source = file->tool;
+    run.branch = arguments.Value("branch", "main");
+    if (arguments.Has("label")) run.benchmark = arguments.Value("label");
+    run.uid = StrCat("page-", run.commit_sha, "-", run.recorded_unix_ns.value_or(0), "-", run.benchmark);
+  }
+  auto history = History::Open(arguments.Value("db"));
+  if (!history) return Unexpected{history.error()};
+  const auto recorded = history->RecordAll(file->runs);
+  if (!recorded) return Unexpected{recorded.error()};
+  Imported imported;
+  for (const Recorded& run : *recorded) ++(run.added ? imported.added : imported.present);
+  return PrintTextOrJson(
+      arguments, [&] { return ImportedText(imported, *history); }, [&] { return ImportedJson(imported, *history); });
+}
+
 }  // namespace
 
 constinit const TypeInfo kHistoryExportDocument = describe::MakeType<documents::HistoryExported>();
@@ -136,6 +181,7 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
 // Reads the file in pieces: a record after the other is stored.
 Result<int> HistoryImport(const Arguments& arguments, const Session& session, const std::string& file) {
   if (file.empty()) return Fail(ErrorCode::kUsage, "history import needs a FILE", "", "- reads standard input");
+  if (IsPageData(file)) return ImportPageData(arguments, file);
   const InputFile input(file);
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");  // a pipe that nobody wrote to
   if (!input.is_open()) return Fail(ErrorCode::kInput, "cannot read the file", file);
@@ -144,15 +190,8 @@ Result<int> HistoryImport(const Arguments& arguments, const Session& session, co
   const auto source = [&](char* out, size_t size) { return input.Read(out, size, session.cancel); };
   const auto imported = ImportFrom(*history, source, file, session.cancel);
   if (!imported) return Unexpected{imported.error()};
-  const auto say = [&] {
-    const std::string rest = imported->present > 0 ? StrCat("; ", FormatCount(imported->present), " were there") : "";
-    return StrCat("added ", RunsAndAdvice(imported->added, imported->advice), " to ", Printable(history->place()), rest,
-                  "\n");
-  };
-  return PrintTextOrJson(arguments, say, [&] {
-    return DocumentOf("history", documents::HistoryImported{std::string(history->place()), imported->added,
-                                                            imported->advice, imported->present});
-  });
+  return PrintTextOrJson(
+      arguments, [&] { return ImportedText(*imported, *history); }, [&] { return ImportedJson(*imported, *history); });
 }
 
 }  // namespace gapless::internal
