@@ -66,7 +66,9 @@ def report(program: str, path: str) -> tuple[Document, str]:
     out, problem = run(program, "analyze", path, "--json")
     if problem:
         return {}, problem
-    found: Document = json.loads(out)
+    found: Document = json.loads(
+        out.replace(b".json.gz", b".json")
+    )  # evidence may name the file, which is compressed now
     for key in REPORT_ONLY:
         found.pop(key, None)
     for trace in found["traces"]:
