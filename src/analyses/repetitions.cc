@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kLookedAt = 65'536;  // operations in which candidates are searched
 constexpr size_t kCandidates = 16;
 constexpr size_t kSequences[] = {1, 8, 32};  // lengths of the sequences whose distances count
+constexpr size_t kLongPeriod = 32;           // operations of a repetition that is no chance: one less of them is enough
 constexpr double kUsualPace = 1.5;           // longest usual repetition, in times of the fastest quarter
 constexpr double kMinWorkShare = 0.5;        // smallest share of all device work
 constexpr double kSlow = 0.5;                // largest busy share of a slow part, in shares of the repetitions'
@@ -129,6 +130,7 @@ std::optional<Interval> AtUsualPace(const Trace& trace, const std::vector<uint32
   size_t first = 0, last = count;
   while (first<last&& static_cast<double>(lengths[first])> most_ns) ++first;
   while (last > first && static_cast<double>(lengths[last - 1]) > most_ns) --last;
+  if (stretch.period >= kLongPeriod) --fewest;
   if (last - first < fewest) return std::nullopt;
   return Interval{starts[first], starts[last]};
 }

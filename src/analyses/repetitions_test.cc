@@ -73,6 +73,18 @@ TEST(RepeatedSpan, KeepsWhatIsAsFastAsTheRepetitions) {
   EXPECT_EQ(found->start, 0);
 }
 
+// Three iterations of which the first loads code: what is alike in sixty operations is no chance.
+TEST(RepeatedSpan, TwoLongOnesBehindASlowOneAreEnough) {
+  Recording recording;
+  recording.Repetition(1'000'000);
+  recording.Pause(100'000);
+  const int64_t begin = recording.at();
+  for (int i = 0; i < 2; ++i) recording.Repetition(10'000), recording.Pause(100'000);
+  const auto found = recording.Found();
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(static_cast<double>(found->start), static_cast<double>(begin), 10'000);
+}
+
 TEST(RepeatedSpan, IsNothingOfTwoRepetitions) {
   Recording recording;
   for (int i = 0; i < 2; ++i) recording.Repetition(10'000), recording.Pause(60'000);

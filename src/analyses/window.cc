@@ -19,6 +19,7 @@ constexpr int64_t kWarmUpTimes = 2;  // a warm-up step takes this many times the
 constexpr int64_t kLongWorkNs = 200'000'000;
 // A twentieth of the time, and a millisecond: less is not worth another window.
 constexpr LeastRepeated kBesideAStart = {.repetitions = 8, .operations = 2};
+constexpr int64_t kWorkBesideAStartNs = 10'000'000;
 constexpr int64_t kSetAsidePart = 20, kSetAsideNs = 1'000'000;
 constexpr int64_t kAdjacentPart = 100;  // host spans less than 1/100 of a step apart follow each other
 
@@ -185,10 +186,11 @@ Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, I
 
 // Returns the part of a recording without steps that is analysed: the repetitions, if that leaves out a fair part of
 // the time; else the rest behind a cold start; else all but edges without steady work. Beside a cold start
-// repetitions have to be many and of several operations, for a start repeats one operation often, too.
+// repetitions have to be many, of several operations and of some work, for a start repeats some of its work, too.
 Interval SteadyPart(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
   const bool is_cold = 2 * TotalIn(one_off_idle, whole) >= whole.length();
-  const std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole, is_cold ? kBesideAStart : LeastRepeated());
+  std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole, is_cold ? kBesideAStart : LeastRepeated());
+  if (is_cold && repeated && TotalIn(busy, *repeated) < kWorkBesideAStartNs) repeated.reset();
   const int64_t left_out_ns = repeated ? whole.length() - repeated->length() : 0;
   if (left_out_ns >= std::max(kSetAsideNs, whole.length() / kSetAsidePart)) return *repeated;
   return is_cold ? BehindColdStart(busy, one_off_idle, whole) : SteadySpan(busy, whole);

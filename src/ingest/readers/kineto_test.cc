@@ -197,6 +197,21 @@ TEST_F(KinetoTest, TheLegacyProfilerWroteNoCategories) {
   EXPECT_EQ(trace.gpu_ops.device[0], 1);
 }
 
+// Operators of the legacy profiler are timed by events on the device, one inside another: none of them is damaged.
+TEST_F(KinetoTest, TheLegacyProfilersRowsMayLieInsideEachOther) {
+  std::string rows;
+  for (int i = 0; i < 6; ++i) {
+    const int inside = i == 2 ? 5 : 90;  // one that a stream would not allow, of six
+    rows += StrCat(R"({"name":"aten::conv2d","ph":"X","ts":)", 100 * i, R"(,"dur":95,"tid":0,"pid":"CUDA functions"},)",
+                   R"({"name":"aten::relu","ph":"X","ts":)", 100 * i + 5, R"(,"dur":)", inside,
+                   R"(,"tid":0,"pid":"CUDA functions"},)");
+  }
+  rows.pop_back();
+  const Trace trace = MustRead(Wrap(rows));
+  EXPECT_EQ(trace.gpu_ops.size(), 12U);
+  EXPECT_EQ(trace.gpu_ops.stream[0], kAbsent);
+}
+
 TEST_F(KinetoTest, MemoryCountersThreadsAndArrows) {
   const Trace trace = MustRead(Wrap(
       std::string(kOp) + "," +

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t kMaxDurationNs = int64_t{86'400} * 1'000'000'000;  // a day: longer than any recording
 
+// The process under which torch.autograd.profiler listed work of the device, or operators timed by events on it.
+bool IsOfLegacyDevice(const EventFields& event) { return event.pid == "\"CUDA functions\""; }
+
 }  // namespace
 
 void EventRows::BeginChunk(uint64_t order) {
@@ -122,7 +125,7 @@ int32_t EventRows::DeviceOf(const EventFields& event) {
   if (event.device == kAbsent && event.cat.empty()) {
     // Without categories (LegacyCategoryOf): the thread is the device's number, or there is one device.
     const int32_t thread = Narrow(TokenInt(event.tid));
-    return event.pid == "\"CUDA functions\"" && thread != kAbsent32 ? thread : 0;
+    return IsOfLegacyDevice(event) && thread != kAbsent32 ? thread : 0;
   }
   const int32_t device = Narrow(event.device != kAbsent ? event.device : TokenInt(event.pid));
   return device == kAbsent32 ? -1 : device;
@@ -141,7 +144,9 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.copy_kind = row.kind == GpuOpKind::kMemcpy ? traits.copy : CopyKind::kNone;
   row.device = DeviceOf(event);
   row.context = Narrow(event.context);
-  row.stream = event.stream != kAbsent ? event.stream : texts_.ThreadOf(event.tid);
+  row.stream = event.stream;
+  // Rows of the legacy profiler may lie inside each other, as those of no stream do.
+  if (row.stream == kAbsent && !IsOfLegacyDevice(event)) row.stream = texts_.ThreadOf(event.tid);
   row.ts_ns = ts, row.dur_ns = dur;
   row.correlation = event.correlation, row.external_id = event.external_id, row.graph_id = event.graph_id;
   row.graph_node_id = event.graph_node_id;
