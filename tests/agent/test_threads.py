@@ -21,8 +21,8 @@ REPEAT = int(os.environ.get("GAPLESS_TEST_REPEAT", "1"))
 COMMON = """
 import os, sys, threading, time, torch
 torch.set_num_threads(1)
-def threads():  # of the program: not the one that packs a recording
-    return [thread.name for thread in threading.enumerate() if thread.name != "gapless"]
+def threads():  # of the program: not those that sample it and pack a recording
+    return [thread.name for thread in threading.enumerate() if not thread.name.startswith("gapless")]
 def train(steps, seed=0, pause=0.0):
     torch.manual_seed(seed)
     net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 1))
