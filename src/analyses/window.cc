@@ -128,12 +128,13 @@ class LaterMedian {
 };
 
 // How many of the first steps are warm-up; at least one step remains. What happens once explains why a device idles in
-// them; on the host alone the length has to do.
+// them; on the host alone the length has to do, and of at most half of the steps.
 size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& busy, const Intervals& one_off_idle) {
   LaterMedian later(steps);
   const IntervalSums idle(one_off_idle);
+  const size_t most = busy.empty() ? steps.size() / 2 : steps.size() - 1;
   size_t count = 0;
-  for (; count + 1 < steps.size(); ++count) {
+  for (; count < most; ++count) {
     const int64_t length = steps[count].span.length();
     later.Pass(length);
     const int64_t median = later.Ns();

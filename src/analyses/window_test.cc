@@ -128,6 +128,14 @@ TEST(Window, ASlowFirstStepOfTheHostIsWarmUp) {
   EXPECT_EQ(window.span, (Interval{130 * kMs, 250 * kMs}));
 }
 
+TEST(Window, StepsOfTheHostThatGetShorterAreNoStart) {
+  HandMade trace;
+  int64_t at = 0;
+  for (const int64_t length : {160, 80, 40, 20, 10, 5}) trace.Step(at, at * kMs, (at + length) * kMs), at += length;
+  trace.Operator("aten::mm", 0, at * kMs);
+  EXPECT_EQ(AnalysedWindow(*trace.Finish()).steps.size(), 3U);
+}
+
 TEST(Window, FirstStepsThatCompileAreWarmUp) {
   HandMade trace;
   trace.Step(0, 0, 1000 * kMs).Annotation("compile (dynamo_timed)", 10 * kMs, 950 * kMs);
