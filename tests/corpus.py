@@ -15,6 +15,25 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path(os.environ.get("GAPLESS_CORPUS", ROOT.parent / "shared" / "data"))
 
 
+KINETO = FOLDER / "kineto"
+SAMPLES = KINETO / "pytorch__kineto/tb_plugin/samples"
+HTA = KINETO / "facebookresearch__HolisticTraceAnalysis/tests/data"
+LENS = KINETO / "AMD-AGI__TraceLens/tests/traces"
+# Recordings of every kind, in which each surface is held against the others.
+WALKED = [
+    SAMPLES / "resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
+    SAMPLES / "resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz",
+    HTA / "ns_resolution_trace/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
+    HTA / "nccl_parser_config/nccl_data.json.gz",
+    HTA / "timeline_analysis/sampled_rank-0.json.gz",
+    HTA / "trace_diff/test/test.json.gz",
+    HTA / "triton_example/triton_example.json.gz",
+    LENS / "mi300/resnet_act_checkpoint.json.gz",
+    LENS / "mi300/Falconsai_nsfw_image_detection__1016002.json.gz",
+    HTA / "cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
+]
+
+
 def require() -> None:
     """Ends the script as skipped when there are no recordings here."""
     if not (FOLDER / "oracle" / "kineto").is_dir():

@@ -18,29 +18,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from corpus import FOLDER, ROOT, require
+from corpus import ROOT, require
+from corpus import WALKED as RECORDINGS
 
 sys.path.insert(0, str(ROOT / "python"))
 
 PROGRAM = str(Path(sys.argv.pop(1)).resolve()) if len(sys.argv) > 1 else str(ROOT / "build/gapless")
 LIBRARY = str(Path(sys.argv.pop(1)).resolve()) if len(sys.argv) > 1 else str(ROOT / "build/release/report_json")
 
-KINETO = FOLDER / "kineto"
-SAMPLES = KINETO / "pytorch__kineto/tb_plugin/samples"
-HTA = KINETO / "facebookresearch__HolisticTraceAnalysis/tests/data"
-LENS = KINETO / "AMD-AGI__TraceLens/tests/traces"
-RECORDINGS = [
-    SAMPLES / "resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
-    SAMPLES / "resnet50_num_workers_4/worker0.1623212756351.pt.trace.json.gz",
-    HTA / "ns_resolution_trace/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
-    HTA / "nccl_parser_config/nccl_data.json.gz",
-    HTA / "timeline_analysis/sampled_rank-0.json.gz",
-    HTA / "trace_diff/test/test.json.gz",
-    HTA / "triton_example/triton_example.json.gz",
-    LENS / "mi300/resnet_act_checkpoint.json.gz",
-    LENS / "mi300/Falconsai_nsfw_image_detection__1016002.json.gz",
-    HTA / "cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
-]
 TESTED = 6  # predictions that the user has tested
 
 

@@ -105,7 +105,7 @@ class BatchReader {
     if (role.layer == layer_ && weight == weight_) calls_.push_back(input);
   }
 
-  // What all products so far have among their three dimensions.
+  // Keeps the sizes that all products so far have among their three dimensions.
   void AddProduct(const std::vector<Input>& inputs, size_t first) {
     if (inputs.size() < first + 2 || inputs[first].shape.size() != 2 || inputs[first + 1].shape.size() != 2) return;
     const std::set<int64_t> sizes{inputs[first].shape[0], inputs[first].shape[1], inputs[first + 1].shape[1]};

@@ -30,7 +30,7 @@ double Quantile(std::vector<Weighted> values, double trials, double share) {
   return values.empty() ? 0 : values.back().value;
 }
 
-// What errors of a row are measured in.
+// Returns the unit in which errors of a row are measured.
 double ScaleOf(std::string_view kind, double expected) {
   return IsGiven(kind) ? kMinWidth : std::hypot(kMinWidth, kGrowth * expected);
 }
@@ -99,7 +99,7 @@ double Calibration::SlopeWithout(const AdviceRow& row) const {
 double Calibration::Miss(const AdviceRow& row) const { return MeasuredOf(row) - SlopeWithout(row) * PredictedOf(row); }
 
 std::optional<double> Calibration::FitWidth(bool given) const {
-  std::map<std::string, double> rows_of;  // by repository
+  std::map<std::string, double> rows_of;  // rows of each repository
   for (const AdviceRow& row : rows_)
     if (IsGiven(row.kind) == given) ++rows_of[TrialOf(row)];
   if (rows_of.size() < kMinPrograms) return std::nullopt;

@@ -75,7 +75,7 @@ class Calibration {
   std::map<std::string, size_t, std::less<>> of_repository_{};  // rows of each
   struct Slope {
     double xy = 0, xx = 0;                              // weighted sums
-    std::map<std::string, size_t, std::less<>> rows{};  // by repository
+    std::map<std::string, size_t, std::less<>> rows{};  // number of rows of each repository
     double value() const;
   };
   std::map<std::string, Slope, std::less<>> slopes_{};  // by kind

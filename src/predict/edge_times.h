@@ -29,7 +29,7 @@ class EdgeTimes {
   void StartFrom(const EdgeTimes& other);
   // Makes the changes part of what copies share.
   void Share();
-  // What takes less than in `before`, of the same graph, takes nothing at all.
+  // Sets edges that take less than in `before`, of the same graph, to nothing at all.
   void RemoveWhatShrank(const EdgeTimes& before);
 
   // Multiplies what device operations (their time on the device) or host work take, where `factor` says so of the row

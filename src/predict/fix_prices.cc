@@ -24,7 +24,7 @@ std::optional<WhatIfItem> ItemOf(const Bottleneck& found, size_t recommendation)
   return usable ? std::optional((*items)[0]) : std::nullopt;
 }
 
-// What a rank of its own may be late with, by the kind of finding.
+// The part of its time that one rank may be late with, by the kind of finding.
 struct LatePart {
   BottleneckType type;
   std::string_view id;  // empty: every finding of the type

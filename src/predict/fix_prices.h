@@ -28,8 +28,9 @@ class FixPrices {
   void Learn(const std::vector<WhatIfItem>& items, const Predictor::Made& made);
   // Does so for what findings recommend.
   void LearnAdvice(const std::vector<Bottleneck>& found, const Predictor::Made& made);
-  // Of several ranks: recommends to bring the late rank's part of a finding (its waits for batches, its host) to the
-  // other ranks' time, where the job waits for that. The mean over the ranks says little of what the job would save.
+  // Recommends, in a job of several ranks, to bring the late rank's part of a finding (its waits for batches, its host)
+  // to the other ranks' time, where the job waits for that. The mean over the ranks says little of what the job would
+  // save.
   void OfferLateRank(Bottleneck& found, const Predictor::Made& made);
   // Returns the gain as a factor; absent: there is no answer.
   std::optional<double> Of(const WhatIfItem& item, const Predictor::Made& made);

@@ -57,8 +57,8 @@ std::string_view SafetyText(Safety safety) {
   }
 }
 
-// What one rank is late with holds up the whole job. It goes first if it brings this share of what the best fix does:
-// before the waiting, which is its symptom, and before what only makes the waiting shorter.
+// A cause that makes one rank late holds up the whole job. It goes first if it brings this share of what the best fix
+// does: before the waiting, which is its symptom, and before what only makes the waiting shorter.
 constexpr double kMostOfIt = 0.8;
 bool IsLateRank(const Option& option) { return option.item.name == fixes::kStraggler.name; }
 

@@ -143,7 +143,7 @@ TEST(Predictor, WhatIsHiddenSaysWhy) {
       << graph.nothing[0];
 }
 
-// Of launches 20 µs apart a recorder of stacks may have made up 1.6 µs or 7.7: the less, the more a graph saves.
+// A recorder of stacks may have made up 1.6 µs or 7.7 of launches 20 µs apart: the less, the more a graph saves.
 TEST(Predictor, RecordingThatTookLessLeavesMoreToGain) {
   HandMade made;
   made.Format("kineto");

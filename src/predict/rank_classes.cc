@@ -55,7 +55,7 @@ std::vector<size_t> FindRepresentatives(std::span<const RankTraits> ranks) {
 std::vector<const RunTrace*> RepresentativesOf(Tables& tables, std::span<const RunTrace* const> candidates) {
   if (candidates.size() <= kMaxReplayedRanks) return {candidates.begin(), candidates.end()};
   const auto ranks = tables.Get<RanksRows>();
-  std::unordered_map<int64_t, int64_t> own_ns;  // by recording: of several devices the slowest counts
+  std::unordered_map<int64_t, int64_t> own_ns;  // key: the recording; the slowest of its devices counts
   for (size_t row = 0; row < ranks.rows(); ++row) {
     const int64_t own = ranks.Int(row, "wall_ns") - ranks.Int(row, "exposed_comm_ns");
     int64_t& most = own_ns[ranks.Int(row, "trace")];

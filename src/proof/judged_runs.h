@@ -27,7 +27,7 @@ Result<std::vector<BenchmarkRecord>> ReadPast(const BenchmarkRecord& current, Hi
 struct JudgedRuns {
   std::vector<GateRun> values{};
   std::vector<std::string> commits{};  // commits of each run
-  uint32_t machine = 0;                // of the current run, as in `values`; 0: not named
+  uint32_t machine = 0;                // machine of the current run, as in `values`; 0: not named
 };
 
 // Machines are told apart by the name of their host. With `may_be_there` a last run that may be the current result

@@ -18,9 +18,9 @@ struct MetricJudgement {
   std::string metric, unit;
   bool higher_is_better = false;
   GateKind kind = GateKind::kCannotTell;
-  std::optional<GateKind> pending{};  // what it will be if further runs agree; the kind is then kCannotTell
+  std::optional<GateKind> pending{};  // the kind if further runs agree; until then the kind is kCannotTell
   std::optional<size_t> more_runs{};  // as many of them make it a verdict
-  bool confirmed = false;             // by fresh runs
+  bool confirmed = false;             // fresh runs confirmed it
   std::string reason;                 // why it cannot tell
   double current = 0;
   std::optional<double> baseline, change, change_low, change_high, noise, mde;
@@ -34,7 +34,7 @@ struct Judgement {
   std::string against;                   // "the last 34 runs of main", "a1b2c3d4e5 Faster loader"
   std::vector<MetricJudgement> metrics;  // the first is the one that was named first
   double threshold = 0.05;
-  std::string judged{};  // what is judged, and from where on it is a regression: a sentence
+  std::string judged{};  // a sentence: the judged level, and the limit of a regression
   // Rate of the whole judgement: the sum of what was simulated for each metric. Absent for the bare rule, and for
   // thresholds that were not simulated.
   std::optional<double> false_alarm_rate;
@@ -43,7 +43,7 @@ struct Judgement {
   std::string place;             // a file that stands for what was measured; empty: none is known
   std::string baseline_commit;   // that was run against; empty: none was
   std::vector<std::string> notes;
-  bool interrupted = false;             // by a signal: what is known until then
+  bool interrupted = false;             // a signal ended the runs; the judgement is that of the pairs until then
   std::vector<VerdictRecord> verdicts;  // for the history, with the record that was judged
 
   bool IsRegression() const;

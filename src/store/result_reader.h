@@ -32,7 +32,7 @@ struct ResultSeries {
 struct FailedRuns {
   std::string series;             // the name that the series has, or would have; empty: all of the file
   size_t failed = 0;              // at least one
-  std::optional<size_t> all;      // those that did not fail included; absent: not in the file
+  std::optional<size_t> all;      // number of runs, failed or not; absent: not in the file
   std::string_view what = "run";  // "run", "request", "repetition", …
   std::string why;                // "exit status 1"; empty: not in the file
   bool may_be_left_out = false;   // the file does not tell what failed from what was left out on purpose
@@ -50,7 +50,7 @@ struct ResultFile {
   std::vector<FailedRuns> failed{};
   // The facts in the file about the place of the measurement. Its metrics are not filled in.
   BenchmarkRecord facts;
-  // Of a file that holds one run after the other, oldest first: each with its commit. The series then have the values
+  // Runs of a file that holds one after the other, oldest first, each with its commit. The series then have the values
   // of all runs.
   std::vector<BenchmarkRecord> runs{};
   bool is_one_run = false;  // the series are quantities of one run, and no alternatives of each other
@@ -94,7 +94,7 @@ bool HasFailed(const ResultFile& file, std::string_view series);
 
 // How files write times: "ms", "us", "seconds", "ns/iter" …; absent: the unit is no time.
 std::optional<double> SecondsIn(std::string_view unit);
-// Whether more is better, by the unit: of times and sizes less, of rates more. Absent: it does not say.
+// Returns true if more is better, by the unit: rates, and not times and sizes. Absent: the unit does not say.
 std::optional<bool> HigherIsBetterBy(std::string_view unit);
 
 inline constexpr size_t kLargestResultFile = size_t{512} << 20;

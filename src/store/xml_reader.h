@@ -26,9 +26,9 @@ class XmlReader {
   // was complete and nothing but comments followed it. The error of a text that is not well-formed names the line.
   Result<Event> Next();
 
-  // Of the element that Next() returned.
+  // Name and text of the element that Next() returned.
   std::string_view name() const { return name_; }
-  // Of an element that begins: the value with its references resolved; absent: it has no such attribute.
+  // Returns an attribute of an element that begins, its references resolved; absent: there is none of that name.
   std::optional<std::string> Attribute(std::string_view name) const;
   // The number of elements that are open.
   size_t depth() const { return open_.size(); }

@@ -16,7 +16,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kFirstProcess = 1;                            // of a container
+constexpr int64_t kFirstProcess = 1;                            // process number of the first process of a container
 constexpr int64_t kFarApartNs = int64_t{3600} * 1'000'000'000;  // recordings of the ranks of one job begin within this
 
 bool Known(int64_t value) { return value != kAbsent; }
@@ -121,11 +121,12 @@ bool AreOneProcess(const Identity& a, const Identity& b) {
   return true;
 }
 
-// Of two processes that say the same rank.
+// Relates two processes that say the same rank.
 Relation RelateSameRank(const Identity& a, const Identity& b) {
   const bool at_once = Overlap(a, b) > 0;
   if (a.says_rank && b.says_rank && (at_once || !OnWallClock(a, b))) return Relation::kRankClash;
-  const bool started = OnWallClock(a, b) && at_once && Differ(a.pid, b.pid);  // by the rank: it inherits the number
+  const bool started =
+      OnWallClock(a, b) && at_once && Differ(a.pid, b.pid);  // the rank started it: it inherits the number
   return started ? Relation::kSameJob : Relation::kOtherTime;
 }
 

@@ -15,7 +15,7 @@ namespace gapless::internal {
 // An Identity is what is known of the process, the job and the time of a recording. Its texts live in the trace.
 struct Identity {
   std::string_view host{};      // recorded, or from a file name "host_pid.time.pt.trace.json"; empty: not known
-  std::string_view path{};      // of the file
+  std::string_view path{};      // path of the file
   std::string_view profiler{};  // format of the recording
   int64_t pid = kAbsent, rank = kAbsent, world_size = kAbsent;
   int64_t start_ns = 0, end_ns = 0;  // on the wall clock, else on the recorder's own

@@ -34,7 +34,7 @@ Identity Rank(int64_t rank, int64_t world_size, Identity of = Known()) {
   of.rank = rank, of.world_size = world_size, of.says_rank = true;
   return of;
 }
-// What only inherits the rank: a process that a rank started, or our agent's word in a worker.
+// Recordings that only inherit the rank: a process that a rank started, or our agent's word in a worker.
 Identity Inherits(Identity of) { return of.says_rank = false, of; }
 
 struct Case {

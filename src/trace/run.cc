@@ -79,7 +79,7 @@ void SortAndNumber(std::vector<RunTrace>& traces) {
   for (size_t i = 0; i < traces.size(); ++i) traces[i].index = static_cast<int>(i);
 }
 
-// By index of the traces.
+// Sorted like the traces: one entry for each index.
 std::vector<Identity> IdentitiesOf(const std::vector<RunTrace>& traces) {
   std::vector<Identity> known;
   known.reserve(traces.size());

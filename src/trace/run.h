@@ -34,7 +34,7 @@ struct RunTrace {
   // Index of the first recording of the same process and execution. Several primary ones are stretches of it, one after
   // the other (a profiler whose schedule repeats writes a file each time): one rank with more steps, not more ranks.
   int process = 0;
-  // Where no process of the execution says its rank, processes that use a device are numbered in the order of their
+  // If no process of the execution says its rank, processes that use a device are numbered in the order of their
   // names; kAbsent: they are not, or the recording says it.
   int64_t assigned_rank = kAbsent;
   // Why the recording is not of execution 0: its relation to the recording with index `apart_from` of that; -1: it is.

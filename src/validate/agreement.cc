@@ -27,9 +27,10 @@ namespace {
 // seeds (testing/gate_walk.h): more windows would find more, and raise more false alarms.
 constexpr std::array<size_t, 8> kRunsLookedAt = {3, 4, 5, 6, 7, 8, 10, 12};
 constexpr double kBeyondLine = 4.5;  // standard errors beyond the line, found with the numbers above
-constexpr size_t kLeastRuns = 3;     // of a window that moved each by itself: high ranks alone may be two outliers
-constexpr size_t kMostRuns = 24;     // of a window
-constexpr size_t kNearby = 10;       // runs before the window whose level a drift has hardly left
+constexpr size_t kLeastRuns =
+    3;  // fewest runs of a window that moved each by itself: high ranks alone may be two outliers
+constexpr size_t kMostRuns = 24;  // most runs of a window
+constexpr size_t kNearby = 10;    // runs before the window whose level a drift has hardly left
 
 double MedianOf(std::span<const double> values) {
   std::vector<double> copy(values.begin(), values.end());

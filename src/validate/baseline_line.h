@@ -15,7 +15,7 @@ struct BaselineLine {
   double slope_error = 0;       // standard error of the slope
   double middle = 0;            // runs from the middle to the last one
   double runs = 0;
-  SeriesNoise noise;  // of a run around the line
+  SeriesNoise noise;  // noise of a run around the line
 };
 
 // The line through the last 100 runs of the baseline, which has three at least.

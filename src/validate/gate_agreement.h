@@ -38,7 +38,7 @@ class GateAgreement {
   std::optional<double> SeenWithinTwelve() const;
 
  private:
-  // Of twelve runs that are slower by so much, in one of many draws: do they agree?
+  // Returns true if twelve runs that are slower by so much agree, in one of many draws.
   bool IsSeen(double share, uint64_t draw) const;
 
   std::vector<double> values_;

@@ -15,7 +15,7 @@ void TestWindows(GateVerdict& verdict, const GateBranch& branch, const GateOptio
 // Gives the verdict the figures of the newest `runs`, against those before them; its kind stays.
 void Describe(GateVerdict& verdict, const GateBranch& branch, size_t runs, const GateOptions& options);
 
-// What the resolution of the values allows.
+// Returns the smallest standard deviation that the resolution of the values allows.
 double LeastDeviation(std::span<const double> values);
 
 }  // namespace gapless::internal

@@ -36,7 +36,7 @@ struct GateOptions {
   double false_alarm_rate = 0.05;  // chance of any regression reported within `horizon_runs` runs without change
   size_t horizon_runs = 100;
   size_t min_baseline = 10;  // runs; fewer: cannot tell
-  uint32_t machine = 0;      // of the current run and of the fresh ones
+  uint32_t machine = 0;      // machine of the current run and of the fresh ones
   bool with_outlook = true;  // fill in what future runs would show; without it simulations take half the time
 };
 
@@ -55,8 +55,8 @@ struct GateVerdict {
   // The newest run, or the newest few, moved further than the noise explains, but too few of them agree for a verdict:
   // what they will be if the next ones agree. The kind is kCannotTell.
   std::optional<GateKind> pending;
-  std::optional<size_t> more_runs;  // of a pending alarm: as many runs more like the newest one make it a verdict
-  bool confirmed = false;           // by fresh runs
+  std::optional<size_t> more_runs;  // number of further runs like the newest one that make a pending alarm a verdict
+  bool confirmed = false;           // fresh runs confirmed it
   bool cleared = false;             // fresh runs refuted an alarm
   std::string_view reason;          // why it cannot tell; else ""
   double current = 0;
@@ -69,7 +69,7 @@ struct GateVerdict {
   std::optional<double> phi;            // how a run follows the one before it (lag-1)
   std::optional<double> change;         // change of the window against the level, as a share; > 0 is a larger value
   std::optional<double> statistic;      // the window's distance in standard errors; > 0 is worse
-  std::optional<double> limit;          // what the statistic must pass
+  std::optional<double> limit;          // the statistic must exceed it
   std::optional<double> mde;            // share that a first run shows (pending) with 80 % power, when it is worse
   std::optional<size_t> runs_to_alarm;  // runs slower by `mde` that make a regression, the first included
   std::optional<double> seen_within;    // between two machines: the share that twelve runs show four times in five

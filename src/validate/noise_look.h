@@ -18,7 +18,7 @@ std::string_view NameOf(NoiseLook look);  // "quiet", "drift", "spikes", "two_ma
 // Two levels that the runs take in turns.
 struct TwoLevels {
   double low = 0, high = 0;  // their means
-  double sd = 0;             // of a run around its level
+  double sd = 0;             // standard deviation of a run around its level
   double share_of_high = 0;
 };
 

@@ -9,8 +9,8 @@
 //   operator    any other operator
 //   python      the rest: Python between operators
 //
-// Where no step is marked, each moment from the first event to the last. Processes that used a device are in the ledger
-// instead, and not here.
+// If no step is marked, each moment from the first event to the last is divided. Processes that used a device are in
+// the ledger instead, and not here.
 #include "analyses/rows/host_steps.h"
 
 #include <algorithm>

@@ -44,7 +44,7 @@ Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Com
   return comparison;
 }
 
-// Whether B is faster; with --strict what cannot be told is an answer of its own.
+// Returns 0 if B is faster and 1 if not; with --strict 5 if it cannot be told.
 int StatusFor(const Arguments& arguments, SpeedVerdict verdict) {
   const Told told = verdict == SpeedVerdict::kCannotTell ? Told::kCannotTell
                     : verdict == SpeedVerdict::kFaster   ? Told::kYes
@@ -52,7 +52,7 @@ int StatusFor(const Arguments& arguments, SpeedVerdict verdict) {
   return StatusOf(arguments, told, 1);
 }
 
-// By the plain ratio, if that was asked for. What failed is never fine.
+// Returns the status by the plain ratio, if that was asked for; a failed side is never fine.
 int StatusFor(const Arguments& arguments, const StoredAnswer& answer) {
   if (!answer.threshold || !answer.failed.empty()) return StatusFor(arguments, answer.Verdict());
   if (!answer.BeyondThreshold().empty()) return 1;

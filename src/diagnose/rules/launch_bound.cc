@@ -146,7 +146,8 @@ std::vector<Recommendation> Recommend(const LaunchesRows& launches, const SyncsR
   return all;
 }
 
-// Of the affected time the breakdown calls only that "launch" in which the host is inside operators and calls.
+// Divides the affected time: the breakdown calls only that part "launch" in which the host is inside operators and
+// calls.
 Evidence Division(const LaunchStake& stake, const LedgerView& ledger) {
   const int64_t between_ns = stake.ns - ledger.total.idle_launch_ns;
   return {

@@ -33,8 +33,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kError = 1.19, kMatrixError = 1.35;
-constexpr double kFixedNs = 2'000;  // of a kernel, whatever it does: an empty one takes about as long on any device
-constexpr double kOtherHost = 1.5;  // a processor of another generation or clock
+constexpr double kFixedNs = 2'000;           // time of an empty kernel, which is about the same on any device
+constexpr double kOtherHost = 1.5;           // a processor of another generation or clock
 constexpr double kUnknownMatrixWork = 0.25;  // g at twice the ridge
 
 // By what recorders call it, or by our name or the only one that begins so.

@@ -15,12 +15,12 @@ namespace gapless::internal {
 namespace {
 
 struct Pageable {
-  std::vector<double> factor{};    // by operation, on its time
-  std::vector<uint8_t> frees{};    // by operation: its call no longer waits
-  std::vector<uint8_t> inside{};   // by slice: the operators of those copies, whose waits for the stream go, too
-  size_t copies = 0, unknown = 0;  // of those, and of copies of which the kind of memory was not recorded
+  std::vector<double> factor{};    // factor on the time of each operation
+  std::vector<uint8_t> frees{};    // 1 for each operation whose call no longer waits
+  std::vector<uint8_t> inside{};   // 1 for each operator of those copies, whose waits for the stream go, too
+  size_t copies = 0, unknown = 0;  // number of those, and of copies whose kind of memory was not recorded
   bool is_recorded = false;        // the speed of pinned copies was
-  std::string link{};              // what their speed is taken from otherwise
+  std::string link{};              // the source of their speed otherwise
 };
 
 // A copy between host and device that is large enough to matter, of which the recorder does not say what memory of the

@@ -35,7 +35,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kEven = 1.02;         // ranks whose times differ by less are even
-constexpr double kWorthWhile = 0.005;  // of a rank's own time: less of a part is nothing to put right
+constexpr double kWorthWhile = 0.005;  // share of a rank's own time below which a part is not put right
 
 enum class Part : uint8_t { kAll, kData, kHost, kKernels };
 constexpr std::string_view kPartNames[] = {"", "data", "host", "kernels"};
@@ -48,7 +48,7 @@ struct RankTimes {
     return part == Part::kAll ? own_ns : part == Part::kData ? data_ns : part == Part::kHost ? host_ns : kernels_ns;
   }
 };
-// By trace: of several devices of one rank the slowest counts.
+// Key: index of the trace. The slowest of several devices of one rank counts.
 using TimesOfRanks = std::map<int64_t, RankTimes>;
 
 // When operators ran on some thread.
@@ -113,7 +113,7 @@ TimesOfRanks ReadRanks(Tables& tables) {
   return ranks;
 }
 
-// What one part takes on each rank, sorted, and what the ranks are to take at most.
+// The time of one part on each rank, sorted, and the most that a rank is to take.
 class Evened {
  public:
   Evened(const TimesOfRanks& ranks, Part part, Estimate estimate) : ranks_(ranks), part_(part) {
@@ -161,7 +161,7 @@ void ScaleWaiting(const Collectives& collectives, double left, EdgeTimes& times,
   SetOps(times, ns);
 }
 
-// Where the host carries the collectives (gloo), waiting in them is part of what it does in the graph, wherever it
+// If the host carries the collectives (gloo), waiting in them is part of what it does in the graph, wherever it
 // stands: all of it is scaled to what is left of both.
 void ScaleHostWaiting(const RankTimes& rank, double left, EdgeTimes& times) {
   const double all_ns = rank.own_ns + rank.waits_ns, factor = (rank.own_ns + left * rank.waits_ns) / all_ns;

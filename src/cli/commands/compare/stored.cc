@@ -68,7 +68,8 @@ void TakeInterval(const std::vector<double>& a, const std::vector<double>& b, St
   if (const auto test = WelchTest(b, a)) comparison.p_welch = test->p;
 }
 
-// What as many runs with this noise detect. Robust noise of both sides, pooled; the smaller side limits it.
+// Returns the smallest change that as many runs with this noise detect. The noise is the robust one of both sides,
+// pooled; the smaller side limits it.
 std::optional<double> Detectable(const std::vector<double>& a, const std::vector<double>& b) {
   const auto a_noise = MedianAbsoluteDeviation(a), b_noise = MedianAbsoluteDeviation(b);
   if (!a_noise || !b_noise) return std::nullopt;

@@ -17,7 +17,7 @@
 namespace gapless::internal {
 
 inline constexpr size_t kMinProcesses = 4;  // with fewer on both sides the rank test's interval has no ends
-inline constexpr int kSeriesColumns = 60;   // of a name in texts
+inline constexpr int kSeriesColumns = 60;   // the most columns of a name in texts
 
 // The result of comparing two series. Intervals, p values and mde_share are absent where the values support none.
 struct StoredComparison {
@@ -49,10 +49,10 @@ struct FailedSide {
   FailedRuns runs;
 };
 
-// What two files, or the series of one, say together.
+// A StoredAnswer holds the comparisons of all series of two files, or of one file, and the runs that failed.
 struct StoredAnswer {
   std::vector<StoredComparison> all;                  // at least one
-  std::vector<FailedSide> failed;                     // of the series that were asked for
+  std::vector<FailedSide> failed;                     // failed runs of the series that were asked for
   std::vector<std::string> left_out;                  // series that cannot be compared, and why
   std::vector<std::string> only_in_a{}, only_in_b{};  // names of series that the other file has not
   std::optional<double> threshold{};                  // share by which a series may be slower; absent: not asked
@@ -61,7 +61,7 @@ struct StoredAnswer {
   SpeedVerdict Verdict() const;
   // The slowest of those that have the verdict.
   const StoredComparison& Main() const;
-  // Those that are slower by more than the threshold, by the plain ratio.
+  // Returns the series that are slower by more than the threshold, by the plain ratio.
   std::vector<const StoredComparison*> BeyondThreshold() const;
 };
 

@@ -67,7 +67,7 @@ Result<std::vector<SeriesPair>> PairsOf(const ResultFile& a, const ResultFile& b
                 StrCat("there are ", NamesOf(left == nullptr ? a : b)));
   }
   if (a.series.size() == 1 && b.series.size() == 1) return std::vector<SeriesPair>{{a.series.data(), b.series.data()}};
-  std::vector<SeriesPair> common, sampled;  // those with more than one value say more
+  std::vector<SeriesPair> common, sampled;  // sampled: pairs with more than one value, which say more
   for (const ResultSeries& series : a.series) {
     const ResultSeries* const other = Counterpart(series, a, b);
     if (other == nullptr) continue;

@@ -52,7 +52,7 @@ class HeadScanner {
     }
   }
   bool bare() const { return bare_; }
-  // Where the object begins that holds the events, in bytes scanned before it.
+  // Place of the object that holds the events, in bytes scanned before it.
   size_t object_at() const { return depth_ > 0 ? opened_at_[depth_ - 1] : 0; }
   bool nested() const { return depth_ > 1; }
 
@@ -70,9 +70,9 @@ class HeadScanner {
     if (depth_ < kMaxNesting) opened_at_[depth_] = at_;
     ++depth_;
   }
-  size_t at_ = static_cast<size_t>(-1);          // of the byte that was scanned last
+  size_t at_ = static_cast<size_t>(-1);          // place of the byte that was scanned last
   size_t depth_ = 0;                             // objects and arrays that are open
-  std::array<size_t, kMaxNesting> opened_at_{};  // where the outermost of them begin
+  std::array<size_t, kMaxNesting> opened_at_{};  // places of the outermost open objects
   bool in_string_ = false, escaped_ = false, is_events_value_ = false, bare_ = false;
   std::string string_;
 };

@@ -59,8 +59,8 @@ struct Collectives {
   LinkSpeed link{};
   size_t on_host = 0;             // carried by the host (gloo): how long they hold a step up is not in the graph
   size_t unnamed = 0;             // communication kernels of which nothing else is known
-  size_t sums = 0;                // of `all`, those that may exchange gradients
-  int64_t ranks = kAbsent;        // of the job, as far as it says
+  size_t sums = 0;                // number of `all` that may exchange gradients
+  int64_t ranks = kAbsent;        // ranks of the job, as far as it says
   bool trains = true;             // false: operators were recorded, and no backward pass among them
   bool is_by_size_alone = false;  // nothing but kind and size speaks for gradients
 
@@ -78,7 +78,7 @@ struct ExchangeText {
 };
 ExchangeText CheckGradients(const Collectives& collectives, std::span<const Collective> gradients, bool needs_sizes);
 
-// What has to hold for the exchanges to be those of gradients; empty: the recording shows it.
+// The condition under which the exchanges are those of gradients; empty: the recording shows it.
 std::string AssumptionOfGradients(const Collectives& collectives);
 
 }  // namespace gapless::internal

@@ -16,7 +16,7 @@ constexpr int64_t kMinRateBytes = 1 << 20;               // smaller copies do no
 constexpr double kGen3Gbps = 15.75, kUsableShare = 0.8;  // GB/s of 16 lanes, and the fraction that large copies reach
 constexpr double kVariation = 1.15;                      // between a copy and the median of the recorded ones
 constexpr double kLeastOfLink = 0.3, kUsualOfLink = 0.6;
-constexpr double kLeastTimes = 1.25, kUsualTimes = 2.5, kMostTimes = 5;  // of an unknown link
+constexpr double kLeastTimes = 1.25, kUsualTimes = 2.5, kMostTimes = 5;  // speedups over an unknown link
 
 std::optional<double> MedianOf(std::vector<double>& rates) {
   if (rates.empty()) return std::nullopt;

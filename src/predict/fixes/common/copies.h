@@ -43,7 +43,7 @@ class PinnedRates {
   explicit PinnedRates(const Trace& trace);
   // Returns the rate of a copy that goes at `gbps` from or to pageable memory.
   PinnedRate Of(bool to_device, double gbps) const;
-  // What the rate is taken from where no pinned copy was recorded: an assumption of what is predicted with it.
+  // The source of the rate where no pinned copy was recorded: an assumption of a prediction with it.
   std::string Source() const;
 
  private:
