@@ -66,8 +66,8 @@ TEST(WarmUpRule, IsSilentWhereFewOperationsRepeat) {
   for (int64_t i = 0; i < 10; ++i) {
     const int64_t at = i * 500 * kMs;
     trace.Operator("aten::randn", at, at + 460 * kMs);
-    trace.Call("cudaMalloc", ApiKind::kAlloc, at + 460 * kMs, at + (i == 0 ? 470 : 461) * kMs);
-    trace.Kernel("pow", {at + 470 * kMs, at + 471 * kMs, at + 471 * kMs, at + 480 * kMs});
+    trace.Call("cudaMalloc", ApiKind::kAlloc, at + 460 * kMs, at + (i == 0 ? 485 : 461) * kMs);
+    trace.Kernel("pow", {at + 486 * kMs, at + 487 * kMs, at + 487 * kMs, at + 495 * kMs});
   }
   Analysed run(trace);
   const Diagnosis diagnosis = Diagnose(run.tables());
