@@ -23,10 +23,10 @@ function(gapless_compiled_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# gapless_points_in_batches(<target> <name> <source>...): compiles the files of an extension point in batches of their own. With
-# Clang alone, which makes the build with sanitizers: the optimised program of CI is compiled from the files as they are.
+# gapless_points_in_batches(<target> <name> <source>...): compiles the files of an extension point in batches of their own. The
+# builds of the schedule and of people compile them from the files as they are.
 function(gapless_points_in_batches target name)
-  if(NOT GAPLESS_UNITY OR NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  if(NOT GAPLESS_UNITY)
     return()
   endif()
   find_package(Python3 REQUIRED COMPONENTS Interpreter)

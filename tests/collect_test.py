@@ -139,11 +139,9 @@ class Unchanged(Case):
     def test_exception(self) -> None:
         self.check("for _ in range(3): step()\nraise ValueError('as ever')", expected=1)
 
-    @cases.in_ci
     def test_exit_7(self) -> None:
         self.check("for _ in range(3): step()\nprint('bye'); sys.exit(7)", expected=7)
 
-    @cases.in_ci
     def test_sigkill(self) -> None:
         self.check("for _ in range(6): step()\nprint('going', flush=True); os.kill(os.getpid(), 9)", expected=-9)
         self.assertEqual(self.rows("SELECT count(*) n FROM all_step WHERE source = 'agent'"), [{"n": 6}])

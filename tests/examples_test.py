@@ -62,7 +62,6 @@ class Stages(unittest.TestCase):
         self.assertEqual(first, stage.__wrapped__("slow_train"))
         self.assertNotEqual(first, stage("slow_train", "--seed", "1"))
 
-    @cases.in_ci
     def test_workers_change_no_loss(self) -> None:
         self.assertEqual(stage("slow_train"), stage("stage1_loader"))
 
@@ -96,7 +95,6 @@ class Stages(unittest.TestCase):
 
 
 class Workloads(unittest.TestCase):
-    @cases.in_ci
     def test_transformer(self) -> None:
         text = run(
             LAB / "transformer.py",

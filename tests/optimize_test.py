@@ -315,7 +315,6 @@ class Tune(unittest.TestCase):
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
 
-    @cases.in_ci
     def test_workers(self) -> None:
         answer = self.ask("dataloader", "--rounds", "1", script=PLANTED / "slow_loader.py")
         found = {",".join(setting["fixes"]): setting for setting in answer["settings"]}

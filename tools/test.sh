@@ -74,8 +74,18 @@ if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   exit
 fi
 step "optimised program" program
-step "checks of the sources" tools/lint.sh
+# The checks run one after the other, and wait for tools of their own: the build with clang fills what they leave.
+tools/lint.sh >build/lint.log 2>&1 &
+lint=$!
+trap 'kill "$lint" 2>/dev/null || true' EXIT
+lint_is_done() {
+  local status=0
+  wait "$lint" || status=$?
+  cat build/lint.log
+  return "$status"
+}
 step "build with clang, sanitizers and coverage" configure_and_build ci
+step "checks of the sources, what is left of them" lint_is_done
 # Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
 nice -n 19 tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}" >build/tidy.log 2>&1 &
 tidy=$!

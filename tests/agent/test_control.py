@@ -70,7 +70,6 @@ class Control(AgentTest):
         self.assertEqual((ring.step, ring.of("ack")), (40, []))
         self.assertIn("can be written by others", ring.text(ring.of("message")[0].a))
 
-    @in_ci
     def test_commands_of_one_process(self) -> None:
         control = make_control(self.run_folder)
         post(control, layout.COMMAND_FIX_ON, text="gc_freeze", at_step=4)

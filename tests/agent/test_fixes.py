@@ -164,7 +164,6 @@ class Loaders(FixTest):
 
 
 class Optimizers(FixTest):
-    @in_ci
     def test_foreach(self) -> None:
         plain = self.train().ring()
         done = self.train("fused_optimizer=foreach", show="print(optimizer.param_groups[0]['foreach'])")

@@ -114,7 +114,6 @@ class Guards(AgentTest):
 class Objects(AgentTest):
     """What a program may hand over: half built, of its own kind, gone."""
 
-    @in_ci
     def test_optimisers_in_any_state(self) -> None:
         ring = self.succeed(
             """

@@ -145,7 +145,6 @@ class Steps(AgentTest):
         self.assertEqual(len(ring.of("optimizer")), 20)
         self.assertEqual([record.a for record in ring.of("step")], list(range(60)))
 
-    @in_ci
     def test_skipped_steps_of_a_scaler(self) -> None:
         python = self.execute("-c", "import torch; print(hasattr(torch.amp, 'GradScaler'))", agent=False).out.strip()
         scaler = "scaler = torch.amp.GradScaler('cpu')" if python == "True" else OLD_SCALER.strip()

@@ -170,7 +170,6 @@ class Threads(AgentTest):
         events = json.loads(gzip.decompress(files[0].read_bytes()))["traceEvents"]
         return [event["name"] for event in events if event["name"].startswith("ProfilerStep#")]
 
-    @in_ci
     def test_thread_that_ends_within_a_window(self) -> None:
         self.assertEqual(
             self.recorded(self.both(ENDS_WITHIN_A_WINDOW)), ["ProfilerStep#8", "ProfilerStep#9", "ProfilerStep#10"]
@@ -193,7 +192,6 @@ class Threads(AgentTest):
     def test_thread_that_outlives_main(self) -> None:
         self.assertEqual(len(self.recorded(self.both(OUTLIVES_MAIN))), 3)
 
-    @in_ci
     def test_daemon_that_still_trains_closes_its_window(self) -> None:
         self.recorded(self.both(DAEMON))
 

@@ -305,7 +305,6 @@ class Unchanged(AgentTest):
         done = self.execute(self.script(TRAIN), options={"mode": "off"})
         self.assertEqual((done.code, list(self.run_folder.iterdir())), (0, []))
 
-    @in_ci
     def test_run_folder_that_cannot_be_written(self) -> None:
         self.run_folder.rmdir()
         self.run_folder.write_text("a file")
@@ -334,7 +333,6 @@ class Unchanged(AgentTest):
         self.assertIn("Gapless no longer watches where steps end", ring.text(ring.of("message")[0].a))
         self.assertIn("an error of the agent", ring.text(ring.of("message")[0].a))
 
-    @in_ci
     def test_without_torch(self) -> None:
         done = self.both("-c", "import sys; print('torch' in sys.modules, 'typing' in sys.modules)")
         self.assertEqual((done.code, list(self.run_folder.iterdir())), (0, []))
