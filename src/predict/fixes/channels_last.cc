@@ -10,6 +10,7 @@
 // Grouped and depthwise convolutions can get slower: many times so in the worst reports, half as long again in the
 // cautious case.
 #include "analyses/kernel_library.h"
+#include "analyses/work_type.h"
 #include "predict/fix.h"
 #include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/op_inputs.h"
@@ -74,12 +75,24 @@ class Convolutions {
 
 Convolutions FindConvolutions(const Trace& trace) { return Convolutions(trace); }
 
+// Does the host compute convolutions itself?
+bool HostConvolves(const Trace& trace) {
+  if (trace.gpu_ops.size() > 0) return false;
+  for (size_t id = 0; id < trace.strings.size(); ++id) {
+    const std::string_view name = trace.strings[static_cast<StringId>(id)];
+    if (name.starts_with("aten::") && WorkTypeOfOperator(name) == WorkType::kConv) return true;
+  }
+  return false;
+}
+
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Convolutions& found = input.Once(FindConvolutions);
   const size_t changes = found.Count(Conv::kLayoutChange), gain = found.Count(Conv::kGains),
                grouped = found.Count(Conv::kGrouped), unknown = found.Count(Conv::kUnknown);
   WhatIfEffect effect;
-  if (changes + gain + grouped + unknown + found.Count(Conv::kKeepsTime) == 0)
+  if (HostConvolves(input.trace()))
+    effect.refusal = "the host computes the convolutions: what another layout brings there is not modelled";
+  else if (changes + gain + grouped + unknown + found.Count(Conv::kKeepsTime) == 0)
     effect.nothing = "no convolution was recorded";
   else if (changes + gain + unknown == 0)
     effect.nothing = "no kernel changes a layout, and no convolution in half precision is left in NCHW";

@@ -142,6 +142,15 @@ TEST(Threads, WhoseNumberIsNotKnownAreRefused) {
   EXPECT_NE(AskOf(run, "threads=2").effect.refusal, "");
 }
 
+TEST(ChannelsLast, OfConvolutionsOnTheHostIsRefused) {
+  HandMade made;
+  made.Operator("aten::mkldnn_convolution", 0, 5'000'000);
+  Analysed run(made);
+  const Asked asked = AskOf(run, "channels_last");
+  EXPECT_EQ(asked.effect.nothing, "") << "there are convolutions";
+  EXPECT_NE(asked.effect.refusal, "");
+}
+
 TEST(Workers, OfWhichTheNumberIsNotKnownAreRefused) {
   Program program = Loading("_MultiProcessingDataLoaderIter");
   EXPECT_EQ(Ask(program, "workers=4").effect.refusal,
