@@ -12,7 +12,8 @@ namespace gapless::internal {
 
 // Rules whose findings others depend on.
 inline constexpr std::string_view kWarmUp = "warm_up", kTooLittleWork = "too_little_work",
-                                  kCutRecording = "cut_recording", kLostWork = "lost_work", kOtherWaste = "other_waste";
+                                  kCutRecording = "cut_recording", kLostWork = "lost_work", kOtherWaste = "other_waste",
+                                  kPredictedFix = "predicted_fix";
 
 // Returns true if the finding is about the recording and not about the program.
 bool JudgesRecording(const Bottleneck& bottleneck);

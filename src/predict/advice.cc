@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "base/thread_pool.h"
+#include "predict/unasked_fixes.h"
 
 namespace gapless::internal {
 namespace {
@@ -32,6 +33,9 @@ Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger, bool all_steps
     predict();
   found_ = Diagnose(tables);
   if (beside) beside->Wait();
+  if (!Replays()) return;
+  if (auto unasked = UnaskedFixes(tables.run(), *predictor_, found_.bottlenecks))
+    found_.bottlenecks.push_back(std::move(*unasked));
 }
 
 const Diagnosis& Advice::diagnosis() const {

@@ -99,6 +99,8 @@ class PlanMaker {
       Take(best);
       HangEmptied();
     }
+    // Without a waste of its own a fix is not worth a line once others have left it nothing.
+    std::erase_if(open_, [](const OpenFinding& open) { return open.found.id == kPredictedFix; });
     TakeTheRest();
     Conclude();
     found = std::move(list_);
@@ -205,7 +207,7 @@ void PlanMaker::HangEmptied() {
   if (plan_.steps.empty() || list_.empty()) return;
   LearnOpen();
   for (size_t i = 0; i < open_.size();) {
-    if (open_[i].alone >= kWorthHanging && BestOf(open_[i]) < kMinBought)
+    if (open_[i].found.id != kPredictedFix && open_[i].alone >= kWorthHanging && BestOf(open_[i]) < kMinBought)
       HangBelow(plan_.steps.back().id, i, open_, list_);
     else
       ++i;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fix is predicted to bring something, and no other finding asks for it.
+//
+// Tables alone do not show this: the recording is replayed with each such fix (src/predict/unasked_fixes.h), and the
+// plan lists the best of them where it still brings something beside the others. What is declared here is the finding's
+// name and its explanation.
+#include "diagnose/rule.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kNeeds[] = {"ledger"};
+
+Result<std::vector<Bottleneck>> FoundByReplay(Tables& /*tables*/) { return std::vector<Bottleneck>{}; }
+
+}  // namespace
+
+RULE(predicted_fix) = {
+    .id = "predicted_fix",
+    .type = BottleneckType::kHostBound,
+    .title = "A fix that no waste points to would make a step shorter",
+    .why =
+        "Replays the recording with every fix that no other finding asks for, that excludes none that is asked for, "
+        "that is not made for a waste that was found, and that changes neither the training nor the hardware. Of "
+        "recordings of 100 events or more. Reported where a fix brings 1.10 times or more as expected and 1.02 times "
+        "in the cautious case by itself, and still "
+        "something after the fixes above it. Its evidence says what has to hold for that. A warning at most, as no "
+        "waste was measured; the type is that of the waste which the fix is usually made for.",
+    .needs = kNeeds,
+    .check = FoundByReplay};
+
+}  // namespace gapless::internal
