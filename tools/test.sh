@@ -52,13 +52,22 @@ everything() {
     ln -f build/release/gapless build/gapless
 }
 
-# PyTorch for the tests of collecting is fetched while the program is built. Without network or room those tests are skipped.
-tools/torch_env.sh newest oldest >build/torch.log 2>&1 &
-torch=$!
-torch_is_there() {
-  wait "$torch" || true
-  cat build/torch.log
+# Commands that run beside the steps. `beside NAME COMMAND...` starts one, `is_done NAME` waits for the command and prints what it
+# printed; its status is the command's.
+declare -A running
+beside() { "${@:2}" >"build/$1.log" 2>&1 & running[$1]=$!; }
+is_done() {
+  local status=0
+  wait "${running[$1]}" || status=$?
+  unset "running[$1]"
+  cat "build/$1.log"
+  return "$status"
 }
+trap 'kill "${running[@]}" 2>/dev/null || true' EXIT
+
+# PyTorch for the tests of collecting is fetched while the program is built. Without network or room those tests are skipped.
+beside torch tools/torch_env.sh newest oldest
+torch_is_there() { is_done torch || true; }
 
 step "libraries, headers and tools" tools/deps.sh test
 if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
@@ -74,32 +83,16 @@ if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   exit
 fi
 step "optimised program" program
-# The checks run one after the other, and wait for tools of their own: the build with clang fills what they leave.
-tools/lint.sh >build/lint.log 2>&1 &
-lint=$!
-trap 'kill "$lint" 2>/dev/null || true' EXIT
-lint_is_done() {
-  local status=0
-  wait "$lint" || status=$?
-  cat build/lint.log
-  return "$status"
-}
+# The checks run one after the other: the build with clang takes the processor that they leave.
+beside lint tools/lint.sh
 step "build with clang, sanitizers and coverage" configure_and_build ci
-step "checks of the sources, what is left of them" lint_is_done
+step "checks of the sources, what is left of them" is_done lint
 # Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
-nice -n 19 tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}" >build/tidy.log 2>&1 &
-tidy=$!
-trap 'kill "$tidy" 2>/dev/null || true' EXIT
-tidy_is_done() {
-  local status=0
-  wait "$tidy" || status=$?
-  cat build/tidy.log
-  return "$status"
-}
+beside tidy nice -n 19 tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}"
 step "PyTorch for the tests" torch_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
 step "tests with sanitizers" run_tests ci ci-sanitizers
-step "clang-tidy, what is left of it" tidy_is_done
+step "clang-tidy, what is left of it" is_done tidy
 step "coverage" tools/coverage.py build/ci "$lowest_coverage"
 closing_table

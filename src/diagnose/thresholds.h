@@ -58,6 +58,9 @@ inline constexpr int64_t kHostOptimizerOperators = 64;  // operators of one step
 // Ours: Python between operators, and calling operators that are tiny, is looked at from 25 % of the steps.
 inline constexpr double kHostPythonShare = 0.25;
 
+// Ours: a recording of fewer events is no program at work. The smallest real step that we know has a few hundred.
+inline constexpr int64_t kMinEvents = 100;
+
 // Ours: a kernel that takes less of the time is not worth a verdict on its metrics.
 inline constexpr double kMinMeasuredShare = 0.01;
 

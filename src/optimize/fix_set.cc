@@ -15,10 +15,6 @@
 namespace gapless::internal {
 namespace {
 
-bool Lists(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 const Fix* FindIn(std::string_view name, std::span<const Fix> own) {
   for (const Fix& fix : own)
     if (fix.name == name) return &fix;
@@ -44,10 +40,9 @@ FixSet FixSet::Without(std::string_view name) const {
   return fewer;
 }
 
-// A conflict counts whichever of the two names the other.
 const Fix* FixSet::ConflictWith(const Fix& fix) const {
   for (const FixItem& item : items_)
-    if (Lists(fix.trial.conflicts, item.fix->name) || Lists(item.fix->trial.conflicts, fix.name)) return item.fix;
+    if (Conflict(fix, *item.fix)) return item.fix;
   return nullptr;
 }
 

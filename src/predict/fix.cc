@@ -56,6 +56,12 @@ Safety SafetyOf(const WhatIfItem& item) { return SafetyOf(*FindFix(item.name), i
 
 Safety UsualSafetyOf(const Fix& fix) { return SafetyOf(fix, fix.model.needs_value() ? fix.model.value : ""); }
 
+// Each of the two names the other, as a test of the catalogue checks; a user's own fix may name, and is not named.
+bool Conflict(const Fix& one, const Fix& other) {
+  return std::ranges::count(one.trial.conflicts, other.name) > 0 ||
+         std::ranges::count(other.trial.conflicts, one.name) > 0;
+}
+
 std::string ModelUsageOf(const Fix& fix) { return UsageOf(fix.name, fix.model.value); }
 
 std::string TrialUsageOf(const Fix& fix) { return UsageOf(fix.name, fix.trial.value); }

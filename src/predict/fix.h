@@ -54,6 +54,9 @@ Safety SafetyOf(const WhatIfItem& item);
 // Returns the safety of a fix as one usually asks for its prediction: with a value only where the model needs one.
 Safety UsualSafetyOf(const Fix& fix);
 
+// Returns true if the two fixes must not be on together.
+bool Conflict(const Fix& one, const Fix& other);
+
 // "workers[=N]", as one types it for `predict --what` or `optimize --only`.
 std::string ModelUsageOf(const Fix& fix);
 std::string TrialUsageOf(const Fix& fix);

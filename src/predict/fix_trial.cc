@@ -30,6 +30,15 @@ std::string_view NameOf(Effort effort) {
   return "quick win";
 }
 
+std::string_view DurationOf(Effort effort) {
+  switch (effort) {
+    case Effort::kMedium: return "hours";
+    case Effort::kAdvanced: return "days";
+    case Effort::kQuick: break;
+  }
+  return "minutes";
+}
+
 FixValues Always(const FixContext& /*context*/) { return {.values = {""}}; }
 
 FixValues NoneBecause(std::string_view reason) { return {.why_not = std::string(reason)}; }

@@ -18,6 +18,7 @@ namespace gapless::internal {
 
 enum class Effort : uint8_t { kQuick, kMedium, kAdvanced };  // effort of a manual change: minutes, hours, days
 std::string_view NameOf(Effort effort);                      // "quick win", "medium", "advanced"
+std::string_view DurationOf(Effort effort);                  // "minutes", "hours", "days"
 
 // Facts about the job before any fix is tried. An absent value is unknown.
 struct FixContext {

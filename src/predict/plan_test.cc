@@ -168,6 +168,26 @@ TEST(Plan, WhatAnotherFixLeavesNothingOfHangsUnderIt) {
   EXPECT_EQ(IdsOf(found), "waits loader<waits ");
 }
 
+// No waste stands behind it: where others leave it nothing there is nothing to say.
+TEST_F(Replayed, APredictedFixIsListedOnlyForWhatItStillSaves) {
+  std::vector<Bottleneck> nothing = {Found("predicted_fix", BottleneckType::kCpuGpuSync, 0.4, 1.5, {"pin"})};
+  Make(nothing);
+  EXPECT_EQ(IdsOf(nothing), "");
+  std::vector<Bottleneck> something = {Found("predicted_fix", BottleneckType::kDataLoading, 0.4, 1.5, {"workers=4"})};
+  Make(something);
+  EXPECT_EQ(IdsOf(something), "predicted_fix ");
+}
+
+TEST(Plan, APredictedFixIsNotSaidToBeCuredByAnother) {
+  Analysed run{std::vector{LoadingAndProduct(4 * kMs, 36 * kMs)}};
+  const std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
+  std::vector<Bottleneck> found = {Found("predicted_fix", BottleneckType::kDataLoading, 0.25, 1.2, {"workers=4"}),
+                                   Found("waits", BottleneckType::kCpuGpuSync, 0.25, 1.3, {"sync"})};
+  found[0].recommendations.front().effort = "days";
+  MakePlan(&*predictor, ReadLedger(run.tables()), found);
+  EXPECT_EQ(IdsOf(found), "waits ");
+}
+
 TEST_F(Replayed, AFixWithoutAnEffectIsNoFix) {
   std::vector<Bottleneck> found = {Found("copies", BottleneckType::kCpuGpuSync, 0.4, 1.5, {"pin"})};
   const FixPlan plan = Make(found);

@@ -13,7 +13,9 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/screening.h"
+#include "diagnose/thresholds.h"
 #include "fixes/names.h"
+#include "predict/fix_prices.h"
 #include "predict/plan.h"
 
 namespace gapless::internal {
@@ -22,14 +24,8 @@ namespace {
 // `fusion` is what `compile` does, told apart to learn from; a late rank is offered by the findings about it.
 constexpr std::string_view kNoAdvice[] = {fixes::kFusion.name, fixes::kStraggler.name};
 
-constexpr size_t kFewEvents = 100;  // fewer are no program at work, as rule too_little_work has it
-
 bool Names(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-bool Conflict(const Fix& one, const Fix& other) {
-  return Names(one.trial.conflicts, other.name) || Names(other.trial.conflicts, one.name);
 }
 
 std::vector<const Fix*> AskedFor(const std::vector<Bottleneck>& found) {
@@ -63,15 +59,14 @@ struct Priced {
 };
 
 std::vector<Priced> WorthAsking(const Predictor& predictor, const std::vector<const Fix*>& fixes) {
-  std::vector<double> gains(fixes.size(), 1);
-  predictor.pool().ParallelFor(fixes.size(), [&](size_t i) {
-    const auto effect = predictor.ExpectedOf(predictor.Nothing(), {.name = std::string(fixes[i]->name)});
-    if (effect) gains[i] = std::exp(-*effect);
-  });
+  FixPrices prices(&predictor);
+  std::vector<WhatIfItem> items;
+  for (const Fix* fix : fixes) items.push_back({.name = std::string(fix->name)});
+  prices.Learn(items, predictor.Nothing());
   std::vector<Priced> priced;
   for (size_t i = 0; i < fixes.size(); ++i) {
-    if (gains[i] < kWorthAsking) continue;
-    auto prediction = predictor.Predict({{.name = std::string(fixes[i]->name)}});
+    if (prices.Of(items[i], predictor.Nothing()).value_or(1) < kWorthAsking) continue;
+    auto prediction = predictor.Predict({items[i]});
     if (!prediction || !prediction->refusal.empty()) continue;
     const Gain gain = GainOf(*prediction, predictor.calibration());
     if (gain.low >= kSurelyMore) priced.push_back({fixes[i], std::move(*prediction), gain});
@@ -88,17 +83,13 @@ BottleneckType KindOfTime(const Predictor& predictor, const Fix& fix) {
   return BottleneckType::kHostBound;
 }
 
-std::string_view EffortText(const Fix& fix) {
-  if (!fix.has_trial()) return "hours";
-  return fix.trial.effort == Effort::kQuick ? "minutes" : fix.trial.effort == Effort::kMedium ? "hours" : "days";
-}
-
-// "remove the host's waits for the GPU within a step (sync)"
+// Returns the fix as advice: its help, which begins like a sentence, in the form of a recommendation.
 Recommendation AdviceOf(const Fix& fix) {
   std::string text(fix.help);
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0)
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return {.text = std::move(text), .fix = std::string(fix.name), .code = "", .effort = std::string(EffortText(fix))};
+  const Effort effort = fix.has_trial() ? fix.trial.effort : Effort::kMedium;
+  return {.text = std::move(text), .fix = std::string(fix.name), .code = "", .effort = std::string(DurationOf(effort))};
 }
 
 Evidence EvidenceOf(const Predictor& predictor, const Priced& one) {
@@ -117,7 +108,7 @@ std::optional<Bottleneck> UnaskedFixes(const Run& run, const Predictor& predicto
                                        const std::vector<Bottleneck>& found) {
   if (!UsesPyTorch(run) || std::ranges::any_of(found, JudgesRecording)) return std::nullopt;
   const Trace& trace = *predictor.main_rank().of->trace;
-  if (trace.slices.size() + trace.gpu_ops.size() < kFewEvents) return std::nullopt;
+  if (static_cast<int64_t>(trace.slices.size() + trace.gpu_ops.size()) < kMinEvents) return std::nullopt;
   const std::vector<Priced> worth = WorthAsking(predictor, NotAskedFor(found));
   if (worth.empty()) return std::nullopt;
   Bottleneck unasked;

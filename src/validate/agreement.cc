@@ -27,10 +27,10 @@ namespace {
 // seeds (testing/gate_walk.h): more windows would find more, and raise more false alarms.
 constexpr std::array<size_t, 8> kRunsLookedAt = {3, 4, 5, 6, 7, 8, 10, 12};
 constexpr double kBeyondLine = 4.5;  // standard errors beyond the line, found with the numbers above
-constexpr size_t kLeastRuns =
-    3;  // fewest runs of a window that moved each by itself: high ranks alone may be two outliers
-constexpr size_t kMostRuns = 24;  // most runs of a window
-constexpr size_t kNearby = 10;    // runs before the window whose level a drift has hardly left
+constexpr size_t kMinRuns =
+    3;  // least number of runs of a window that moved each by itself: high ranks alone may be two outliers
+constexpr size_t kMaxRuns = 24;  // greatest number of runs of a window
+constexpr size_t kNearby = 10;   // runs before the window whose level a drift has hardly left
 
 double MedianOf(std::span<const double> values) {
   std::vector<double> copy(values.begin(), values.end());
@@ -52,7 +52,7 @@ bool RanksAgree(std::span<const double> baseline, std::span<const double> window
   if (level - MedianOf(baseline.last(std::min(baseline.size(), kNearby))) < options.least_shift) return false;
   const double least = before + options.least_shift;
   const auto moved = std::ranges::count_if(window, [&](double value) { return value >= least; });
-  if (static_cast<size_t>(moved) < kLeastRuns) return false;
+  if (static_cast<size_t>(moved) < kMinRuns) return false;
   return RankSumChance(baseline, window) <= options.chance &&
          DistanceFromLine(LineThrough(baseline), window) >= kBeyondLine;
 }
@@ -64,10 +64,10 @@ bool StandOut(std::span<const double> baseline, std::span<const double> window, 
     return static_cast<size_t>(std::ranges::count_if(window, [&](double value) { return value > limit; }));
   };
   const double margin = options.least_shift / 2;
-  if (above(*std::ranges::max_element(baseline) + margin) < kLeastRuns) return false;
+  if (above(*std::ranges::max_element(baseline) + margin) < kMinRuns) return false;
   const BaselineLine line = LineThrough(baseline);
   const size_t beyond = above(HighestAhead(line, baseline, window.size()) + margin);
-  if (beyond < kLeastRuns || ShiftOfRanks(baseline, window) < options.least_shift) return false;
+  if (beyond < kMinRuns || ShiftOfRanks(baseline, window) < options.least_shift) return false;
   const double phi = CredibleDependence(line.noise.phi, static_cast<size_t>(line.runs));
   return ExceedanceChance(baseline.size(), window.size(), beyond) <= std::pow(options.chance, (1 + phi) / (1 - phi));
 }
@@ -77,7 +77,7 @@ bool StandOut(std::span<const double> baseline, std::span<const double> window, 
 std::span<const size_t> AgreementWindows() { return kRunsLookedAt; }
 
 bool Agree(std::span<const double> values, size_t begin, size_t learned, size_t size, const AgreementOptions& options) {
-  if (size == 0 || size > std::min(values.size(), kMostRuns)) return false;
+  if (size == 0 || size > std::min(values.size(), kMaxRuns)) return false;
   const size_t end = std::min(learned, values.size() - size);
   if (end < begin + options.least_baseline) return false;
   const auto baseline = values.subspan(begin, end - begin), window = values.last(size);

@@ -7,12 +7,12 @@
 #include "analyses/timeline.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
+#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 namespace {
 
-// Ours: fewer events, or a device that works for less of the recording, are no program at work.
-constexpr int64_t kFewEvents = 100;
+// Ours: a device that works for less of the recording is no program at work.
 constexpr double kHardlyBusyShare = 0.05;
 constexpr int64_t kWorkNs = 2'000'000, kNoWorkNs = 100;
 
@@ -31,7 +31,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   // A few long operations are a benchmark, however long the program took to start.
   const bool hardly_works =
       busy_ns < kNoWorkNs || (busy_ns < kWorkNs && (busy < kHardlyBusyShare || busy_of(window_ns) < kHardlyBusyShare));
-  if (operations == 0 || events >= kFewEvents || !hardly_works) return std::vector<Bottleneck>{};
+  if (operations == 0 || events >= kMinEvents || !hardly_works) return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = 1 - busy;
   found.title = StrCat("this recording holds too little to judge: ", FormatCount(operations),

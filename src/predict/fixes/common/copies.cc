@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMinRateBytes = 1 << 20;               // smaller copies do not show the speed of the link
 constexpr double kGen3Gbps = 15.75, kUsableShare = 0.8;  // GB/s of 16 lanes, and the fraction that large copies reach
 constexpr double kVariation = 1.15;                      // between a copy and the median of the recorded ones
-constexpr double kLeastOfLink = 0.3, kUsualOfLink = 0.6;
-constexpr double kLeastTimes = 1.25, kUsualTimes = 2.5, kMostTimes = 5;  // speedups over an unknown link
+constexpr double kMinOfLink = 0.3, kUsualOfLink = 0.6;
+constexpr double kMinTimes = 1.25, kUsualTimes = 2.5, kMaxTimes = 5;  // speedups over an unknown link
 
 std::optional<double> MedianOf(std::vector<double>& rates) {
   if (rates.empty()) return std::nullopt;
@@ -67,9 +67,9 @@ PinnedRates::PinnedRates(const Trace& trace) {
 PinnedRate PinnedRates::Of(bool to_device, double gbps) const {
   if (const auto& seen = recorded_[to_device ? 1 : 0])
     return {.little = *seen / kVariation, .expected = *seen, .much = *seen * kVariation, .is_recorded = true};
-  if (!link_gbps_) return {.little = gbps * kLeastTimes, .expected = gbps * kUsualTimes, .much = gbps * kMostTimes};
-  const double much = std::max(gbps, *link_gbps_), little = std::max(kLeastOfLink * *link_gbps_, gbps * kLeastTimes);
-  const double expected = std::max(kUsualOfLink * *link_gbps_, gbps * kLeastTimes);
+  if (!link_gbps_) return {.little = gbps * kMinTimes, .expected = gbps * kUsualTimes, .much = gbps * kMaxTimes};
+  const double much = std::max(gbps, *link_gbps_), little = std::max(kMinOfLink * *link_gbps_, gbps * kMinTimes);
+  const double expected = std::max(kUsualOfLink * *link_gbps_, gbps * kMinTimes);
   return {.little = std::min(little, much), .expected = std::min(expected, much), .much = much};
 }
 
