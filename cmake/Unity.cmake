@@ -5,7 +5,7 @@
 # helper that two need has a header. tools/check_local_names.py says where it is not. The files of extension points follow one
 # pattern with the same local names: tools/batch_points.py writes their batches. Generated files are compiled alone.
 option(GAPLESS_UNITY "Compile sources in batches: for builds from nothing" OFF)
-set(GAPLESS_UNITY_BATCH 12 CACHE STRING "Sources of a batch")
+set(GAPLESS_UNITY_BATCH 30 CACHE STRING "Sources of a batch")
 
 # gapless_in_batches(<target>)
 function(gapless_in_batches target)

@@ -40,6 +40,15 @@ const Entry {name}_entry = {{Kind::kPlain, Twice()}};
 {more}
 }}  // namespace gapless::internal
 """
+FUNCTION = """\
+namespace gapless::internal {
+namespace {
+int Entry() { return 1; }
+}  // namespace
+
+int EntryOf() { return Entry(); }
+}  // namespace gapless::internal
+"""
 
 
 class Batches(unittest.TestCase):
@@ -60,6 +69,16 @@ class Batches(unittest.TestCase):
         self.assertEqual((batch, alone), (files, []))
         source = self.folder / "batch.cc"
         source.write_text(batch_points.batch(batch))
+        command = ["c++", "-std=c++20", "-Wall", "-Werror", "-fsyntax-only", f"-I{self.folder}", str(source)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_local_name_that_another_file_takes_from_a_header(self) -> None:
+        """The local function Entry of one file must not hide the type Entry of the others."""
+        function = self.folder / "function.cc"
+        function.write_text(FUNCTION)
+        source = self.folder / "batch.cc"
+        source.write_text(batch_points.batch([function, self.file("uses", 2)]))
         command = ["c++", "-std=c++20", "-Wall", "-Werror", "-fsyntax-only", f"-I{self.folder}", str(source)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gapless gate` on commands without PyTorch: against a history, against a commit, its formats, what fails.
 
-usage: gate_test.py PROGRAM [TEST...]
+usage: gate_test.py PROGRAM [--ci] [--only PATTERN...]
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import signal
 import subprocess
 import sys
 import time
-import unittest
 import xml.etree.ElementTree
 from typing import Any
 
+import cases
 from proof_case import PROGRAM, Case, noisy
 
 
@@ -243,6 +243,7 @@ class Gate(Case):
                 cwd=self.work, check=True, capture_output=True,
             )  # fmt: skip
 
+    @cases.not_in_ci
     def test_against_a_commit_within_a_budget(self) -> None:
         """Pairs that take too long are not begun, and a run that goes on beyond it is ended."""
         self.repository("import time\ntime.sleep(1.5)\n")
@@ -296,4 +297,4 @@ class Gate(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    sys.exit(cases.main(sys.argv[2:]))

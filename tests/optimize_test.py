@@ -251,7 +251,6 @@ class Nested(Optimize):
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
 
-    @cases.in_ci
     def test_its_steps_are_seen(self) -> None:
         command = [PYTHON, str(PLANTED / "looping_optimizer.py")]
         profile = [PROGRAM, "profile", "--quiet", "--output", str(self.folder / "inner"), "--"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The run folder against who shares the machine, against a full disk, and shared by several launchers of one job.
 
-usage: run_folder_test.py PROGRAM [TEST...]    needs no PyTorch; what needs root is skipped without it
+usage: run_folder_test.py PROGRAM [--ci] [--only PATTERN...]    needs no PyTorch; what needs root is skipped without it
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cases
 from corpus import ROOT
 
 PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
@@ -269,6 +270,7 @@ class FullDisk(Case):
             self.assertEqual(done.returncode, OURS)
             self.assertIn("telemetry.gts", json.loads(done.stdout)["incomplete"][0])
 
+    @cases.not_in_ci
     def test_the_program_with_pytorch_goes_on(self) -> None:
         if not PYTHON.exists():
             self.skipTest("no PyTorch: tools/torch_env.sh")
@@ -386,6 +388,7 @@ class SeveralLaunchers(Case):
         self.assertIn("not empty", done.stderr)
         self.finish(first)
 
+    @cases.not_in_ci
     def test_are_one_run_of_pytorch(self) -> None:
         if not PYTHON.exists():
             self.skipTest("no PyTorch: tools/torch_env.sh")
@@ -406,4 +409,4 @@ class SeveralLaunchers(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
+    sys.exit(cases.main(sys.argv[2:]))

@@ -24,6 +24,7 @@ ALONE = re.compile(r"gapless_compiled_alone\(([^)]*)\)")
 OPENS = re.compile(r"(?:inline )?namespace ?([\w:]*) ?\{")
 CLOSES = re.compile(r"\}\s*// namespace")
 TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)(?= |$)(?:[^;]*$|.*\{)")
+ENUMERATORS = re.compile(r"enum (?!class)[^{]*\{([^}]*)\}")
 ALIAS = re.compile(r"using (\w+) =")
 CONSTANT = re.compile(r"(?:inline )?(?:constexpr|constinit|const) [^(]*?\bk[A-Z]\w*(?: =|\[|\{|;)")
 CONSTANTS = re.compile(r"\b(k[A-Z]\w*)(?= =|\[|\{)")
@@ -57,6 +58,8 @@ def names(text: str, local: bool) -> Iterator[Name]:
             around = "::".join(part for part in inside if part)
             if kind := TYPE.match(line) or ALIAS.match(line):
                 yield around, kind[1], "type"
+                if listed := ENUMERATORS.match("\n".join(lines[number : number + 20])):
+                    yield from ((around, value, "constant") for value in re.findall(r"\bk[A-Z]\w*", listed[1]))
             elif CONSTANT.match(line):
                 yield from ((around, constant, "constant") for constant in CONSTANTS.findall(line.split('"')[0]))
             elif called := FUNCTION.match(line):
@@ -89,24 +92,31 @@ def names_of_headers() -> dict[str, dict[str, str]]:
     return found
 
 
+def told_apart_by_nothing(found: list[tuple[str, str, str]]) -> Iterator[str]:
+    """Sources that declare one name: only functions which take other parameters may. `found` has name, kind and source of each."""
+    only_functions = all(kind == "function" for _, kind, _ in found)
+    for name in sorted({name for name, _, _ in found} if only_functions else {found[0][0].split("(")[0]}):
+        where = list(dict.fromkeys(source for own, _, source in found if own == name or not only_functions))
+        if len(where) > 1:
+            yield f"{name} is local to {' and to '.join(where)}"
+
+
 def problems() -> Iterator[str]:
     rooms = read_layers((ROOT / "src/layers.txt").read_text())[0]
     headers = names_of_headers()
-    places: dict[tuple[str, str, str, str], list[str]] = defaultdict(list)
+    places: dict[tuple[str, str, str, str], list[tuple[str, str, str]]] = defaultdict(list)
     for room, made, path in batched_sources():
         shown = str(path.relative_to(ROOT))
-        for around, name, _ in names(path.read_text(encoding="utf-8"), local=True):
-            if shown not in places[room, made, around, name]:
-                places[room, made, around, name].append(shown)
+        for around, name, kind in names(path.read_text(encoding="utf-8"), local=True):
             plain = name.split("(")[0]
+            places[room, made, around, plain].append((name, kind, shown))
             header = next(
                 (headers[below][plain] for below in ("", *sorted(rooms[room])) if plain in headers[below]), None
             )
             if header and around in OWN:
                 yield f"{plain} is local to {shown} and defined in {header}"
-    for (_, _, _, name), where in sorted(places.items()):
-        if len(where) > 1:
-            yield f"{name} is local to {' and to '.join(where)}"
+    for found in places.values():
+        yield from told_apart_by_nothing(found)
 
 
 def main() -> int:

@@ -15,10 +15,10 @@ namespace {
 
 enum class ChainPart : uint8_t { kLink, kCopy, kIgnored, kOther };
 
-enum OpRole : uint8_t { kPlain, kCopies, kFills, kMatrixWork, kUnseen };
+enum OpRole : uint8_t { kPlain, kCopyWork, kFills, kMatrixWork, kUnseen };
 
 OpRole RoleOf(std::string_view op) {
-  if (op == "aten::copy_") return kCopies;
+  if (op == "aten::copy_") return kCopyWork;
   if (op == "aten::fill_" || op == "aten::zero_") return kFills;
   for (const std::string_view product : {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::linear"})
     if (op == product) return kMatrixWork;
@@ -106,11 +106,11 @@ class ChainReader {
     if (ops.kind[row] != GpuOpKind::kKernel || !op.valid() || ops.graph_id[row] != kAbsent) return ChainPart::kOther;
     const OpRole role = RoleOfOperator(trace_.slices.name[op.value]);
     const bool one_pass = kind == GpuOpClass::kPointwise || kind == GpuOpClass::kReduce || kind == GpuOpClass::kNorm;
-    if (role == kMatrixWork || (!one_pass && role != kCopies)) return ChainPart::kOther;
+    if (role == kMatrixWork || (!one_pass && role != kCopyWork)) return ChainPart::kOther;
     if ((around_[op.value] & (kInOptimizer | kInAccumulateGrad | kInCompiled)) != 0) return ChainPart::kOther;
     if (ByCompiler(ops.name[row])) return ChainPart::kOther;
     if (role == kFills || IsSmall(row)) return ChainPart::kIgnored;
-    return role == kCopies ? ChainPart::kCopy : ChainPart::kLink;
+    return role == kCopyWork ? ChainPart::kCopy : ChainPart::kLink;
   }
 
   // A counter or another scalar: one block, or tensors of one element.

@@ -33,10 +33,10 @@ std::vector<uint32_t> BusiestStream(const Trace& trace) {
   return rows;
 }
 
-using Names = std::vector<uint32_t>;
+using NameSequence = std::vector<uint32_t>;
 
 // Adds one vote for each distance at which a sequence of `length` names comes again.
-void VoteForDistances(const Names& names, size_t length, std::unordered_map<size_t, size_t>& votes) {
+void VoteForDistances(const NameSequence& names, size_t length, std::unordered_map<size_t, size_t>& votes) {
   const size_t count = std::min(names.size(), kLookedAt);
   if (count < 2 * length) return;
   constexpr uint64_t kBase = 0x9E3779B97F4A7C15;
@@ -52,7 +52,7 @@ void VoteForDistances(const Names& names, size_t length, std::unordered_map<size
   }
 }
 
-std::vector<size_t> CandidatePeriods(const Names& names) {
+std::vector<size_t> CandidatePeriods(const NameSequence& names) {
   std::vector<size_t> periods;
   for (const size_t length : kSequences) {
     std::unordered_map<size_t, size_t> votes;
@@ -73,7 +73,7 @@ struct RepeatedOps {
   size_t size() const { return last - first; }
 };
 
-RepeatedOps LongestRepeated(const Names& names, size_t period) {
+RepeatedOps LongestRepeated(const NameSequence& names, size_t period) {
   RepeatedOps longest{.period = period};
   size_t first = 0;
   for (size_t i = period; i <= names.size(); ++i) {
@@ -84,7 +84,7 @@ RepeatedOps LongestRepeated(const Names& names, size_t period) {
   return longest;
 }
 
-RepeatedOps FindRepeated(const Names& names) {
+RepeatedOps FindRepeated(const NameSequence& names) {
   RepeatedOps best;
   for (const size_t period : CandidatePeriods(names))
     if (const RepeatedOps stretch = LongestRepeated(names, period); stretch.size() > best.size()) best = stretch;
@@ -144,7 +144,7 @@ double BusyShare(const Intervals& busy, Interval part) {
 std::optional<Interval> RepeatedSpan(const Trace& trace, const Intervals& busy, Interval whole, LeastRepeated least) {
   if (busy.empty()) return std::nullopt;
   const std::vector<uint32_t> rows = BusiestStream(trace);
-  Names names;
+  NameSequence names;
   names.reserve(rows.size());
   for (const uint32_t row : rows) names.push_back(static_cast<uint32_t>(trace.gpu_ops.name[row]));
   RepeatedOps stretch = FindRepeated(names);

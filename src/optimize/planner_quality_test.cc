@@ -116,7 +116,7 @@ double MedianOf(std::vector<double> values) {
 }
 
 #ifdef GAPLESS_SANITIZED
-constexpr int kShareOfSeeds = 2;  // sanitizers look for errors of memory, which half of the seeds meet as well
+constexpr int kShareOfSeeds = 4;  // sanitizers look for errors of memory, which a quarter of the seeds meets as well
 #else
 constexpr int kShareOfSeeds = 1;
 #endif

@@ -178,7 +178,7 @@ std::shared_ptr<const Trace> WithoutSteps(int64_t rounds, int64_t different = 0)
   return made.Finish();
 }
 
-constexpr int64_t kManyRounds = 20'000;  // 460,000 slices and GPU operations
+constexpr int64_t kManyRounds = 10'000;  // 230,000 slices and GPU operations
 
 TEST(TypicalSteps, ArePartsOfARecordingWithoutSteps) {
   Analysed run({WithoutSteps(kManyRounds)});

@@ -24,7 +24,7 @@ namespace {
 // `fusion` is what `compile` does, told apart to learn from; a late rank is offered by the findings about it.
 constexpr std::string_view kNoAdvice[] = {fixes::kFusion.name, fixes::kStraggler.name};
 
-bool Names(std::span<const std::string_view> names, std::string_view name) {
+bool IsAmong(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -46,8 +46,8 @@ std::vector<const Fix*> NotAskedFor(const std::vector<Bottleneck>& found) {
     const bool apart = std::ranges::none_of(asked, [&](const Fix* one) { return one == fix || Conflict(*one, *fix); });
     // A rule that found the waste which the fix is for knew of the fix, and advised something else.
     const bool judged =
-        std::ranges::any_of(found, [&](const Bottleneck& one) { return Names(fix->trial.cures, one.id); });
-    if (usable && apart && !judged && !Names(kNoAdvice, fix->name)) fixes.push_back(fix);
+        std::ranges::any_of(found, [&](const Bottleneck& one) { return IsAmong(fix->trial.cures, one.id); });
+    if (usable && apart && !judged && !IsAmong(kNoAdvice, fix->name)) fixes.push_back(fix);
   }
   return fixes;
 }

@@ -28,7 +28,7 @@ Shares Simulate(GateNoise noise, const GateWalk& walk, int histories) {
 }
 
 #ifdef GAPLESS_SANITIZED
-constexpr int kHistories = 30;  // each takes ten times as long
+constexpr int kHistories = 10;  // each takes ten times as long
 #else
 constexpr int kHistories = 200;
 #endif

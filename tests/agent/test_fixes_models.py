@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import unittest
 
-from cases import in_ci
 from harness import Done, layout
 from test_fixes import ON, REFUSED, FixTest, changes, latest, losses, of
 
@@ -80,7 +79,6 @@ class Models(FixTest):
         self.assertEqual(int(done.out), 24)
         self.assertEqual(of(latest(done), "checkpoint")[0][0], REFUSED)
 
-    @in_ci
     def test_bf16(self) -> None:
         ring = self.pair("amp", delta=0.02).ring()
         first, second = (change for _, change in of(ring, "amp"))

@@ -6,7 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from cases import in_ci
 from harness import AgentTest, Ring, layout, read_ring
 
 HERE = Path(__file__).resolve().parent
@@ -103,7 +102,6 @@ class Guards(AgentTest):
             self.scaler = self.execute("-c", text, agent=False).out.strip() == "True"
         return self.scaler
 
-    @in_ci
     def test_waits_are_unknown_without_the_loader(self) -> None:
         """Absent, not 0."""
         self.run_all(["train/loader:Loaders.number_of"])

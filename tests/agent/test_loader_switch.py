@@ -8,7 +8,6 @@ import textwrap
 import unittest
 from typing import Any
 
-from cases import in_ci
 from harness import layout
 from test_fixes import FixTest, changes
 
@@ -88,7 +87,6 @@ class Switching(FixTest):
         self.assertEqual(switched.out, alone.out, "not the batches that the program gets alone")
         self.assertEqual(switched.err.splitlines()[-1], f"{loaded_by} []", "who loaded, and which workers are left")
 
-    @in_ci
     def test_without_workers_of_its_own(self) -> None:
         self.same_batches("{}", [-1, 1, 2, 3])
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cases import in_ci
 from harness import AgentTest, Done, layout
 
 NOISE = 2.0**-11
@@ -252,7 +251,6 @@ class Recordings(ParityTest):
         self.assertIn("no_shadow", baseline.events[0])
         self.assertNotIn("shadow", baseline.events[0])
 
-    @in_ci
     def test_a_program_without_an_optimiser(self) -> None:
         """Updates by hand are seen late, so nothing is handed over; losses and parameters show what is the same."""
         plain = self.succeed(BY_HAND, options={"record": {"on": False}})

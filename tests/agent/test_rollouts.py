@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import unittest
 
-from cases import in_ci
 from harness import AgentTest
 
 # Stand-ins for the library, with the class hierarchy that it has.
@@ -57,7 +56,6 @@ class Rollouts(AgentTest):
         self.assertEqual(ring.step, 6)
         return [(of.a, of.b, of.dur_ns / 1e6, of.x / 1e6) for of in ring.of("rollout")]
 
-    @in_ci
     def test_of_a_wrapped_environment(self) -> None:
         """Each first update after a rollout has it; the environment below its wrapper does not count twice."""
         made = (

@@ -169,7 +169,6 @@ class Unchanged(AgentTest):
         self.assertGreater(len(said[0]), 50)
         self.assertEqual(*said)
 
-    @in_ci
     def test_exception(self) -> None:
         done = self.both(self.script(TRAIN + "    raise ValueError('a reason')\n"))
         self.assertEqual(done.code, 1)
@@ -316,7 +315,6 @@ class Unchanged(AgentTest):
         done = self.execute(self.script(TRAIN), env={"GAPLESS_OPTIONS": text})
         self.assertEqual((done.code, done.ring().step), (0, 20))
 
-    @in_ci
     def test_internal_error(self) -> None:
         """What failed is no longer watched, and the run says so; the program does not notice."""
         text = TRAIN.replace(

@@ -147,7 +147,6 @@ class Watch(AgentTest):
         )
         self.assertEqual([len(ring.of("step")) for ring in done.rings()], [1, 1])
 
-    @in_ci
     def test_light_mode(self) -> None:
         ring = self.succeed(EVENTS, options={"mode": "light"}).ring()
         self.assertEqual({record.kind for record in ring.records} - {"optimizer"}, {"step"})
