@@ -75,6 +75,20 @@ class Optimize(unittest.TestCase):
         self.assertTrue(found["loss"]["parity"])
         self.assertGreater(answer["speedup"]["low"], 1)
 
+    def assert_predict_agrees(self, answer: dict[str, Any]) -> None:
+        """What is predicted for a fix is what `gapless predict` says of the run that was recorded first."""
+        predicted = [item for item in answer["applied"] + answer["refused"] if item.get("predicted")]
+        self.assertTrue(predicted, "nothing was predicted")
+        for item in predicted:
+            done = subprocess.run(
+                [PROGRAM, "predict", self.folder / "out" / "profile", "--what", item["fix"], "--json"],
+                check=False, capture_output=True, text=True,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = json.loads(done.stdout)["predictions"][0]["speedup"]
+            for bound in ("low", "expected", "high"):
+                self.assertAlmostEqual(said[bound], item["predicted"][bound], places=9, msg=f"{item['fix']}: {bound}")
+
     def assert_refused(self, answer: dict[str, Any], fix: str, outcome: str, because: str) -> None:
         found = self.of(answer, fix)
         self.assertEqual(found["outcome"], outcome, found)
@@ -87,6 +101,7 @@ class Repairs(Optimize):
     def test_slow_loader(self) -> None:
         answer = self.run_it("--only", "workers", script=PLANTED / "slow_loader.py")
         self.assert_repaired(answer, "workers")
+        self.assert_predict_agrees(answer)
         patch = (self.folder / "out" / "optimized.patch").read_text()
         self.assertIn("num_workers=", patch)
         self.assertTrue((self.folder / "out" / "report.html").exists())

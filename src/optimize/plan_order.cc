@@ -24,10 +24,12 @@ Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, doub
                   double slow_start_s) {
   const Fix& fix = *candidate.item.fix;
   Promise promise{.speedup = std::max(candidate.score, 1.0)};
+  promise.expected = candidate.predicted ? candidate.predicted->expected : promise.speedup;
   promise.at_once = candidate.does_not_apply || !candidate.skip.empty() || !fix.own_file.empty();
   const auto found = screened.find(candidate.item.ToString());
   const BlockArm* const arm = found == screened.end() ? nullptr : &found->second;
-  if (arm != nullptr && arm->sequence.size() >= kMinPairs) promise.speedup = 1 / arm->sequence.Interval().expected;
+  if (arm != nullptr && arm->sequence.size() >= kMinPairs)
+    promise.speedup = promise.expected = 1 / arm->sequence.Interval().expected;
   const double slow_s = fix.trial.slow_start ? slow_start_s : 0, warm_s = run_s + slow_s / 2;
   promise.later_run_s = warm_s;
   promise.trial_s = promise.min_trial_s = run_s + slow_s;

@@ -28,7 +28,8 @@ using ScreenedArms = std::map<std::string, BlockArm, std::less<>>;
 
 // A Promise is the expected gain and cost of a candidate's trial; times in s.
 struct Promise {
-  double speedup = 1;      // expected
+  double speedup = 1;      // that it is ordered by
+  double expected = 1;     // the speedup that `gapless predict` gives, or that blocks have measured
   double trial_s = 0;      // until it is decided
   double min_trial_s = 0;  // with as few pairs as can decide
   double later_run_s = 0;  // a run with it, once its compiler's cache is warm

@@ -42,6 +42,18 @@ TEST(PlanOrder, WhatBlocksMeasuredTakesThePlaceOfThePrediction) {
   EXPECT_DOUBLE_EQ(promise.trial_s, 5) << "its blocks are clear: one run is left";
 }
 
+// A riskier class costs a candidate its place among equals, not a part of the number that people read.
+TEST(PlanOrder, WhatIsExpectedIsThePredictionAndNotThePlaceInTheOrder) {
+  Candidate predicted = Of("workers=2", 1.86);
+  predicted.predicted = RatioInterval{.low = 1.6, .high = 2.1, .expected = 1.88};
+  const Promise promise = PromiseOf(predicted, {}, 5, true);
+  EXPECT_DOUBLE_EQ(promise.expected, 1.88);
+  EXPECT_DOUBLE_EQ(promise.speedup, 1.86);
+  ScreenedArms screened;
+  screened.insert({"workers=2", Measured("workers=2", 1.3, 12)});
+  EXPECT_NEAR(PromiseOf(predicted, screened, 5, true).expected, 1.3, 0.01) << "blocks have measured it since";
+}
+
 TEST(PlanOrder, ASlowStartTakesWhatTheFirstOneTook) {
   const Candidate compile = Of("compile=default", 1.3);
   EXPECT_DOUBLE_EQ(PromiseOf(compile, {}, 5, true, 90).min_trial_s, 5 + 90 + 5 + 45) << "half of it once it is cached";

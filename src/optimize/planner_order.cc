@@ -88,7 +88,7 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
                                          times.needs_proof ? ", and " : " and only ", words(left_s),
                                          " of the budget are left: --budget gives more");
   if (is_wanted)
-    result_.untried.push_back({.item = decision.item, .promise = times.promise.speedup, .needs_s = times.trial_s});
+    result_.untried.push_back({.item = decision.item, .promise = times.promise.expected, .needs_s = times.trial_s});
   return false;
 }
 

@@ -51,6 +51,12 @@ Unexpected NoSuchItem(std::string_view name) {
               nearest.empty() ? "gapless predict --list" : StrCat("did you mean ", nearest, "?"));
 }
 
+// `fused_optimizer=fused` and `=foreach` are tried apart and predicted alike: both names mean the one prediction.
+bool IsValueOfTrial(const Fix& fix, std::string_view value) {
+  const ValueGrammar& grammar = fix.trial.grammar;
+  return fix.has_trial() && !fix.trial.value.empty() && grammar.accepts != nullptr && grammar.accepts(value);
+}
+
 }  // namespace
 
 std::string WhatIfItem::ToString() const {
@@ -79,7 +85,7 @@ Result<std::vector<WhatIfItem>> ParseItems(std::string_view text) {
     WhatIfItem item = ItemIn(word);
     const Fix* fix = FindFixWithModel(item.name);
     if (fix == nullptr) return NoSuchItem(item.name);
-    if (fix->model.value.empty() && !item.value.empty())
+    if (fix->model.value.empty() && !item.value.empty() && !IsValueOfTrial(*fix, item.value))
       return Fail(ErrorCode::kUsage, StrCat(item.name, " takes no value"), Printable(word));
     if (fix->model.needs_value() && item.value.empty())
       return Fail(ErrorCode::kUsage, StrCat(item.name, " needs a value: ", item.name, "=", fix->model.value),

@@ -101,7 +101,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const Amounts device = OnDevice(trace, passes), host = OnHost(trace, passes, times.graph());
   WhatIfEffect effect;
   if (!HasOperators(trace))
-    effect.refusal = kNoOperators;
+    effect.refusal = WhyNoOperators(trace);
   else if (device.backward_ns == 0)
     effect.refusal = "no backward pass was recorded";
   else if (ComputesAgain(trace, passes))

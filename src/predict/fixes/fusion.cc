@@ -85,7 +85,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const Trace& trace = input.trace();
   WhatIfEffect effect;
   if (!HasOperators(trace)) {
-    effect.refusal = kNoOperators;
+    effect.refusal = WhyNoOperators(trace);
     return effect;
   }
   Fused fused(trace, ValueFor(estimate, 1, 0.5, 0));

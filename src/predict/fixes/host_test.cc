@@ -142,6 +142,14 @@ TEST(Threads, WhoseNumberIsNotKnownAreRefused) {
   EXPECT_NE(AskOf(run, "threads=2").effect.refusal, "");
 }
 
+// `optimize` names its candidates by their values; `predict` answers to each of these names.
+TEST(Items, OfATrialMayBePredicted) {
+  EXPECT_TRUE(ParseItems("fused_optimizer=fused"));
+  EXPECT_TRUE(ParseItems("fused_optimizer=foreach"));
+  EXPECT_FALSE(ParseItems("fused_optimizer=quickly"));
+  EXPECT_FALSE(ParseItems("pin=fast")) << "a fix that is tried without a value";
+}
+
 TEST(ChannelsLast, OfConvolutionsOnTheHostIsRefused) {
   HandMade made;
   made.Operator("aten::mkldnn_convolution", 0, 5'000'000);
@@ -149,6 +157,8 @@ TEST(ChannelsLast, OfConvolutionsOnTheHostIsRefused) {
   const Asked asked = AskOf(run, "channels_last");
   EXPECT_EQ(asked.effect.nothing, "") << "there are convolutions";
   EXPECT_NE(asked.effect.refusal, "");
+  for (const std::string_view of_kernels : {"checkpoint", "fusion", "sdpa"})
+    EXPECT_TRUE(AskOf(run, of_kernels).effect.refusal.starts_with("no kernel was recorded")) << of_kernels;
 }
 
 TEST(Workers, OfWhichTheNumberIsNotKnownAreRefused) {

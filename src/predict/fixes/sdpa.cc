@@ -116,7 +116,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
   if (!HasOperators(trace)) {
-    effect.refusal = kNoOperators;
+    effect.refusal = WhyNoOperators(trace);
     return effect;
   }
   const double speed = ProductSpeed(input);

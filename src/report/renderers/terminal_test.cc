@@ -154,6 +154,7 @@ TEST_F(RendererTest, ARunWithoutGpuWorkSaysSoAndShowsOperators) {
   Load({MakeTrace(0, "aten::conv2d")});
   const std::string text = Render("terminal");
   EXPECT_TRUE(Contains(text, "no GPU work")) << text;
+  EXPECT_TRUE(Contains(text, "nothing to fix was found in what the host did")) << text;
   EXPECT_TRUE(Contains(text, "aten::conv2d")) << text;
   EXPECT_TRUE(Contains(text, "ProfilerActivity.CUDA")) << text;
 }

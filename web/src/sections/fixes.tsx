@@ -183,7 +183,7 @@ function Nothing({data: {analyze, page}}: {data: Data}) {
     <div class="todo">
       <p>
         {noWork
-          ? "Without work on a GPU there is nothing to weigh what the host does against."
+          ? "No rule found anything in what the host did that costs enough to be worth a change."
           : "No rule found anything that costs enough to be worth a change."}
       </p>
       {page.advice && <Snippet text={page.advice} label="the advice" />}

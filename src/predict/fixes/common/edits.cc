@@ -40,4 +40,9 @@ bool HasOperators(const Trace& trace) {
   return std::any_of(trace.gpu_ops.op.begin(), trace.gpu_ops.op.end(), [](SliceId op) { return op.valid(); });
 }
 
+std::string_view WhyNoOperators(const Trace& trace) {
+  return trace.gpu_ops.size() == 0 ? "no kernel was recorded: what this brings where the host computes is not modelled"
+                                   : "operators were not recorded: what launched the kernels is not known";
+}
+
 }  // namespace gapless::internal

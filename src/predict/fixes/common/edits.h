@@ -29,7 +29,8 @@ const TraceTimeline* TimelineOf(const WhatIfInput& input);
 
 // Is the operator known that launched some of the recording's kernels?
 bool HasOperators(const Trace& trace);
-inline constexpr std::string_view kNoOperators = "operators were not recorded: what launched the kernels is not known";
+// Returns the reason why a fix of kernels by their operators refuses a recording in which no such operator is known.
+std::string_view WhyNoOperators(const Trace& trace);
 inline constexpr std::string_view kNoHost = "the host was not recorded: what it does, and waits for, is not known";
 
 }  // namespace gapless::internal

@@ -11,6 +11,7 @@
 //       → load batches in worker processes: num_workers=2 instead of 0 (minutes)
 #include <algorithm>
 
+#include "analyses/rows/operators.h"
 #include "base/strings.h"
 #include "report/amounts.h"
 #include "report/renderers/terminal/sections.h"
@@ -181,13 +182,15 @@ std::string Together(const Report& report, const Paint& paint) {
 
 std::string BottlenecksSection(const Report& report, const Paint& paint) {
   const auto& found = report.diagnosis.bottlenecks;
-  if (report.summary.total.wall_ns == 0 && found.empty()) return {};
+  const bool only_host = report.summary.total.wall_ns == 0;
+  if (only_host && report.tables.Get<OperatorsRows>().rows() == 0 && found.empty()) return {};
   const std::vector<int> places = PlacesOf(found);
   const int last = places.empty() ? 0 : *std::ranges::max_element(places);
   const std::string not_to_fix = NotToFix(report, paint);
   if (last == 0) {
     const std::string_view why = found.empty() ? ": no rule reached its threshold\n" : "\n";
-    return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), why, not_to_fix);
+    return StrCat(paint.In(Tone::kBold, "nothing to fix was found"), only_host ? " in what the host did" : "", why,
+                  not_to_fix);
   }
   std::string out = paint.In(Tone::kBold, "what to fix, and what each brings after those above it") + "\n";
   // Places are ascending over the list, so the first kMaxShown places are the most worthwhile findings.
