@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Files of an extension point in batches (tools/batch_points.py): the same local names in several, names that a macro would break.
+And names that sources of a room must not share (tools/check_local_names.py).
 
 usage: batch_points_test.py
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
 import batch_points
+import check_local_names
 
 HEADER = """\
 #pragma once
@@ -94,6 +96,21 @@ class Batches(unittest.TestCase):
     def test_batches_have_about_the_same_size(self) -> None:
         files = [self.file(f"file{number}", number) for number in range(13)]
         self.assertEqual([len(batch) for batch in batch_points.split(files, 12)[0]], [7, 6])
+
+
+class LocalNames(unittest.TestCase):
+    def test_values_of_a_plain_enumeration_are_names(self) -> None:
+        text = "namespace {\nenum List : uint8_t { kCompute, kCopies };\nenum class Kind { kPlain };\n}  // namespace\n"
+        found = {name for _, name, _ in check_local_names.names(text, local=True)}
+        self.assertEqual(found, {"List", "kCompute", "kCopies", "Kind"})
+
+    def test_only_functions_that_take_something_else_share_a_name(self) -> None:
+        shared = [("Names", "type", "a.cc"), ("Names(int)", "function", "b.cc")]
+        self.assertEqual(list(check_local_names.clashes(shared)), ["Names is local to a.cc and to b.cc"])
+        overloads = [("Names(double)", "function", "a.cc"), ("Names(int)", "function", "b.cc")]
+        self.assertEqual(list(check_local_names.clashes(overloads)), [])
+        twice = [("Names(int)", "function", "a.cc"), ("Names(int)", "function", "b.cc")]
+        self.assertEqual(list(check_local_names.clashes(twice)), ["Names(int) is local to a.cc and to b.cc"])
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ def names_of_headers() -> dict[str, dict[str, str]]:
     return found
 
 
-def told_apart_by_nothing(found: list[tuple[str, str, str]]) -> Iterator[str]:
+def clashes(found: list[tuple[str, str, str]]) -> Iterator[str]:
     """Sources that declare one name: only functions which take other parameters may. `found` has name, kind and source of each."""
     only_functions = all(kind == "function" for _, kind, _ in found)
     for name in sorted({name for name, _, _ in found} if only_functions else {found[0][0].split("(")[0]}):
@@ -116,7 +116,7 @@ def problems() -> Iterator[str]:
             if header and around in OWN:
                 yield f"{plain} is local to {shown} and defined in {header}"
     for found in places.values():
-        yield from told_apart_by_nothing(found)
+        yield from clashes(found)
 
 
 def main() -> int:
