@@ -53,6 +53,22 @@ trainers = [threading.Thread(target=train, args=(40, seed)) for seed in range(4)
 [thread.join() for thread in trainers]
 print("done", threads())
 """
+# Without an optimiser the agent looks at the calls of models, so that its wrapper is in place while a window records stacks.
+BY_HAND = """
+net, done = torch.nn.Linear(4, 8), []
+def by_hand():
+    for number in range(30):
+        net(torch.randn(8, 4)).pow(2).mean().backward()
+        with torch.no_grad():
+            for parameter in net.parameters():
+                parameter.sub_(0.01 * parameter.grad)
+        net.zero_grad()
+        done.append(number)
+thread = threading.Thread(target=by_hand)
+thread.start()
+thread.join()
+print(len(done))
+"""
 ONE_AFTER_THE_OTHER = """
 results = []
 for seed in range(5):
@@ -185,6 +201,12 @@ class Threads(AgentTest):
     def test_several_threads_train(self) -> None:
         self.both(FOUR_THREADS)
         self.both(ONE_AFTER_THE_OTHER)
+
+    @in_ci
+    def test_parameters_are_written_by_hand(self) -> None:
+        done = self.both(BY_HAND)
+        self.assertEqual(done.out, "30\n")
+        self.assertEqual(len(self.recorded(done)), 6, "the whole window")
 
     def test_thread_pool(self) -> None:
         self.both(POOL)

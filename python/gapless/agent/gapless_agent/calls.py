@@ -31,19 +31,20 @@ class Calls:
     def around(self, original: Callable[..., Any], asked: Callable[[Any], bool]) -> Callable[..., Any]:
         """`original`, with a record of each call of a module that is asked for."""
         agent = self.agent
+        calls = self
 
-        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self.guard.on or not asked(self_):
-                return original(self_, *args, **kwargs)
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if not calls.guard.on or not asked(self):
+                return original(self, *args, **kwargs)
             entered = time.perf_counter_ns()
-            begin = self._mark()
+            begin = calls._mark()
             unix_ns, begun = time.time_ns(), time.perf_counter_ns()
-            result = original(self_, *args, **kwargs)
+            result = original(self, *args, **kwargs)
             ended = time.perf_counter_ns()
             try:
-                self._called(unix_ns, ended - begun, begin, args, kwargs)
+                calls._called(unix_ns, ended - begun, begin, args, kwargs)
             except Exception as error:
-                self.guard.failed(error)
+                calls.guard.failed(error)
             agent.hook_calls += 1
             agent.cost_ns += time.perf_counter_ns() - ended + begun - entered
             return result

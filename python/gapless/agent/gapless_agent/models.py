@@ -217,14 +217,15 @@ class Models:
 
     def _around_class(self, kind: type) -> Callable[..., Any]:
         handlers, ident, thread = self.handlers, threading.get_ident, self.agent.main_thread
+        models = self
 
-        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            entry = handlers.get(id(self_))
-            plain = self._plain(kind)
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+            entry = handlers.get(id(self))
+            plain = models._plain(kind)
             try:
-                if entry is None or type(self_) is not kind or not self.agent.on or ident() != thread:
-                    return plain(self_, *args, **kwargs)
-                return entry[1](plain, self_, args, kwargs)
+                if entry is None or type(self) is not kind or not models.agent.on or ident() != thread:
+                    return plain(self, *args, **kwargs)
+                return entry[1](plain, self, args, kwargs)
             except BaseException as error:
                 hide(error)
                 raise

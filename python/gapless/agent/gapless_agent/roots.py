@@ -6,6 +6,9 @@ duration of an outermost call. So submodules are never slowed down, and what tor
 known, only its class is wrapped. As soon as the program makes an optimiser, or compiles a function that may call the model, all of
 it is gone.
 
+A wrapper of `__call__` must have the module as its local `self`, and close over nothing of that name: PyTorch's profiler takes the frame
+of `Module.__call__` for the call of a module and reads the module from there, in threads also while the wrapper is in place.
+
 Fixes that work on the model look for it in the same way (`models.py`), through the same wrapper: then it stays until they know theirs.
 """
 
@@ -94,32 +97,33 @@ class Roots:
 
     def _around_any(self, original: Callable[..., Any]) -> Callable[..., Any]:
         generation = self.generation
+        roots = self
 
-        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
-            agent = self.agent
-            if generation != self.generation or not self.guard.on or threading.get_ident() != agent.main_thread:
-                return original(self_, *args, **kwargs)
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+            agent = roots.agent
+            if generation != roots.generation or not roots.guard.on or threading.get_ident() != agent.main_thread:
+                return original(self, *args, **kwargs)
             if agent.in_loader:  # a transform of the dataset, which is no model
-                return original(self_, *args, **kwargs)
-            models = self.models
+                return original(self, *args, **kwargs)
+            models = roots.models
             failed = True
-            self._guarded(self._look_away)
+            roots._guarded(roots._look_away)
             try:
-                if models.searches and models.meets(self_):
-                    result = models.through(original, self_, args, kwargs)
+                if models.searches and models.meets(self):
+                    result = models.through(original, self, args, kwargs)
                 else:
-                    result = original(self_, *args, **kwargs)
+                    result = original(self, *args, **kwargs)
                 failed = False
             except BaseException as error:
                 hide(error)
                 raise
             finally:
-                if models.searches or (failed and self.counts_calls and not self.optimizers.made_any):
-                    self._guarded(self._look)
-            if not self.counts_calls:
+                if models.searches or (failed and roots.counts_calls and not roots.optimizers.made_any):
+                    roots._guarded(roots._look)
+            if not roots.counts_calls:
                 return result
             entered = time.perf_counter_ns()
-            self._guarded(self._called, self_)
+            roots._guarded(roots._called, self)
             agent.hook_calls += 1
             agent.cost_ns += time.perf_counter_ns() - entered
             return result
@@ -162,16 +166,17 @@ class Roots:
         agent = self.agent
         if self.timed is not None:
             original = self.timed.around(original, self._counts)
+        roots = self
 
-        def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                result = original(self_, *args, **kwargs)
+                result = original(self, *args, **kwargs)
             except BaseException as error:
                 hide(error)
                 raise
-            if self._counts(self_):
+            if roots._counts(self):
                 entered = time.perf_counter_ns()
-                self._guarded(self.steps.fired, self.source, layout.FLAG_INFERENCE)
+                roots._guarded(roots.steps.fired, roots.source, layout.FLAG_INFERENCE)
                 agent.hook_calls += 1
                 agent.cost_ns += time.perf_counter_ns() - entered
             return result
