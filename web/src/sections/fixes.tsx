@@ -177,14 +177,17 @@ function Fix({of: bottleneck, place, analyze, path}: {of: Bottleneck; place: num
 }
 
 /** The text for an empty list: nothing to fix, or too little was recorded. */
-function Nothing({data: {analyze, page}}: {data: Data}) {
-  const noWork = !analyze.breakdown?.length;
+function Nothing({data: {analyze, page, tables}}: {data: Data}) {
+  const hasWork = (analyze.breakdown?.length ?? 0) > 0;
+  const hasHost = (tables.get("operators")?.rows ?? 0) > 0;
   return (
     <div class="todo">
       <p>
-        {noWork
-          ? "No rule found anything in what the host did that costs enough to be worth a change."
-          : "No rule found anything that costs enough to be worth a change."}
+        {hasWork
+          ? "No rule found anything that costs enough to be worth a change."
+          : hasHost
+            ? "No rule found anything in what the host did that costs enough to be worth a change."
+            : "Neither work on a GPU nor operators of the host were recorded, so nothing can be judged."}
       </p>
       {page.advice && <Snippet text={page.advice} label="the advice" />}
       <Snippet text={page.query} label="the query" />
