@@ -56,7 +56,8 @@ constexpr int kDefaultHz = 10, kMaxHz = 100;
 
 void Say(const std::string& text) { std::fputs(StrCat("gapless: ", RedactText(text), "\n").c_str(), stderr); }
 
-// The figures of the summary, over all training processes: of costs the worst, of steps the most.
+// The figures of the summary, over all processes that train, or all that call a model if none does: of costs the worst,
+// of steps the most.
 struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
@@ -89,12 +90,14 @@ std::string OverheadText(const Seen& seen) {
 Seen Count(const LaunchResult& result) {
   Seen seen;
   std::set<std::string> folders;
+  const bool trains = std::ranges::any_of(result.processes, [](const auto& process) { return process->trains; });
   for (const auto& process : result.processes) {
     const wire::RingHeader& header = process->ring.header();
     if (header.role != wire::AgentRole::kTrains || header.step == 0) continue;
+    seen.recordings += process->recordings.size();
+    if (process->trains != trains) continue;
     folders.insert(process->folder);
     seen.steps = std::max(seen.steps, header.step);
-    seen.recordings += process->recordings.size();
     // The slowest of several ranks counts, because the others wait for it in collectives.
     seen.agent_cost_ns = std::max(seen.agent_cost_ns, static_cast<int64_t>(header.cost_ns / header.step));
     if (process->steps_ns > 0)

@@ -78,7 +78,8 @@ void WriteProcess(JsonWriter& json, const AgentProcess& process) {
   json.BeginObject();
   json.Field("pid", header.pid);
   json.Field("folder", process.folder);
-  json.Field("role", header.role == wire::AgentRole::kLoads ? "loads data" : "trains");
+  const bool only_infers = header.step > 0 && !process.trains;
+  json.Field("role", header.role == wire::AgentRole::kLoads ? "loads data" : only_infers ? "only infers" : "trains");
   if (header.rank >= 0) json.Field("rank", header.rank);
   if (header.world_size > 0) json.Field("world_size", header.world_size);
   json.FieldUnlessEmpty("versions", TextOf(header.versions));

@@ -65,6 +65,7 @@ void NoteStep(AgentProcess& process, const wire::RingRecord& record) {
   else if (!process.was_recorded && (record.flags & wire::kStepFirst) == 0)
     process.other_steps.Add(record.dur_ns);
   process.was_recorded = recorded;
+  process.trains = process.trains || (record.flags & wire::kStepInference) == 0;
 }
 
 void Note(AgentProcess& process, const wire::RingRecord& record) {
@@ -153,10 +154,11 @@ bool RingKeeper::AnyAlive() const {
 }
 
 uint64_t RingKeeper::steps() const {
-  uint64_t most = 0;
+  std::pair<bool, uint64_t> most{};
   for (const auto& process : processes_)
-    if (process->ring.header().role == wire::AgentRole::kTrains) most = std::max(most, process->ring.header().step);
-  return most;
+    if (process->ring.header().role == wire::AgentRole::kTrains)
+      most = std::max(most, {process->trains, process->ring.header().step});
+  return most.second;
 }
 
 }  // namespace gapless::internal

@@ -34,6 +34,7 @@ struct AgentProcess {
   int64_t last_step_ns = 0;               // duration of the last step; 0: none yet
   int64_t steps_ns = 0;                   // total time of all steps
   bool was_recorded = false;              // the last step
+  bool trains = false;                    // a step was seen that was more than a call of a model
   // Durations of the steps that the profiler recorded, and of the others but the first and those behind a recording.
   StepHistory recorded_steps{}, other_steps{};
   bool ended = false;
@@ -59,7 +60,7 @@ class RingKeeper {
   std::vector<std::unique_ptr<AgentProcess>>& processes() { return processes_; }
   const std::vector<std::unique_ptr<AgentProcess>>& processes() const { return processes_; }
   int folder() const { return folder_.get(); }  // the open folder of the run
-  // Steps of the process that has done most; 0: none.
+  // Steps of the process that has done most, of those that train if any does; 0: none.
   uint64_t steps() const;
   // Returns true if a process of the run is still active on this host.
   bool AnyAlive() const;

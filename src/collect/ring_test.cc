@@ -119,6 +119,20 @@ TEST_F(Rings, AreSavedRecordByRecord) {
   EXPECT_EQ(fs::file_size(run_ + "/rank3/agent-42.events"), 4096U + 30 * 64);
 }
 
+TEST_F(Rings, StepsAreThoseOfTheProcessThatTrains) {
+  RingFile learner(8), actor(64);
+  learner.AddStep(0, 100, 1);
+  actor.header.pid = 43;
+  for (int step = 0; step < 30; ++step) actor.AddStep(step, 100 + step, 1).flags = wire::kStepInference;
+  Write(actor, "agent-43.ring");
+  RingKeeper keeper(run_, true);
+  keeper.Drain(true);
+  EXPECT_EQ(keeper.steps(), 30U) << "nobody trains";
+  Write(learner);
+  keeper.Drain(true);
+  EXPECT_EQ(keeper.steps(), 1U);
+}
+
 TEST_F(Rings, ThatWereSavedWholeGoWhenTheirProcessHasEnded) {
   RingFile ring(8);
   ring.AddStep(0, 100, 1);

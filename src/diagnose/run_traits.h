@@ -5,15 +5,11 @@
 #include <string>
 
 #include "analyses/analysis.h"
+#include "trace/workload.h"
 
 namespace gapless::internal {
 
-// kUnknown: only GPU operations were recorded, and their names do not show it.
-enum class Workload : uint8_t { kUnknown, kTraining, kInference, kServing };
-
-// Serving: an engine's iterations, its Python frames, or kernels that fill a paged cache of keys and values. Training:
-// a backward pass or an optimizer. Inference: operators of a model without either. Reads the texts of primary
-// recordings.
+// What the primary recordings show together.
 Workload WorkloadOf(const Run& run);
 // Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the
 // program was recorded: else advice in its words is of no use.
@@ -24,7 +20,6 @@ bool UsesPipeline(const Run& run);
 
 // Returns true if the calls are those of another runtime than CUDA's and HIP's: Ascend's, Cambricon's, SYCL's.
 bool UsesOtherDevices(const Run& run);
-std::string_view ToString(Workload workload);  // "" of kUnknown
 // Returns true if a recording was cut off before any work of the device, which recorders write last, though a device is
 // described or was launched on. Nothing can be said then of where the time goes: the host's own time may be hidden
 // behind the device.

@@ -142,14 +142,15 @@ Identity IdentityOf(const Trace& trace) {
   const bool wall = Known(info.start_unix_ns);
   const int64_t start = wall ? info.start_unix_ns : info.origin_ns;
   const bool uses_device = trace.gpu_ops.size() > 0;
+  const bool has_life = wall && Known(info.process_start_unix_ns) && Known(info.process_end_unix_ns);
   return {.host = HostOf(trace),
           .path = info.path,
           .profiler = info.format,
           .pid = info.pid,
           .rank = info.rank,
           .world_size = info.world_size,
-          .start_ns = start,
-          .end_ns = start + info.dur_ns,
+          .start_ns = has_life ? std::min(start, info.process_start_unix_ns) : start,
+          .end_ns = has_life ? std::max(start + info.dur_ns, info.process_end_unix_ns) : start + info.dur_ns,
           .wall_clock = wall,
           .has_rows = uses_device || trace.slices.size() > 0,
           .uses_device = uses_device,

@@ -36,9 +36,10 @@ enum class Relation : uint8_t {
   kSameJob,      // two processes of one job: ranks, or a rank and the processes that it started
   kRankClash,    // two processes that both say to be the same rank, at the same time or without a common clock
   kOtherJob,     // jobs of different sizes
-  kOtherTime     // the program at another time; or nothing says that they belong together
+  kOtherTime,    // the program at another time; or nothing says that they belong together
+  kBeside        // a process of the job that only calls models, beside one that trains (decided in trace/run.cc)
 };
-Relation Relate(const Identity& a, const Identity& b);
+Relation Relate(const Identity& a, const Identity& b);  // never kBeside
 
 inline bool IsOneProcess(Relation relation) { return relation <= Relation::kSameProcess; }
 inline bool GoTogether(Relation relation) { return relation <= Relation::kSameJob; }

@@ -4,15 +4,20 @@
 //   - One process at one time: only the recording with the most rows is primary.
 //   - One process at several times, or several processes of one job: parts of one execution, all primary.
 //   - All others: executions of their own. The one with the most processes becomes execution 0.
+//   - A process that only calls models (an actor, an evaluation) beside one that trains, of the same rank or both
+//     without: an execution of its own, too. The steps of a job are those of its training, and the time of the others
+//     is not spent in them.
 //   - What was recorded around the processes (telemetry of a host: counters only): belongs to the execution it
 //     shares most time with, and founds one only when nothing else was recorded. Metrics of kernels have no
 //     time and go with the first.
 #include "trace/run.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "trace/formats.h"
+#include "trace/workload.h"
 
 namespace gapless::internal {
 namespace {
@@ -111,27 +116,83 @@ void PutLargestFirst(std::vector<std::vector<size_t>>& executions, const std::ve
   std::rotate(executions.begin(), executions.begin() + largest, executions.begin() + largest + 1);
 }
 
+// Each recording has the index of the first one of the same process.
+std::vector<size_t> FirstOfProcess(const std::vector<Identity>& known) {
+  std::vector<size_t> first(known.size());
+  for (size_t i = 0; i < known.size(); ++i) {
+    size_t j = 0;
+    while (j < i && !IsOneProcess(Relate(known[j], known[i]))) ++j;
+    first[i] = j < i ? first[j] : i;
+  }
+  return first;
+}
+
+// Decides whether two recordings go together; those of two processes do if any two of these processes do. The
+// profiler's windows of two processes rarely fall into the same seconds; what our agent saw of each covers all of it.
+class Together {
+ public:
+  explicit Together(const std::vector<Identity>& known)
+      : known_(known), first_(FirstOfProcess(known)), recordings_(known.size()) {
+    for (size_t i = 0; i < known.size(); ++i) recordings_[first_[i]].push_back(i);
+  }
+
+  bool operator()(size_t a, size_t b) const {
+    const Relation relation = Relate(known_[a], known_[b]);
+    if (relation != Relation::kOtherTime) return GoTogether(relation);
+    for (const size_t i : recordings_[first_[a]])
+      for (const size_t j : recordings_[first_[b]])
+        if (Relate(known_[i], known_[j]) == Relation::kSameJob) return true;
+    return false;
+  }
+  size_t first(size_t of) const { return first_[of]; }
+
+ private:
+  const std::vector<Identity>& known_;
+  std::vector<size_t> first_;
+  std::vector<std::vector<size_t>> recordings_;  // of the process that begins with this one
+};
+
+// Sets apart what only calls models beside training, as execution `apart`.
+void SetBesideApart(std::vector<RunTrace>& traces, const Together& together, int apart) {
+  std::map<std::pair<int, int64_t>, std::map<size_t, std::vector<size_t>>> jobs;  // execution and rank; process
+  for (size_t i = 0; i < traces.size(); ++i)
+    if (!IsSurroundings(*traces[i].trace)) jobs[{traces[i].execution, traces[i].rank()}][together.first(i)].push_back(i);
+  for (const auto& [job, processes] : jobs) {
+    if (processes.size() < 2) continue;
+    std::map<JobPart, std::vector<size_t>> by_part;
+    for (const auto& [first, recordings] : processes) {
+      JobPart part = JobPart::kUnknown;
+      for (const size_t i : recordings) part = std::max(part, PartOf(*traces[i].trace));
+      by_part[part].insert(by_part[part].end(), recordings.begin(), recordings.end());
+    }
+    if (!by_part.contains(JobPart::kTrains)) continue;
+    for (const size_t i : by_part[JobPart::kOnlyCalls])
+      traces[i].execution = apart, traces[i].relation = Relation::kBeside;
+  }
+}
+
 // Each trace joins the first execution with all of whose traces it goes together. Returns the number of executions.
 int AssignExecutions(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
   std::vector<size_t> by_time, surroundings;
   for (size_t i = 0; i < traces.size(); ++i) (IsSurroundings(*traces[i].trace) ? surroundings : by_time).push_back(i);
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](size_t a, size_t b) { return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start; });
+  const Together together(known);
   std::vector<std::vector<size_t>> executions;
   for (const size_t i : by_time) {
-    size_t execution = 0;
-    for (; execution < executions.size(); ++execution)
-      if (std::all_of(executions[execution].begin(), executions[execution].end(),
-                      [&](size_t other) { return GoTogether(Relate(known[i], known[other])); }))
-        break;
-    if (execution == executions.size()) executions.emplace_back();
-    executions[execution].push_back(i);
+    const auto joins = [&](const std::vector<size_t>& execution) {
+      return std::ranges::all_of(execution, [&](size_t other) { return together(i, other); });
+    };
+    const auto found = std::ranges::find_if(executions, joins);
+    (found == executions.end() ? executions.emplace_back() : *found).push_back(i);
   }
   PutLargestFirst(executions, known);
   for (size_t execution = 0; execution < executions.size(); ++execution)
     for (const size_t i : executions[execution]) traces[i].execution = static_cast<int>(execution);
   const size_t founded = executions.size();
   PlaceSurroundings(traces, surroundings, std::move(executions));
+  const int last = traces.empty() ? 0 : std::ranges::max_element(traces, {}, &RunTrace::execution)->execution;
+  SetBesideApart(traces, together, last + 1);
   return static_cast<int>(founded);
 }
 
@@ -139,7 +200,7 @@ int AssignExecutions(std::vector<RunTrace>& traces, const std::vector<Identity>&
 // another time.
 void ExplainApart(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
   for (RunTrace& run_trace : traces) {
-    if (run_trace.execution == 0) continue;
+    if (run_trace.execution == 0 || run_trace.relation == Relation::kBeside) continue;
     run_trace.relation = Relation::kOtherTime;
     for (const RunTrace& other : traces) {
       if (other.execution != 0 || IsSurroundings(*other.trace)) continue;

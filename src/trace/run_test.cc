@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/strings.h"
 #include "trace/builder.h"
 #include "trace/formats.h"
 
@@ -60,6 +61,80 @@ TEST(Run, TheSameRankInAnotherProcessIsAnotherExecution) {
 TEST(Run, ProcessesWithoutRanksBelongTogetherWhenTheyOverlapInTime) {
   EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 1050, 10)}).primary().size(), 2U);
   EXPECT_EQ(Job({Recording(kAbsent, 10, 1000, 10), Recording(kAbsent, 11, 9000, 10)}).primary().size(), 1U);
+}
+
+// A recording of one operator each 10 ns, and what our agent says of the whole process.
+std::shared_ptr<const Trace> Operators(std::string_view name, int64_t pid, int64_t start, int64_t rank = kAbsent) {
+  TraceBuilder builder;
+  auto& shard = builder.NewShard();
+  for (int64_t i = 0; i < 4; ++i)
+    shard.Add(SliceRow{.name = shard.Text(name), .pid = pid, .tid = 1, .ts_ns = start + i * 10, .dur_ns = 10});
+  builder.info().rank = rank;
+  builder.info().start_unix_ns = start;
+  builder.info().path = name;
+  return std::make_shared<Trace>(std::move(builder).Finish());
+}
+std::shared_ptr<const Trace> OfAgent(std::string_view role, int64_t pid, int64_t start, int64_t end,
+                                     int64_t process_start = kAbsent) {
+  TraceBuilder builder;
+  auto& shard = builder.NewShard();
+  for (const int64_t ts : {start, end - 10})
+    shard.Add(SliceRow{.name = shard.Text("Python GC"), .pid = pid, .tid = 1, .ts_ns = ts, .dur_ns = 10});
+  builder.AddEnvironment(std::string(kAgentRoleKey), std::string(role));
+  builder.info().format = kAgentFormat;
+  builder.info().process_start_unix_ns = process_start;
+  builder.info().process_end_unix_ns = end;
+  builder.info().start_unix_ns = start;
+  builder.info().path = "agent";
+  return std::make_shared<Trace>(std::move(builder).Finish());
+}
+// The paths of what is in the numbers, and the relations of what is not.
+std::string Shown(const Job& run) {
+  std::string text;
+  for (const RunTrace& of : run.traces())
+    if (of.execution == 0) text += StrCat(of.trace->info.path, " ");
+  for (const RunTrace& of : run.traces())
+    if (of.execution != 0) text += StrCat(of.relation == Relation::kBeside ? "beside: " : "apart: ", of.trace->info.path, " ");
+  return text;
+}
+
+TEST(Run, AProcessThatOnlyCallsModelsIsBesideTheOneThatTrains) {
+  const auto learner = Operators("AddmmBackward0", 10, 1000), actor = Operators("aten::linear", 11, 1010);
+  EXPECT_EQ(Shown(Job({actor, learner})), "AddmmBackward0 beside: aten::linear ");
+  EXPECT_EQ(Shown(Job({actor, actor})), "aten::linear aten::linear ") << "nobody trains: all of it is the program";
+  EXPECT_EQ(Shown(Job({learner, Operators("Optimizer.step#SGD.step", 11, 1010)})),
+            "AddmmBackward0 Optimizer.step#SGD.step ");
+  EXPECT_EQ(Shown(Job({learner, Operators("read a file", 11, 1010)})), "AddmmBackward0 read a file ")
+      << "what it does is not known";
+}
+
+TEST(Run, AnotherRankThatDoesNotTrainIsPartOfTheJob) {
+  const auto of_rank = [](std::string_view name, int64_t rank) { return Operators(name, 10 + rank, 1000, rank); };
+  EXPECT_EQ(Job({of_rank("AddmmBackward0", 0), of_rank("aten::linear", 1)}).primary().size(), 2U);
+}
+
+// An actor's steps come earlier than the learner's, so their windows lie apart; what the agent saw shows that they ran at once.
+TEST(Run, WindowsOfTwoProcessesOfOneJobNeedNotOverlap) {
+  const auto actor = Operators("aten::linear", 11, 1010), learner = Operators("AddmmBackward0", 10, 5000);
+  EXPECT_EQ(Shown(Job({actor, learner})), "aten::linear apart: AddmmBackward0 ") << "nothing else is known";
+  EXPECT_EQ(Shown(Job({actor, learner, OfAgent(kRoleOnlyInfers, 11, 1000, 9000), OfAgent(kRoleTrains, 10, 4000, 6000)})),
+            "agent AddmmBackward0 beside: agent beside: aten::linear ");
+  EXPECT_EQ(Shown(Job({actor, learner, OfAgent(kRoleOnlyInfers, 11, 1000, 3000),
+                       OfAgent(kRoleTrains, 10, 4000, 6000, 900)})),
+            "agent AddmmBackward0 beside: agent beside: aten::linear ")
+      << "the learner waited while the actor filled its queue";
+  EXPECT_EQ(Shown(Job({learner, Operators("aten::linear", 11, 9010), OfAgent(kRoleOnlyInfers, 11, 9000, 9900),
+                       OfAgent(kRoleTrains, 10, 4000, 6000, 900)})),
+            "agent AddmmBackward0 apart: agent apart: aten::linear ")
+      << "one program after the other";
+}
+
+TEST(Run, TheAgentKnowsOfTheWholeProcess) {
+  const auto window = Operators("aten::linear", 11, 1010), learner = Operators("AddmmBackward0", 10, 1000);
+  EXPECT_EQ(Job({learner, window, OfAgent(kRoleTrains, 11, 1000, 9000)}).traces().back().execution, 0)
+      << "a window between two updates";
+  EXPECT_EQ(Job({learner, window, OfAgent(kRoleLoads, 11, 1000, 9000)}).traces().back().execution, 0)
+      << "a loader's worker";
 }
 
 // A recording by Kineto of a process that uses a device, `gemm_ns` long each time; `rank` and `world_size` as the

@@ -41,6 +41,8 @@ struct TraceInfo {
   int64_t origin_ns = 0;            // the trace's zero on the recorder's clock
   int64_t start_unix_ns = kAbsent;  // the trace's zero on the wall clock, when the recorder said
   int64_t dur_ns = 0;               // from zero to the last end
+  // The process lived longer than its events last: its beginning and its last sign of life, if the recorder said.
+  int64_t process_start_unix_ns = kAbsent, process_end_unix_ns = kAbsent;
   int64_t event_count = 0;          // events in the file, of every kind
 };
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint64_t kMagic = 0x31534C5041470A01;  // "\x01\nGAPLS1"
 // To be raised when the file's form changes, or readers give other values for the same input.
-constexpr uint64_t kFormat = 10;
+constexpr uint64_t kFormat = 11;
 constexpr size_t kAlign = 64;
 
 struct Header {
@@ -46,18 +46,19 @@ std::string InfoText(const TraceInfo& info) {
   std::string text;
   for (const std::string* field : {&info.path, &info.format, &info.host, &info.framework}) text += *field + '\0';
   for (const int64_t number :
-       {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count})
+       {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count,
+        info.process_start_unix_ns, info.process_end_unix_ns})
     text += StrCat(number, '\0');
   return text;
 }
 
 bool ParseInfo(std::string_view text, TraceInfo& info) {
   const auto fields = Split(text, '\0');
-  if (fields.size() != 12) return false;
+  if (fields.size() != 14) return false;
   size_t at = 0;
   for (std::string* field : {&info.path, &info.format, &info.host, &info.framework}) *field = fields[at++];
   for (int64_t* number : {&info.rank, &info.world_size, &info.pid, &info.origin_ns, &info.start_unix_ns, &info.dur_ns,
-                          &info.event_count}) {
+                          &info.event_count, &info.process_start_unix_ns, &info.process_end_unix_ns}) {
     const std::string_view field = fields[at++];
     if (std::from_chars(field.data(), field.data() + field.size(), *number).ec != std::errc()) return false;
   }

@@ -20,6 +20,7 @@ Trace SampleTrace() {
   auto& shard = builder.NewShard();
   builder.info().path = "a/b.json";
   builder.info().rank = 3;
+  builder.info().process_start_unix_ns = 5;
   for (int64_t i = 0; i < 200; ++i) {
     shard.Add(SliceRow{.name = shard.Text("op " + std::to_string(i)),
                        .category = SliceCategory::kOperator,
@@ -61,6 +62,8 @@ TEST_F(TraceFileTest, ComesBackAsItWas) {
   EXPECT_EQ(mapped->info.path, "a/b.json");
   EXPECT_EQ(mapped->info.rank, 3);
   EXPECT_EQ(mapped->info.start_unix_ns, kAbsent);
+  EXPECT_EQ(mapped->info.process_start_unix_ns, 5);
+  EXPECT_EQ(mapped->info.process_end_unix_ns, kAbsent);
   ASSERT_EQ(mapped->strings.size(), trace.strings.size());
   EXPECT_EQ(mapped->Text(mapped->environment.value[0]), "value");
   // Every column, byte by byte: written again, the file is the same.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import signal
 import textwrap
 from typing import Any
 
@@ -97,6 +98,7 @@ def work():
 threading.Thread(target=work).start()
 print("main ends", flush=True)
 """
+# Python ends a daemon in the midst of PyTorch's code, which aborts the process: in half of all runs without the agent, too.
 DAEMON = """
 trained = threading.Event()
 def work():
@@ -176,7 +178,11 @@ class Threads(AgentTest):
         without = self.execute(script, agent=False)
         for _ in range(REPEAT):
             done = self.execute(script, **how)
-            self.assertEqual((done.code, done.out), (without.code, without.out), done.err)
+            self.assertEqual(done.out, without.out, done.err)
+            if program is DAEMON:
+                self.assertIn(done.code, (0, -signal.SIGABRT), done.err)
+            else:
+                self.assertEqual(done.code, without.code, done.err)
         return done
 
     def recorded(self, done: Done) -> list[str]:

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/strings.h"
+#include "trace/formats.h"
 #include "trace/marks.h"
 
 namespace gapless::internal::agent {
@@ -33,6 +34,8 @@ std::string TextOf(const char (&bytes)[N]) {
 // Returns kAbsent for the agent's negative "not known".
 int64_t Known(int64_t value) { return value < 0 ? kAbsent : value; }
 
+constexpr int64_t kLatestUnixNs = int64_t{1} << 62;  // in the year 2116
+
 }  // namespace
 
 Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
@@ -41,10 +44,13 @@ Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
   info.pid = Known(header.pid);
   info.rank = Known(header.rank);
   info.world_size = Known(header.world_size);
+  if (header.start_unix_ns > 0 && header.heartbeat_unix_ns >= header.start_unix_ns &&
+      header.heartbeat_unix_ns <= kLatestUnixNs)
+    info.process_start_unix_ns = header.start_unix_ns, info.process_end_unix_ns = header.heartbeat_unix_ns;
   info.host = TextOf(header.host);
   info.framework = "pytorch";
   builder.AddEnvironment("agent.versions", TextOf(header.versions));
-  if (header.role == wire::AgentRole::kLoads) builder.AddEnvironment("agent.role", "loads data");
+  if (header.role == wire::AgentRole::kLoads) builder.AddEnvironment(kAgentRoleKey, kRoleLoads);
   if (header.state == wire::AgentState::kOff)
     builder.Count("agent_off", Severity::kLoss, 1, kAbsent, "the agent switched itself off");
 }
@@ -52,6 +58,7 @@ Rows::Rows(const wire::RingHeader& header, TraceBuilder& builder)
 // Keeps the step until Finish(), where its end and its loss are known. A skipped step (GradScaler found infinite
 // gradients) also becomes a counter.
 void Rows::AddStep(const RingRecord& record) {
+  trains_ = trains_ || (record.flags & wire::kStepInference) == 0;
   steps_.push_back({.number = record.a,
                     .name = StringId::kNone,
                     .ts_ns = record.ts_ns,
@@ -158,6 +165,8 @@ void Rows::Add(const RingRecord& record) {
 
 // A step ends where the next one starts: the two were timed by clocks that differ by some nanoseconds.
 void Rows::Finish() {
+  if (!steps_.empty() && header_.role == wire::AgentRole::kTrains)
+    builder_.AddEnvironment(kAgentRoleKey, trains_ ? kRoleTrains : kRoleOnlyInfers);
   for (size_t i = 0; i + 1 < steps_.size(); ++i) {
     const int64_t until_next = steps_[i + 1].ts_ns - steps_[i].ts_ns;
     if (until_next > 0) steps_[i].dur_ns = std::min(steps_[i].dur_ns, until_next);

@@ -39,6 +39,7 @@ class Rows {
   TraceBuilder& builder_;
   TraceBuilder::Shard& shard_;
   wire::RingTexts texts_;
+  bool trains_ = false;  // a step was more than a call of a model
   std::vector<StepRow> steps_;
   std::map<int64_t, double> losses_;
   std::map<int64_t, int64_t> loader_lines_;  // text of the line that reads from a loader
