@@ -209,6 +209,31 @@ class Survives(Case):
         )
 
 
+    def test_it_says_why_nothing_was_recorded(self) -> None:
+        """Not that the steps were too few where they were not."""
+        own = "with torch.profiler.profile(): [step() for _ in range(20)]"
+        done = self.gapless("profile", "--", PYTHON, self.script(own))
+        self.assertIn("run: 20 steps\n", done.stderr)
+        self.assertIn("nothing was recorded: the program uses PyTorch's profiler itself\n", done.stderr)
+        done = self.gapless("profile", "--output", "few", "--", PYTHON, self.script("step()"))
+        self.assertIn("nothing was recorded: that takes 9 steps or more; lower --wait and --warmup\n", done.stderr)
+
+    def test_an_actor_is_not_the_training(self) -> None:
+        """It calls its model far more often than the learner steps."""
+        actor = (
+            "import multiprocessing\ndef act(queue):\n  with torch.no_grad():\n    while True: model(torch.rand(1, 8)); queue.put(1)\n"
+            "if __name__ == '__main__':\n  context = multiprocessing.get_context('spawn'); queue = context.Queue(50)\n"
+            "  actor = context.Process(target=act, args=(queue,), daemon=True); actor.start()\n"
+            "  for _ in range(40): [queue.get() for _ in range(10)]; step(); time.sleep(0.02)\n  actor.terminate()\n"
+        )
+        done = self.gapless("profile", "--", PYTHON, self.script(actor))
+        self.assertIn("run: 40 steps, ", done.stderr)
+        self.assertEqual({process["role"] for process in self.manifest()["processes"]}, {"trains", "only infers"})
+        report = json.loads(self.gapless("analyze", "run", "--json", "--no-cache").stdout)
+        self.assertEqual(report["run"]["workload"], "training")
+        self.assertIn("of a process beside the training that trains nothing itself", " ".join(report["warnings"]))
+
+
 class OnDemand(Case):
     """A job that is under way is asked for a recording."""
 

@@ -64,6 +64,7 @@ struct Seen {
   int64_t agent_cost_ns = 0;
   double agent_share = 0;   // share of step time, in the process with the highest agent cost
   double slowdown = 0;      // median recorded step over the median of the others; 0: not known
+  std::string unrecorded{};  // why a recording came to nothing
   int64_t recorded_ns = 0;  // the median recorded step of the process that was slowed down most
 };
 
@@ -95,6 +96,7 @@ Seen Count(const LaunchResult& result) {
     const wire::RingHeader& header = process->ring.header();
     if (header.role != wire::AgentRole::kTrains || header.step == 0) continue;
     seen.recordings += process->recordings.size();
+    if (seen.unrecorded.empty()) seen.unrecorded = process->unrecorded;
     if (process->trains != trains) continue;
     folders.insert(process->folder);
     seen.steps = std::max(seen.steps, header.step);
@@ -123,6 +125,13 @@ void SayWhereStepsAre(const LaunchResult& result, const std::string& step_functi
              "that the command starts the Python that has PyTorch"));
 }
 
+std::string WhyNothingWasRecorded(const Seen& seen, const WatchPlan& plan) {
+  const auto needed = static_cast<uint64_t>(plan.agent.wait + plan.agent.warmup + 1);
+  if (!seen.unrecorded.empty()) return StrCat("nothing was recorded: ", Printable(seen.unrecorded));
+  if (seen.steps >= needed) return "nothing was recorded: the recorder did not answer before the command ended";
+  return StrCat("nothing was recorded: that takes ", needed, " steps or more; lower --wait and --warmup");
+}
+
 // Says what was seen and the next command. Without a step it says where steps are seen, unless the command itself kept
 // the agent out or the record is not complete, which was said before.
 void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::string& step_function) {
@@ -141,9 +150,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::str
   if (seen.recordings > 0) text += StrCat(", ", seen.recordings, seen.recordings == 1 ? " recording" : " recordings");
   Say(text);
   Say(OverheadText(seen));
-  if (plan.agent.record && seen.recordings == 0)
-    Say(StrCat("nothing was recorded: that takes ", plan.agent.wait + plan.agent.warmup + 1,
-               " steps or more; lower --wait and --warmup"));
+  if (plan.agent.record && seen.recordings == 0) Say(WhyNothingWasRecorded(seen, plan));
   Say(StrCat("next: gapless analyze ", result.folder));
 }
 

@@ -71,9 +71,11 @@ void NoteStep(AgentProcess& process, const wire::RingRecord& record) {
 void Note(AgentProcess& process, const wire::RingRecord& record) {
   process.texts.Add(record);
   if (record.kind == wire::RecordKind::kStep) NoteStep(process, record);
-  constexpr int kFileWritten = 4, kWarning = 1;
+  constexpr int kFileWritten = 4, kNotRecorded = 5, kWarning = 1;
   if (record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)
     process.recordings.push_back(process.texts[record.a]);
+  if (record.kind == wire::RecordKind::kRecorder && record.value == kNotRecorded)
+    process.unrecorded = process.texts[record.a];
   const bool is_warning = record.kind == wire::RecordKind::kMessage && record.value >= kWarning;
   if (is_warning && process.messages.size() < kMaxMessages) process.messages.push_back(process.texts[record.a]);
 }

@@ -54,6 +54,39 @@ trainers = [threading.Thread(target=train, args=(40, seed)) for seed in range(4)
 [thread.join() for thread in trainers]
 print("done", threads())
 """
+# Six iterations of a thread with two optimisers each, and four threads of two trials with an optimiser of its own each.
+TWO_OPTIMIZERS = """
+def adversarial():
+    nets = [torch.nn.Linear(4, 1) for _ in range(2)]
+    optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+    for _ in range(6):
+        for net, optimizer in zip(nets, optimizers):
+            net(torch.ones(2, 4)).sum().backward()
+            optimizer.step()
+trainers = [threading.Thread(target=adversarial) for _ in range(3)]
+[thread.start() for thread in trainers]
+[thread.join() for thread in trainers]
+"""
+TRIALS = """
+def trials(seed):
+    for trial in range(2):
+        train(7, seed)
+trainers = [threading.Thread(target=trials, args=(seed,)) for seed in range(4)]
+[thread.start() for thread in trainers]
+[thread.join() for thread in trainers]
+"""
+ONE_STEP_EACH = """
+net = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+def step():
+    optimizer.zero_grad()
+    net(torch.ones(4, 8)).square().mean().backward()
+    optimizer.step()
+for _ in range(90):
+    thread = threading.Thread(target=step)
+    thread.start()
+    thread.join()
+"""
 # Without an optimiser the agent looks at the calls of models, so that its wrapper is in place while a window records stacks.
 BY_HAND = """
 net, done = torch.nn.Linear(4, 8), []
@@ -207,6 +240,21 @@ class Threads(AgentTest):
     def test_several_threads_train(self) -> None:
         self.both(FOUR_THREADS)
         self.both(ONE_AFTER_THE_OTHER)
+
+    @in_ci
+    def test_steps_are_those_of_all_threads(self) -> None:
+        programs = {FOUR_THREADS: 160, TWO_OPTIMIZERS: 18, TRIALS: 56, ONE_STEP_EACH: 90, POOL: 60}
+        ring = self.succeed(COMMON + "".join(programs), options={"record": {"on": False}}).ring()
+        steps = sorted(record.a for record in ring.of("step"))
+        self.assertEqual(steps, list(range(sum(programs.values()))))
+
+    def test_a_window_has_steps_of_its_own_thread(self) -> None:
+        record = {"wait": 4, "warmup": 1, "active": 5, "repeat": 1}
+        self.assertEqual(len(self.recorded(self.both(FOUR_THREADS, options={"record": record}))), 5)
+
+    def test_the_next_thread_has_the_window_of_one_that_ended(self) -> None:
+        program = ENDS_BEFORE_THE_WINDOW_KEEPS + "print(train(40))\n"
+        self.assertEqual(len(self.recorded(self.both(program))), 6)
 
     @in_ci
     def test_parameters_are_written_by_hand(self) -> None:

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -63,6 +64,7 @@ class Agent(Counts):
     def reset(self) -> None:
         """As a new process: at the start, and in the child after a fork."""
         self.ring: Ring | None = None
+        self.opening = threading.RLock()  # what is said while the ring is made comes from the same thread
         self.ring_failed = False
         self.place: Place | None = None
         self.step = 0
@@ -88,8 +90,14 @@ class Agent(Counts):
     # Records that go into the ring.
 
     def open(self) -> Ring | None:
-        """The ring, made when there is first something to say."""
+        """The ring, made when there is first something to say; by one thread, where several have."""
         if self.ring is None and not self.ring_failed and self.on:
+            with self.opening:
+                self._open()
+        return self.ring
+
+    def _open(self) -> None:
+        if self.ring is None and not self.ring_failed:
             self.place = find_place()
             folder = os.path.join(self.run, self.place.folder)
             versions = f"python {platform.python_version()} torch {self.torch.__version__}"
@@ -100,7 +108,6 @@ class Agent(Counts):
             self.ring_failed = self.ring is None
             if self.unsaid:
                 self.say_unsaid()
-        return self.ring
 
     def role(self) -> int:
         data = sys.modules.get("torch.utils.data")

@@ -116,7 +116,7 @@ class ByHand:
             self.steps.awaited.discard(UNSURE)
             if self.fires:
                 self.steps.flush()
-                self.steps.marker = None
+                self.steps.shared.marker = None
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def backward(*args: Any, **kwargs: Any) -> Any:

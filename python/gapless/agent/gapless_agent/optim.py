@@ -132,7 +132,7 @@ class Optimizers:
                 self.details.failed(error)
         self.when_fired()[source] = now = time.perf_counter_ns()
         steps.fired(source)
-        if source == steps.marker and not steps.kept and source not in self.nested:
+        if steps.is_sole(source) and source not in self.nested:
             agent.sole, agent.fired_ns = source, now
 
     def when_fired(self) -> dict[int, int]:

@@ -35,6 +35,7 @@ from .patches import hide
 
 _LAST_STEP_S = 1.0  # how long the end of the process waits for a thread that still trains to close its window
 _LAST_REST_S = 60.0  # how long that thread then rests: longer than Python takes to end, also on a busy machine
+_AGAIN = 3  # windows that are opened again after their threads have ended
 _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this when it is first prepared
 
 
@@ -72,10 +73,10 @@ class Recorder:
         self.users = False
         self.keeps = False
         self.ending = False
+        self.marked = 0  # steps that the open window has
+        self.again = 0  # windows that were opened again
         self.windows = record.repeat if record.on and self.agent.options.full else 0
-        self.prepare_at = record.wait
-        self.start_at = record.wait + record.warmup
-        self.stop_at = self.start_at + record.active
+        self._schedule(record.wait, record.warmup, record.active)
         self.files: list[threading.Thread] = []
         self.written = ""  # the name of the newest complete file
 
@@ -126,7 +127,7 @@ class Recorder:
         if self._is_mine():
             self._close()
         elif self.profiler is not None:
-            self.stop_at, self.agent.attention = 0, True
+            self.active, self.agent.attention = 0, True
             if not self.closed.wait(_LAST_STEP_S):
                 self._leave()
                 self._say(layout.RECORDER_IMPOSSIBLE, why)
@@ -154,9 +155,24 @@ class Recorder:
             if left is not None:
                 self._stop(*left)
             elif self.profiler is not None and owner.window == self.opened:
+                kept = self.keeps
                 self._close()
+                if not kept and not self.ending:
+                    self._open_again()
         except Exception as error:
             self.guard.failed(error)
+
+    def _open_again(self) -> None:
+        """The thread of a window ended before it kept anything: the next one that takes a step has it, without a warm-up."""
+        self.again += 1
+        if self.again > _AGAIN:
+            self.windows = 0
+            return self._say(
+                layout.RECORDER_IMPOSSIBLE, "the threads that train end before anything of them is recorded"
+            )
+        self.windows += 1
+        self._schedule(0, 0, self.active)
+        self.agent.attention = True
 
     @staticmethod
     def _stop(profiler: Any, keeps: bool) -> None:
@@ -164,6 +180,11 @@ class Recorder:
         if not keeps:
             profiler.start_trace()
         profiler.stop_trace()
+
+    def _schedule(self, prepare_at: int, warmup: int, active: int) -> None:
+        """The next window: prepared before step `prepare_at`, it keeps `active` steps of its thread after the warm-up."""
+        self.prepare_at, self.start_at, self.active = prepare_at, prepare_at + warmup, active
+        self.marked = 0
 
     def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
         """A window from step `step` on, outside of the schedule."""
@@ -173,8 +194,7 @@ class Recorder:
             return layout.ACK_FAILED, "the recorder is already on"
         if self.agent.torch._C._autograd._profiler_enabled():
             return layout.ACK_FAILED, "the program uses PyTorch's profiler itself"
-        self.prepare_at, self.start_at = step, step + warmup
-        self.stop_at = self.start_at + max(1, active)
+        self._schedule(step, warmup, max(1, active))
         self.windows += 1
         self.agent.attention = True
         return layout.ACK_DONE, ""
@@ -193,14 +213,12 @@ class Recorder:
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None
-        if self.profiler is not None and step >= self.stop_at:
+        if self.profiler is not None and self.marked >= self.active:
             self._close()
             if self.ending:  # Python ends this thread at once: better here than in PyTorch's code, which that aborts
                 time.sleep(_LAST_REST_S)
             record = self.agent.options.record
-            self.prepare_at = step + record.wait
-            self.start_at = self.prepare_at + record.warmup
-            self.stop_at = self.start_at + record.active
+            self._schedule(step + record.wait, record.warmup, record.active)
         if self.windows > 0 and self.profiler is None and step >= self.prepare_at:
             self.windows -= 1
             self._prepare()
@@ -210,6 +228,7 @@ class Recorder:
             self.profiler.start_trace()
             self.keeps = True
             self._say(layout.RECORDER_KEEPS)
+        self.marked += self.keeps
         self.mark = self.agent.torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
         self.mark.__enter__()
 

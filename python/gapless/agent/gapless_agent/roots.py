@@ -145,15 +145,15 @@ class Roots:
         if source not in self.calls:
             self.alive[source] = weakref.ref(root, lambda _: self._gone(source))
         count = self.calls[source] = self.calls.get(source, 0) + 1
-        if steps.marker is None:
+        if steps.shared.marker is None:
             steps.inference = True
             steps.awaited.add(UNSURE)
         if count >= SURE_CALLS and not agent.torch.is_grad_enabled():
             steps.awaited.discard(UNSURE)
         steps.fired(source, layout.FLAG_INFERENCE)
-        if steps.marker is None or count >= HOLD * 4:
+        if steps.shared.marker is None or count >= HOLD * 4:
             self._look()
-        elif steps.marker == source:
+        elif steps.shared.marker == source:
             self.source, self.known = source, type(root)
             self.guard.patches.wrap(self.known, "__call__", self._around_known)
         else:

@@ -10,6 +10,10 @@ the marker is chosen, and the steps that its kept events ended are written after
 optimiser nothing waits. A marker that stops firing (the program goes into another phase) is replaced in the same way: when another
 source has fired more than twice as often since as it ever did between two of the marker, or as soon as the marker's object is gone.
 
+Threads: an iteration lies in one thread. Threads that train at the same time have iterations, markers and kept events of their own, a
+lane each, and the steps of the process are those of all. What no optimiser of torch ends (models that are called, parameters that are
+written by hand) lies in one lane, whichever thread it comes from: a frame may pass through the models of several.
+
 The cost: what is kept is a few tuples. Wrong by a few steps where the pattern changes in the midst; exact otherwise.
 
 `after_optimizer` is one function with everything in it: between two steps the caches hold the program's data, and each function that is
@@ -18,6 +22,9 @@ entered there costs ten times what it costs in a loop. Writing is put off, too: 
 
 from __future__ import annotations
 
+import sys
+import threading
+from itertools import count
 from typing import Any, Callable
 
 from . import layout
@@ -25,7 +32,69 @@ from .agent import Agent
 from .step_writer import StepWriter, Totals
 
 HOLD = 16
+LANES = 64  # more than that: those of threads that have ended are dropped
 UNSURE = -1  # a source that never fires: holds the counting until it is clear what the program does
+
+
+class Lane:
+    """The sources that fire in one thread, and the one of them that ends a step."""
+
+    def __init__(self) -> None:
+        self.marker: int | None = None
+        self.ratio: dict[int, int] = {}  # the most often a source fired between two of the marker
+        self.kept: list[tuple[int, Totals, int]] = []  # since the marker's last: source, when, flags
+
+    def fired(self, source: int, here: Totals, flags: int, sure: bool) -> list[tuple[Totals, int]]:
+        """Returns the ends of the steps that are now known. `sure`: no other source is known that has not fired yet."""
+        if source == self.marker:
+            self._count_kept()
+            self.kept.clear()
+            return [(here, flags)]
+        self.kept.append((source, here, flags))
+        often = sum(1 for kept in self.kept if kept[0] == source)
+        if self.marker is not None:
+            return self._choose(source) if often > max(4, 2 * self.ratio.get(source, 0)) else []
+        return self.rest() if often >= HOLD or sure else []
+
+    def rest(self) -> list[tuple[Totals, int]]:
+        """Returns the ends of steps among what is kept: the source that fired least often ends them, of equals the last."""
+        counts: dict[int, int] = {}
+        for name, _, _ in self.kept:
+            counts[name] = counts.pop(name, 0) + 1  # ordered by who fired last
+        least = min(counts.values(), default=0)
+        return self._choose([kind for kind, number in counts.items() if number == least][-1]) if counts else []
+
+    def gone(self, source: int) -> None:
+        if self.marker == source:
+            self.marker = None
+            self._drop_rest()
+        self.ratio.pop(source, None)
+
+    def _choose(self, source: int) -> list[tuple[Totals, int]]:
+        """A new marker; what it ended meanwhile is returned."""
+        self._count_kept()
+        self.marker = source
+        last = max(index for index, entry in enumerate(self.kept) if entry[0] == source)
+        ended = [(here, flags) for name, here, flags in self.kept if name == source]
+        self.kept = self.kept[last + 1 :]
+        return ended
+
+    def _count_kept(self) -> None:
+        counts: dict[int, int] = {}
+        for source, _, _ in self.kept:
+            counts[source] = counts.get(source, 0) + 1
+        for source, number in counts.items():
+            self.ratio[source] = max(number, self.ratio.get(source, 0))
+
+    def _drop_rest(self) -> None:
+        """Forgets the events that belong to the iteration whose step the marker has ended already."""
+        counts: dict[int, int] = {}
+        beyond = []
+        for entry in self.kept:
+            counts[entry[0]] = counts.get(entry[0], 0) + 1
+            if counts[entry[0]] > self.ratio.get(entry[0], 0):
+                beyond.append(entry)
+        self.kept = beyond
 
 
 class Steps:
@@ -43,14 +112,18 @@ class Steps:
         self.explicit = self.agent.options.step == "explicit"
         self.inference = False
         self.awaited: set[int] = set()  # sources known to exist that have not fired yet
-        self.marker: int | None = None
-        self.ratio: dict[int, int] = {}  # the most often a source fired between two of the marker
-        self.kept: list[tuple[int, Totals, int]] = []  # since the marker's last: source, when, flags
+        self.numbers = count()  # of the steps: threads that end one at the same time get different ones
+        self._clear()
         self.writer.reset()
+
+    def _clear(self) -> None:
+        self.shared = Lane()
+        self.own = threading.local()  # the lane of this thread; Python uses the number of one that has ended again
+        self.lanes: dict[int, Lane] = {0: self.shared}  # by number of the thread
 
     def begin(self) -> None:
         """The first step starts now, not when torch was imported."""
-        if self.agent.step == 0 and not self.kept:
+        if self.agent.step == 0 and not any(lane.kept for lane in list(self.lanes.values())):
             self.agent.begun = self.writer.now()
 
     def source_made(self, source: int) -> None:
@@ -61,52 +134,60 @@ class Steps:
     def trains(self) -> None:
         """Changes the source of steps: until now calls of a model ended them, if anything did."""
         if self.inference:
-            self.inference, self.marker, self.agent.sole = False, None, 0
-            self.kept.clear()
-            self.ratio.clear()
+            self.inference, self.agent.sole = False, 0
+            self._clear()
             self.awaited.discard(UNSURE)
 
     def source_gone(self, source: int) -> None:
+        """May be called in the midst of anything, by whichever thread drops the last reference."""
         self.awaited.discard(source)
-        if self.marker == source:
-            self.marker = None
-            self._drop_rest()
-        self.ratio.pop(source, None)
-
-    def _drop_rest(self) -> None:
-        """Forgets the events that belong to the iteration whose step the marker has ended already."""
-        counts: dict[int, int] = {}
-        beyond = []
-        for entry in self.kept:
-            counts[entry[0]] = counts.get(entry[0], 0) + 1
-            if counts[entry[0]] > self.ratio.get(entry[0], 0):
-                beyond.append(entry)
-        self.kept = beyond
+        for lane in list(self.lanes.values()):
+            if any(name == source for name, _, _ in lane.kept):
+                self._flush(lane)
+            lane.gone(source)
 
     def fired(self, source: int, flags: int = 0, here: Totals | None = None) -> None:
         """An optimiser stepped, or a model was called (with FLAG_INFERENCE), or parameters were written by hand: now, or when `here` says."""
         if self.explicit or not self.agent.counts_steps:
             return
         self.agent.sole = 0
+        lane = self.shared if here is not None or flags & layout.FLAG_INFERENCE else self._lane()
         here = here or self.writer.now()
-        if source == self.marker:
-            if self.kept:
-                self._count_kept()
-                self.kept.clear()
-            self.end(here, flags, True)
-            return
         self.awaited.discard(source)
-        self.kept.append((source, here, flags))
-        often = sum(1 for kept in self.kept if kept[0] == source)
-        if self.marker is not None:
-            if often > max(4, 2 * self.ratio.get(source, 0)):
-                self._choose(source)
-        elif often >= HOLD or not self.awaited:
-            self._choose(None)
+        for boundary, flags_then in (ended := lane.fired(source, here, flags, not self.awaited)):
+            self.end(boundary, flags_then, boundary is ended[-1][0] and not lane.kept)
+
+    def is_sole(self, source: int) -> bool:
+        """Nothing but this source ends steps in this thread, and nothing waits for it."""
+        lane = getattr(self.own, "lane", None)
+        return lane is not None and lane.marker == source and not lane.kept
+
+    def _lane(self) -> Lane:
+        lane: Lane | None = getattr(self.own, "lane", None)
+        if lane is None:
+            thread = threading.get_ident()
+            if len(self.lanes) >= LANES:
+                self._drop_ended()
+            before = self.lanes.pop(thread, None)
+            if before is not None:  # of a thread that has ended
+                self._flush(before)
+            lane = self.lanes[thread] = self.own.lane = Lane()
+        return lane
+
+    def _drop_ended(self) -> None:
+        alive = sys._current_frames()
+        for thread, lane in list(self.lanes.items()):
+            if thread not in alive and lane is not self.shared and self.lanes.pop(thread, None) is lane:
+                self._flush(lane)
+
+    def _flush(self, lane: Lane) -> None:
+        if lane.marker is None:
+            for here, flags in lane.rest():
+                self.end(here, flags, False)
 
     def after_optimizer(self, other: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
         """The hook behind every optimiser's step. `other` is called where more than a step's end has to be looked at."""
-        agent, ends, every = self.agent, self._ends, self.every
+        agent, ends, every, steps = self.agent, self._ends, self.every, self
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
             if not agent.counts_steps:
@@ -116,7 +197,7 @@ class Steps:
                 ends(other, optimizer)
             else:
                 agent.fired_ns = entered
-                step = agent.step
+                step = next(steps.numbers)
                 here = (
                     entered, agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
                     step, agent.step_flags, agent.loss,
@@ -147,54 +228,29 @@ class Steps:
         if agent.attention or agent.orders[0] != agent.obeyed:
             self.follow(step)
 
-    def _count_kept(self) -> None:
-        counts: dict[int, int] = {}
-        for source, _, _ in self.kept:
-            counts[source] = counts.get(source, 0) + 1
-        for source, count in counts.items():
-            self.ratio[source] = max(count, self.ratio.get(source, 0))
-
-    def _choose(self, source: int | None) -> None:
-        """A new marker; what it ended meanwhile is written now."""
-        if source is None:
-            counts: dict[int, int] = {}
-            for name, _, _ in self.kept:
-                counts[name] = counts.pop(name, 0) + 1  # ordered by who fired last
-            least = min(counts.values())
-            source = [kind for kind, count in counts.items() if count == least][-1]
-        self._count_kept()
-        self.marker = source
-        kept, self.kept = self.kept, []
-        last = max(index for index, entry in enumerate(kept) if entry[0] == source)
-        for index, (name, boundary, flags) in enumerate(kept):
-            if name == source:
-                self.end(boundary, flags, index == len(kept) - 1)
-            elif index > last:
-                self.kept.append((name, boundary, flags))
-
     def flush(self) -> None:
         """The process ends: what was kept back is counted."""
-        if self.marker is None and self.kept and not self.explicit:
-            self._choose(None)
+        for lane in [] if self.explicit else list(self.lanes.values()):
+            self._flush(lane)
 
     def program_says(self) -> None:
         """gapless.step(): from now on only the program ends steps. What was just counted by itself is this very step."""
         if not self.explicit:
-            self.explicit, self.marker, self.agent.sole = True, None, 0
-            self.kept.clear()
+            self.explicit, self.agent.sole = True, 0
+            self._clear()
             if self.agent.step > 0 and self.agent.begun[1] == self.agent.backwards:
                 return
         self.end(self.writer.now(), layout.FLAG_EXPLICIT, True)
 
     def end(self, here: Totals, flags: int, live: bool) -> None:
-        """The step that runs ended at `here`; `live` when that is the present."""
+        """The step that runs ended at `here`; `live` when that is the present, and this is the thread of it."""
         agent = self.agent
-        step = agent.step
+        step = next(self.numbers)
         ended = (*here, step, flags | agent.step_flags, agent.loss)
         agent.held.append((agent.begun, ended))
         agent.begun = ended
         agent.step, agent.loss, agent.looks = step + 1, None, self.every
-        if here.perf_ns >= agent.due_ns:
+        if live and here.perf_ns >= agent.due_ns:
             self.writer.end_group(here.perf_ns, step + 1)
         if live and (agent.attention or agent.orders[0] != agent.obeyed):
             self.follow(step + 1)
