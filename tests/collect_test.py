@@ -42,6 +42,29 @@ def step():
     return loss
 """
 
+ACTOR = """
+import multiprocessing, time, torch
+def act(queue):
+    model = torch.nn.Linear(8, 8)
+    with torch.no_grad():
+        while True:
+            queue.put(model(torch.rand(1, 8)).numpy())
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue(50)
+    actor = context.Process(target=act, args=(queue,), daemon=True)
+    actor.start()
+    model = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(40):
+        [queue.get() for _ in range(10)]
+        optimizer.zero_grad()
+        model(torch.rand(4, 8)).pow(2).mean().backward()
+        optimizer.step()
+        time.sleep(0.02)
+    actor.terminate()
+"""
+
 
 class Case(unittest.TestCase):
     """A folder of its own, and commands that run in it."""
@@ -208,7 +231,6 @@ class Survives(Case):
             r"overhead: the agent took [\d.]+ % of the steps' time; recorded steps took [\d.]+× as long as the others",
         )
 
-
     def test_it_says_why_nothing_was_recorded(self) -> None:
         """Not that the steps were too few where they were not."""
         own = "with torch.profiler.profile(): [step() for _ in range(20)]"
@@ -220,13 +242,8 @@ class Survives(Case):
 
     def test_an_actor_is_not_the_training(self) -> None:
         """It calls its model far more often than the learner steps."""
-        actor = (
-            "import multiprocessing\ndef act(queue):\n  with torch.no_grad():\n    while True: model(torch.rand(1, 8)); queue.put(1)\n"
-            "if __name__ == '__main__':\n  context = multiprocessing.get_context('spawn'); queue = context.Queue(50)\n"
-            "  actor = context.Process(target=act, args=(queue,), daemon=True); actor.start()\n"
-            "  for _ in range(40): [queue.get() for _ in range(10)]; step(); time.sleep(0.02)\n  actor.terminate()\n"
-        )
-        done = self.gapless("profile", "--", PYTHON, self.script(actor))
+        (self.folder / "train.py").write_text(ACTOR, encoding="utf-8")
+        done = self.gapless("profile", "--", PYTHON, "train.py")
         self.assertIn("run: 40 steps, ", done.stderr)
         self.assertEqual({process["role"] for process in self.manifest()["processes"]}, {"trains", "only infers"})
         report = json.loads(self.gapless("analyze", "run", "--json", "--no-cache").stdout)
