@@ -129,6 +129,21 @@ class WholeRun(Case):
         notes = self.gapless("analyze", "run").stdout
         self.assertRegex(notes, r"recording adds about [\d.]+ .s to a step")
 
+    def test_a_metric_in_plain_python_comes_before_operators(self) -> None:
+        """Small operators take a part of the step, too, and would be the wrong thing to work on."""
+        self.script(
+            "def pair_agreement(scores, labels):\n"
+            "    rows = [(max(r), y) for r, y in zip(scores, labels)]\n"
+            "    return sum((a > b) == (y > z) for i, (a, y) in enumerate(rows) for b, z in rows[i + 1 :])\n"
+            "for _ in range(30):\n    step()\n"
+            "    pair_agreement(model(torch.rand(256, 8)).tolist(), list(range(256)))\n"
+        )
+        first = next(iter(self.found().values()))
+        self.assertEqual(first["id"], "host_python", first["title"])
+        self.assertIn("pair_agreement() (train.py)", first["title"])
+        self.assertGreater(first["share_of_step"], 0.5)
+        self.assertEqual(first["evidence"][0]["source"].split(":")[0], "train.py", first["evidence"])
+
     @cases.in_ci
     def test_counted_calls_name_the_functions(self) -> None:
         self.script(
