@@ -28,7 +28,7 @@ AGENT = ROOT / "python" / "gapless" / "agent"
 layout = gapless_agent.layout
 
 PYTHON = os.environ.get("GAPLESS_TEST_PYTHON", "")
-TIMEOUT_S = 100
+TIMEOUT_S = 300
 
 # A shell starts what runs in the background with SIGINT ignored, and so would be the programs of the tests.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from cases import in_ci
-from harness import AgentTest, Done, layout, make_control, post, traces
+from harness import AGENT, AgentTest, Done, layout, make_control, post, traces
 
 PROGRAM = """
     import time, torch
@@ -45,6 +45,32 @@ COUNTED = """
             batch = counted()
         net(batch).sum().backward()
         optimizer.step()
+"""
+
+
+# A function of gc.callbacks hands the interpreter's lock over whenever the sampler's thread makes a frame: the stacks change meanwhile.
+COLLECTS_WHILE_SAMPLED = """
+import gc, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+from gapless_agent.sampler import Sampler
+def told(phase, info):
+    if threading.current_thread().name == "gapless sampler":
+        time.sleep(0.0002)
+gc.callbacks.append(told)
+gc.set_threshold(5, 2, 2)
+def deep(left):
+    return sum(numbers(30)) if left == 0 else deep(left - 1) + 1
+def numbers(most):
+    yield from range(most)
+    yield from (number for number in range(most))
+sampler = Sampler(1000, 0, lambda *_: None)
+sampler.start()
+until = time.time() + 4
+while time.time() < until:
+    deep(150)
+sampler.stop()
+assert gc.isenabled() and sampler.node
+print("lived")
 """
 
 
@@ -123,3 +149,9 @@ class Python(AgentTest):
         table = json.loads(path.read_text())
         self.assertLess(table["end_unix_ns"] - table["start_unix_ns"], 2e9)
         self.assertEqual([record.value for record in done.ring().of("ack")], [layout.ACK_DONE])
+
+    @in_ci
+    def test_stacks_are_fetched_undisturbed(self) -> None:
+        """Python 3.11 ends with signal 11 where a stack changes while it is fetched."""
+        done = self.execute(self.script(COLLECTS_WHILE_SAMPLED), AGENT, agent=False)
+        self.assertEqual((done.code, done.out), (0, "lived\n"), done.err)

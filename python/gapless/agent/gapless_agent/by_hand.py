@@ -113,7 +113,7 @@ class ByHand:
             self.active = False
             self.guard.patches.undo()
             self.leaves.clear()
-            self.steps.awaited.discard(UNSURE)
+            self.steps.release()
             if self.fires:
                 self.steps.flush()
                 self.steps.shared.marker = None
@@ -160,7 +160,7 @@ class ByHand:
             return self.leave()
         if self.passes == 0:
             self.steps.trains()
-            self.steps.awaited.add(UNSURE)
+            self.steps.hold()
             self.steps.begin()
         written = self._written()
         if written:
@@ -245,7 +245,7 @@ class ByHand:
             if (len(self.fires) == 1 and self.fires[group] >= SURE_FIRES) or (
                 len(self.fires) > 1 and min(self.fires.values()) > 1
             ):
-                self.steps.awaited.discard(UNSURE)
+                self.steps.release()
             self.steps.fired(group, here=now)
 
     def _report(self, written: set[int]) -> None:
@@ -263,7 +263,7 @@ class ByHand:
             return
         self._finish()
         if self.fires:
-            self.steps.awaited.discard(UNSURE)
+            self.steps.release()
             self.steps.flush()
         elif self.passes > 1:
             self._give_up()

@@ -15,7 +15,7 @@ from .agent import Agent
 from .allocations import Allocations
 from .call_profile import CallProfile
 from .line_profile import LineProfile
-from .sampler import Sampler
+from .sampler import Sampler, why_not
 
 
 class PythonProfile:
@@ -29,16 +29,20 @@ class PythonProfile:
     def install(self) -> None:
         kinds: dict[str, Any] = {"cprofile": CallProfile, "lines": LineProfile, "tracemalloc": Allocations}
         name = self.agent.options.python
+        reason = ""
         if name == "sample":
-            self._sample()
+            reason = why_not()
+            if not reason:
+                self._sample()
         elif name in kinds:
             self.other = kinds[name]()
             reason = self.other.start()
             if reason:
                 self.other = None
-                self.agent.message(layout.WARNING, f"no Python profile ({name}): {reason}")
         elif name:
             self.agent.message(layout.WARNING, f"there is no Python profile {name!r}")
+        if reason:
+            self.agent.message(layout.WARNING, f"no Python profile ({name}): {reason}")
         if name:
             self.guard.at_end(self.at_end)
 
@@ -49,7 +53,7 @@ class PythonProfile:
             self.other.restart()
 
     def start_in_worker(self) -> None:
-        if self.agent.options.python == "sample" and self.sampler is None:
+        if self.agent.options.python == "sample" and self.sampler is None and not why_not():
             self._sample()
 
     def in_dataset(self) -> dict[str, int]:
@@ -60,6 +64,8 @@ class PythonProfile:
         """Answers as a command does."""
         if self.sampler is not None:
             return layout.ACK_FAILED, "stacks are being sampled already"
+        if why_not():
+            return layout.ACK_FAILED, why_not()
         self.ordered += 1
         self._sample(max(1, seconds), f"-{self.ordered}")
         return layout.ACK_DONE, ""

@@ -25,7 +25,7 @@ from .calls import Calls
 from .models import Models
 from .optim import Optimizers
 from .patches import hide
-from .steps import HOLD, UNSURE, Steps
+from .steps import HOLD, Steps
 
 SURE_CALLS = 4  # 4 calls without gradients and without an optimiser are inference
 
@@ -147,9 +147,9 @@ class Roots:
         count = self.calls[source] = self.calls.get(source, 0) + 1
         if steps.shared.marker is None:
             steps.inference = True
-            steps.awaited.add(UNSURE)
+            steps.hold()
         if count >= SURE_CALLS and not agent.torch.is_grad_enabled():
-            steps.awaited.discard(UNSURE)
+            steps.release()
         steps.fired(source, layout.FLAG_INFERENCE)
         if steps.shared.marker is None or count >= HOLD * 4:
             self._look()

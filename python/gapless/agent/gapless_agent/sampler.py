@@ -6,13 +6,23 @@ Python hands it over after 5 ms at the latest, and earlier wherever a thread giv
 seldom: while stacks are sampled, it is handed over after half a millisecond. A thread that keeps it for longer (an extension that
 computes without releasing it) is seen late, and the sample counts for the time that really passed since the last one. What was seen is written at the end, and now and then before, each time twice as late, so that a
 killed process leaves something and a long one is not held up.
+
+Frames of a running thread are only good while the interpreter's lock is held. Python 3.11 makes their objects when they are asked for, and
+making one may collect garbage, which calls the functions of `gc.callbacks`, which may hand the lock over: the thread runs on, and Python
+writes into a frame that is there no more. So a stack is fetched by one call into C, in which nothing of Python runs: collecting is
+switched off, `accumulate` asks for `f_back` again and again until there is none, and that error ends the call. Between it and switching
+collecting on again Python hands nothing over either, so that the program never sees it off.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from itertools import accumulate, chain, repeat, starmap
+from operator import attrgetter, itemgetter
 from types import CodeType, FrameType
 from typing import Any, Callable
 
@@ -24,6 +34,38 @@ DEEPEST = 200
 FIRST_SAVE_S = 5.0
 SWITCH_S = 0.0005
 SHOWN = 30
+PLACE = attrgetter("f_code", "f_lineno")
+
+
+def undisturbed(items: Iterator[Any]) -> list[Any]:
+    """Returns the items until one of them is an error, fetched while nothing else of Python runs."""
+    found: list[Any] = []
+    around = chain(starmap(gc.isenabled, ((),)), starmap(gc.disable, ((),)), items, map(getattr, (None,), ("f_back",)))
+    try:
+        found.extend(around)
+    except (AttributeError, KeyError):  # always: the last one is an error
+        if found[0]:
+            gc.enable()
+    return found[2:]
+
+
+def current_frames() -> Iterator[dict[int, FrameType]]:
+    return starmap(sys._current_frames, ((),))
+
+
+def stack_of(ident: int) -> list[FrameType]:
+    """Returns the frames of a thread, the innermost first; none if it has ended."""
+    leaf = map(itemgetter(ident), current_frames())
+    found = undisturbed(accumulate(chain(leaf, repeat("f_back", DEEPEST)), getattr))
+    return [frame for frame in found if frame is not None]
+
+
+def why_not() -> str:
+    """Says why stacks cannot be sampled, "" if they can."""
+    has_lock: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    return (
+        "" if has_lock() else "this Python has no global lock, without which stacks of running threads cannot be read"
+    )
 
 
 class Sampler:
@@ -85,13 +127,13 @@ class Sampler:
 
     def _look(self, me: int, passed_ns: int) -> None:
         now = time.time_ns()
-        for ident, frame in sys._current_frames().items():
-            if ident != me:
-                node = self._node(frame)
+        for ident in list(undisturbed(current_frames())[0]):
+            stack = stack_of(ident) if ident != me else []
+            if stack:
                 self.ts_ns.append(now)
                 self.dur_ns.append(passed_ns)
                 self.thread.append(self._thread(ident))
-                self.node.append(node)
+                self.node.append(self._node(stack))
 
     def _thread(self, ident: int) -> int:
         index = self.threads.get(ident)
@@ -101,19 +143,13 @@ class Sampler:
             self.names.append({"id": ident, "name": name})
         return index
 
-    def _node(self, leaf: FrameType) -> int:
-        stack: list[FrameType] = []
-        frame: FrameType | None = leaf
-        while frame is not None and len(stack) < DEEPEST:
-            if not is_own(frame.f_code.co_filename):  # what the agent wraps is the program's
-                stack.append(frame)
-            frame = frame.f_back
+    def _node(self, stack: list[FrameType]) -> int:
         node = -1
-        while stack:
-            entry = stack.pop()
-            code = entry.f_code
+        for code, line in reversed(list(map(PLACE, stack))):
+            if is_own(code.co_filename):  # what the agent wraps is the program's
+                continue
             index = self.frames.setdefault(code, len(self.frames))
-            key = (node, index, entry.f_lineno or code.co_firstlineno)
+            key = (node, index, line or code.co_firstlineno)
             found = self.nodes.get(key)
             if found is None:
                 found = self.nodes[key] = len(self.nodes)

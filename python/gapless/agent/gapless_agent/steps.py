@@ -22,7 +22,6 @@ entered there costs ten times what it costs in a loop. Writing is put off, too: 
 
 from __future__ import annotations
 
-import sys
 import threading
 from itertools import count
 from typing import Any, Callable
@@ -111,7 +110,7 @@ class Steps:
     def reset(self) -> None:
         self.explicit = self.agent.options.step == "explicit"
         self.inference = False
-        self.awaited: set[int] = set()  # sources known to exist that have not fired yet
+        self.awaited: dict[int, int] = {}  # sources known to exist that have not fired yet: the thread that made them
         self.numbers = count()  # of the steps: threads that end one at the same time get different ones
         self._clear()
         self.writer.reset()
@@ -128,7 +127,7 @@ class Steps:
 
     def source_made(self, source: int) -> None:
         self.trains()
-        self.awaited.add(source)
+        self.awaited[source] = threading.get_ident()
         self.begin()
 
     def trains(self) -> None:
@@ -136,15 +135,24 @@ class Steps:
         if self.inference:
             self.inference, self.agent.sole = False, 0
             self._clear()
-            self.awaited.discard(UNSURE)
+            self.release()
 
     def source_gone(self, source: int) -> None:
-        """May be called in the midst of anything, by whichever thread drops the last reference."""
-        self.awaited.discard(source)
+        self.awaited.pop(source, None)
         for lane in list(self.lanes.values()):
-            if any(name == source for name, _, _ in lane.kept):
-                self._flush(lane)
             lane.gone(source)
+
+    def hold(self) -> None:
+        """No step is counted until it is clear what the program does."""
+        self.awaited[UNSURE] = 0
+
+    def release(self) -> None:
+        self.awaited.pop(UNSURE, None)
+
+    def _is_sure(self) -> bool:
+        """All sources have fired that may be parts of this thread's iterations: those that it or the main thread made."""
+        makers = (0, threading.get_ident(), threading.main_thread().ident)
+        return not any(maker in makers for maker in list(self.awaited.values()))
 
     def fired(self, source: int, flags: int = 0, here: Totals | None = None) -> None:
         """An optimiser stepped, or a model was called (with FLAG_INFERENCE), or parameters were written by hand: now, or when `here` says."""
@@ -153,8 +161,8 @@ class Steps:
         self.agent.sole = 0
         lane = self.shared if here is not None or flags & layout.FLAG_INFERENCE else self._lane()
         here = here or self.writer.now()
-        self.awaited.discard(source)
-        for boundary, flags_then in (ended := lane.fired(source, here, flags, not self.awaited)):
+        self.awaited.pop(source, None)
+        for boundary, flags_then in (ended := lane.fired(source, here, flags, not self.awaited or self._is_sure())):
             self.end(boundary, flags_then, boundary is ended[-1][0] and not lane.kept)
 
     def is_sole(self, source: int) -> bool:
@@ -175,7 +183,7 @@ class Steps:
         return lane
 
     def _drop_ended(self) -> None:
-        alive = sys._current_frames()
+        alive = {thread.ident for thread in threading.enumerate()}
         for thread, lane in list(self.lanes.items()):
             if thread not in alive and lane is not self.shared and self.lanes.pop(thread, None) is lane:
                 self._flush(lane)
