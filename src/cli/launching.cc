@@ -62,10 +62,10 @@ struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
   int64_t agent_cost_ns = 0;
-  double agent_share = 0;   // share of step time, in the process with the highest agent cost
-  double slowdown = 0;      // median recorded step over the median of the others; 0: not known
+  double agent_share = 0;    // share of step time, in the process with the highest agent cost
+  double slowdown = 0;       // median recorded step over the median of the others; 0: not known
   std::string unrecorded{};  // why a recording came to nothing
-  int64_t recorded_ns = 0;  // the median recorded step of the process that was slowed down most
+  int64_t recorded_ns = 0;   // the median recorded step of the process that was slowed down most
 };
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median

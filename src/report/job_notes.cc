@@ -134,8 +134,9 @@ std::string LeftOut(const std::vector<const RunTrace*>& left, const RunTrace& fr
                     from.trace->info.world_size, apart.empty() ? "" : StrCat("; recorded ", apart),
                     "), so not in these numbers: give the files of one job");
     case Relation::kBeside:
-      return StrCat(which, one ? " is" : " are", " of a process beside the training that trains nothing itself, so not ",
-                    "in these numbers: give ", one ? "it" : "them", " alone to see what it does");
+      return StrCat(which, one ? " is" : " are",
+                    " of a process beside the training that trains nothing itself, so not ", "in these numbers: give ",
+                    one ? "it" : "them", " alone to see what it does");
     default:
       return StrCat("recorded in another run of the program", apart.empty() ? "" : StrCat(", ", apart),
                     ", so not in these numbers: ", which);

@@ -156,7 +156,8 @@ class Together {
 void SetBesideApart(std::vector<RunTrace>& traces, const Together& together, int apart) {
   std::map<std::pair<int, int64_t>, std::map<size_t, std::vector<size_t>>> jobs;  // execution and rank; process
   for (size_t i = 0; i < traces.size(); ++i)
-    if (!IsSurroundings(*traces[i].trace)) jobs[{traces[i].execution, traces[i].rank()}][together.first(i)].push_back(i);
+    if (!IsSurroundings(*traces[i].trace))
+      jobs[{traces[i].execution, traces[i].rank()}][together.first(i)].push_back(i);
   for (const auto& [job, processes] : jobs) {
     if (processes.size() < 2) continue;
     std::map<JobPart, std::vector<size_t>> by_part;

@@ -3,9 +3,9 @@
 //
 // Several recordings of one thing must not be counted twice. For one execution, process and time span exactly one
 // recording is primary; the others are supplements. Executions are what does not belong together (trace/identity.h):
-// runs of the program at other times, other jobs, a second file of a rank, what only infers beside training. Execution 0 is the one with the most
-// processes, and the first of equals. Analyses and the plain SQL tables see primary traces of execution 0 only: iterate
-// over `primary()`.
+// runs of the program at other times, other jobs, a second file of a rank, what only infers beside training. Execution
+// 0 is the one with the most processes, and the first of equals. Analyses and the plain SQL tables see primary traces
+// of execution 0 only: iterate over `primary()`.
 //
 // Row ids shown outside are unique per table over the run: base + row, with one base per trace and table (`IdBase`), in
 // the order of `traces`, which depends on the recordings only and not on the order in which they were read.

@@ -94,7 +94,8 @@ std::string Shown(const Job& run) {
   for (const RunTrace& of : run.traces())
     if (of.execution == 0) text += StrCat(of.trace->info.path, " ");
   for (const RunTrace& of : run.traces())
-    if (of.execution != 0) text += StrCat(of.relation == Relation::kBeside ? "beside: " : "apart: ", of.trace->info.path, " ");
+    if (of.execution != 0)
+      text += StrCat(of.relation == Relation::kBeside ? "beside: " : "apart: ", of.trace->info.path, " ");
   return text;
 }
 
@@ -113,15 +114,17 @@ TEST(Run, AnotherRankThatDoesNotTrainIsPartOfTheJob) {
   EXPECT_EQ(Job({of_rank("AddmmBackward0", 0), of_rank("aten::linear", 1)}).primary().size(), 2U);
 }
 
-// An actor's steps come earlier than the learner's, so their windows lie apart; what the agent saw shows that they ran at once.
+// An actor's steps come earlier than the learner's, so their windows lie apart; what the agent saw shows that they ran
+// at once.
 TEST(Run, WindowsOfTwoProcessesOfOneJobNeedNotOverlap) {
   const auto actor = Operators("aten::linear", 11, 1010), learner = Operators("AddmmBackward0", 10, 5000);
   EXPECT_EQ(Shown(Job({actor, learner})), "aten::linear apart: AddmmBackward0 ") << "nothing else is known";
-  EXPECT_EQ(Shown(Job({actor, learner, OfAgent(kRoleOnlyInfers, 11, 1000, 9000), OfAgent(kRoleTrains, 10, 4000, 6000)})),
-            "agent AddmmBackward0 beside: agent beside: aten::linear ");
-  EXPECT_EQ(Shown(Job({actor, learner, OfAgent(kRoleOnlyInfers, 11, 1000, 3000),
-                       OfAgent(kRoleTrains, 10, 4000, 6000, 900)})),
-            "agent AddmmBackward0 beside: agent beside: aten::linear ")
+  EXPECT_EQ(
+      Shown(Job({actor, learner, OfAgent(kRoleOnlyInfers, 11, 1000, 9000), OfAgent(kRoleTrains, 10, 4000, 6000)})),
+      "agent AddmmBackward0 beside: agent beside: aten::linear ");
+  EXPECT_EQ(
+      Shown(Job({actor, learner, OfAgent(kRoleOnlyInfers, 11, 1000, 3000), OfAgent(kRoleTrains, 10, 4000, 6000, 900)})),
+      "agent AddmmBackward0 beside: agent beside: aten::linear ")
       << "the learner waited while the actor filled its queue";
   EXPECT_EQ(Shown(Job({learner, Operators("aten::linear", 11, 9010), OfAgent(kRoleOnlyInfers, 11, 9000, 9900),
                        OfAgent(kRoleTrains, 10, 4000, 6000, 900)})),

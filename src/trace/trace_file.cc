@@ -45,9 +45,8 @@ struct Block {
 std::string InfoText(const TraceInfo& info) {
   std::string text;
   for (const std::string* field : {&info.path, &info.format, &info.host, &info.framework}) text += *field + '\0';
-  for (const int64_t number :
-       {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count,
-        info.process_start_unix_ns, info.process_end_unix_ns})
+  for (const int64_t number : {info.rank, info.world_size, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns,
+                               info.event_count, info.process_start_unix_ns, info.process_end_unix_ns})
     text += StrCat(number, '\0');
   return text;
 }
