@@ -74,7 +74,9 @@ std::string DescribeFault(const RunSample& sample) {
 // Pairs run from A to B, speedups the other way round, so the interval is inverted.
 RatioInterval Contest::Speedup() const {
   if (!at_once) return SpeedupOf(sequence.Interval());
-  const auto shift = HodgesLehmann(sequence.log_ratios(), level);
+  const auto pairs = sequence.log_ratios();
+  const bool are_few = pairs.size() >= kFewestPairs && pairs.size() < kMinPairsToProve;
+  const auto shift = are_few ? StudentShift(pairs, level) : HodgesLehmann(pairs, level);
   if (!shift) return {};
   RatioInterval ratio{.low = std::nullopt, .high = std::nullopt, .expected = std::exp(shift->estimate)};
   if (shift->low) ratio.low = std::exp(*shift->low);
@@ -135,7 +137,7 @@ Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
     return std::optional<RunSample>();
   };
   loop.is_disturbed = IsDisturbed;
-  loop.min_pairs = plan.at_once ? kMinPairsToProve : 0;
+  loop.min_pairs = plan.at_once ? std::min<size_t>(kMinPairsToProve, plan.most_pairs) : 0;
   // A pair counts only when both runs went well; a comparison that is looked at once is not ended by what it
   // shows.
   loop.add = [&](RunSample a, RunSample b) -> Result<bool> {

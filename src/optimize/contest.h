@@ -70,8 +70,8 @@ struct Contest {
   double level;
   bool at_once;
   // With the interval that may be looked at after every pair, or, at once, the narrower one of the signed ranks
-  // (rank_tests.h): that has bounds from six pairs on. When to stop may depend on the time that pairs take, which is
-  // the same whichever of the two is the faster.
+  // (rank_tests.h). That has bounds from six pairs on; for three to five it is Student's, of the logarithms. When to
+  // stop may depend on the time that pairs take, which is the same whichever of the two is the faster.
   RatioInterval Speedup() const;
 };
 

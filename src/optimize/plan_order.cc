@@ -35,7 +35,7 @@ Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, doub
   promise.trial_s = promise.min_trial_s = run_s + slow_s;
   if (!fix.trial.live || (arm != nullptr && !arm->refusal.empty())) {
     promise.trial_s += kPairsToDecide * (run_s + warm_s);
-    promise.min_trial_s += kMinPairsToProve * (run_s + warm_s);
+    promise.min_trial_s += PairsToProve(promise.expected) * (run_s + warm_s);
   } else if (!is_alone || arm == nullptr || arm->sequence.Verdict() != SpeedVerdict::kFaster) {
     promise.trial_s += warm_s;
     promise.min_trial_s = promise.trial_s;

@@ -29,7 +29,7 @@ Result<Contest> Planner::HoldPairs(const FixSet& a, const FixSet& b, const FixIt
   // Too little time to look after every pair: as many pairs as there is time for are looked at once.
   const auto takes = item == nullptr ? time_.ProofPairTakes() : time_.PairTakes();
   const auto fits = std::max<int64_t>(0, (deadline - runner_.Now()) / std::max(takes, Clock::duration(1)));
-  const bool is_short = item != nullptr && earlier == nullptr && fits < kPairsToDecide && fits >= kMinPairsToProve;
+  const bool is_short = item != nullptr && earlier == nullptr && fits < kPairsToDecide && fits >= kFewestPairs;
   const ContestPlan plan{.a = a,
                          .b = b,
                          .options = options_.pairs,
@@ -58,7 +58,9 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
   refusal = screened != screened_.end() ? screened->second.refusal : "";
   if (!refusal.empty()) return contest;
   if (screened != screened_.end() && result_.accepted.empty()) arms[0].sequence = screened->second.sequence;
-  double takes_s = run_s;
+  const size_t block_steps = std::clamp<size_t>(steps_ / 8, kMinBlock, 4 * kMinBlock);
+  const double blocks_s = static_cast<double>(2 * kPairsToDecide * block_steps) * current_.step_ms / 1e3;
+  double takes_s = std::max(run_s, run_s - measured_s_ + blocks_s);
   const auto share = time_.ShareDeadline(runner_.Now(), candidates_ - done_);
   const auto has_time = [&] {  // a fix without time for its proof is of no use
     return runner_.Now() < std::min(share, time_.ProofBegins(run_s)) - Lasting(takes_s);
@@ -71,7 +73,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
     }
     if (!has_time()) return contest;
     BlockDriver driver({.warmup = std::min(options_.warmup, std::max<size_t>(1, steps_ / 5)),
-                        .block_steps = std::clamp<size_t>(steps_ / 8, kMinBlock, 4 * kMinBlock),
+                        .block_steps = block_steps,
                         .max_pairs = kMaxBlockPairs,
                         .seed = options_.seed + 7919 * ++contests_},
                        arms);

@@ -49,7 +49,7 @@ Planner::TrialTimes Planner::TimesOf(const Candidate& candidate) const {
   times.trial_s = std::max(promise.min_trial_s, 2 * time_.current_s);
   times.ends = times.needs_proof ? time_.ProofBegins(promise.later_run_s) : time_.deadline();
   // A fix alone is proved by pairs of runs that it is tried with.
-  const double alone_s = promise.min_trial_s + kMinPairsToProve * (time_.current_s + promise.later_run_s);
+  const double alone_s = promise.later_run_s + PairsToProve(promise.expected) * (time_.current_s + promise.later_run_s);
   const auto now = runner_.Now();
   times.fits = now + Lasting(times.trial_s) <= times.ends ||
                (candidate.item.fix->trial.live && !time_.has_accepted && now + Lasting(alone_s) <= time_.deadline());
@@ -189,19 +189,22 @@ Result<void> Planner::TryAll(const std::vector<Candidate>& candidates) {
   return {};
 }
 
-// Contests whose share of the budget was over, the one with the most gain first, in the time that is left.
+// Contests whose share of the budget was over, the one with the most gain first, in the time that is left: time that is
+// left decides what is undecided. If it is over before the interval that may be looked at after every pair says
+// anything, all pairs are looked at once, at half the error.
 Result<void> Planner::GoOnWithUndecided() {
   const auto gain = [](const Undecided& of) { return of.decision.measured ? of.decision.measured->expected : 1; };
   std::ranges::stable_sort(undecided_, [&](const Undecided& a, const Undecided& b) { return gain(a) > gain(b); });
   for (Undecided& open : undecided_) {
     const bool is_current = open.beside.ToString() == result_.accepted.ToString();
-    const int left = kPairsToDecide - static_cast<int>(open.contest.sequence.size());
-    if (!is_current || gain(open) <= 1 ||
-        runner_.Now() + time_.PairTakes() * std::max(left, 1) > time_.ContestDeadline())
-      continue;
+    if (!is_current || gain(open) <= 1 || runner_.Now() + time_.PairTakes() > time_.ContestDeadline()) continue;
     auto contest = HoldPairs(result_.accepted, result_.accepted.With(open.decision.item), &open.decision.item,
                              time_.ContestDeadline(), &open.contest);
     if (!contest) return Unexpected{contest.error()};
+    if (contest->ending == Ending::kNoTime && contest->sequence.size() >= kFewestPairs) {
+      contest->at_once = true;
+      contest->level = 1 - options_.pairs.alpha / 2;
+    }
     Decision decision = open.decision;
     judge_.Conclude(*contest, decision);
     if (decision.outcome == FixOutcome::kAccepted) {

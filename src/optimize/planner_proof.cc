@@ -48,7 +48,9 @@ bool Planner::IsProvedAlready() {
 // Compares all accepted fixes with the unchanged command. Measured gains of single fixes do not multiply, so the
 // product is never reported.
 Result<void> Planner::ProveTheWhole() {
-  const bool has_time = runner_.Now() + time_.ProofPairTakes() * (kMinPairsToProve + 1) < time_.deadline();
+  const bool has_time =
+      runner_.Now() + time_.ProofPairTakes() * ((IsGainLarge() ? kFewestPairs : kMinPairsToProve) + 1) <
+      time_.deadline();
   const bool is_left_over = has_time && !result_.untried.empty();  // for nothing else: a second measurement
   if (result_.accepted.empty() || (!is_left_over && IsProvedAlready())) return {};
   Tell({.kind = PlannerEvent::Kind::kFinal});

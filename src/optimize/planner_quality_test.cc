@@ -189,6 +189,30 @@ TEST(PlannerQuality, RunsMeasureForAShorterTimeWhereACandidateWouldHaveNone) {
   EXPECT_LE(result->took_s, options.budget_s);
 }
 
+// A run takes 9.5 s, and six pairs more than is left; fewer prove a gain of two times, and nothing else could use the
+// time.
+TEST(PlannerQuality, FewPairsProveALargeGainWhereThereIsNoTimeForMore) {
+  int kept = 0, wrong = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const auto accepts = [&](double factor) {
+      TimedJob job(seed);
+      job.startup_s = 7, job.step_ms = 250, job.run_noise = 0.03;
+      job.fixes["workers=2"].factor = factor;
+      const Candidate candidate{.item = ItemOf("workers=2"), .score = 1.9};
+      NoJournal journal;
+      const PlannerOptions options{.begun = job.Now(), .budget_s = 120, .warmup = 5, .seed = seed};
+      job.Pass(12);  // the recording
+      const auto result = Plan({candidate}, options, job, journal, [](const PlannerEvent&) {});
+      EXPECT_TRUE(result);
+      return result && IsProved(*result);
+    };
+    kept += accepts(0.5);
+    wrong += accepts(1.0);
+  }
+  EXPECT_GE(kept, 38);
+  EXPECT_LE(wrong, 3);
+}
+
 // Returns the share of the first `end_s` seconds in which `load` makes everything longer.
 double BusyShare(const std::function<double(double)>& load, double end_s) {
   size_t busy = 0, all = 0;

@@ -197,4 +197,14 @@ Result<Shift> HodgesLehmann(std::span<const double> x, std::span<const double> y
   return ShiftOf(differences, below);
 }
 
+Result<Shift> StudentShift(std::span<const double> differences, double level) {
+  GAPLESS_TRY(CheckFinite(differences));
+  GAPLESS_TRY(CheckShift(static_cast<double>(differences.size()), level));
+  if (differences.size() < 2) return Fail(ErrorCode::kInput, "Student's interval needs two values");
+  const auto n = static_cast<double>(differences.size());
+  const double mean = *Mean(differences);
+  const double half = StudentQuantile((1 + level) / 2, n - 1) * *StandardDeviation(differences) / std::sqrt(n);
+  return Shift{.estimate = mean, .low = mean - half, .high = mean + half};
+}
+
 }  // namespace gapless::internal

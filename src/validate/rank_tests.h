@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-sided tests by ranks, and the shift that belongs to them. For independent values, one per process; NaN and
-// infinities are refused.
+// Two-sided tests by ranks, the shift that belongs to them, and Student's where values are too few for ranks. For
+// independent values, one per process; NaN and infinities are refused.
 #pragma once
 
 #include <optional>
@@ -38,5 +38,9 @@ struct Shift {
 // than twenty million pairs.
 Result<Shift> HodgesLehmann(std::span<const double> differences, double level = 0.95);
 Result<Shift> HodgesLehmann(std::span<const double> x, std::span<const double> y, double level = 0.95);
+
+// Student 1908: the mean of the differences of pairs, with the interval for normal ones. For fewer values than the
+// ranks have bounds for. Refused: fewer than two.
+Result<Shift> StudentShift(std::span<const double> differences, double level = 0.95);
 
 }  // namespace gapless::internal

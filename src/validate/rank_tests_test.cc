@@ -46,6 +46,18 @@ TEST(RankTestsTest, AnIntervalThatTooFewValuesCannotGiveIsAbsent) {
   EXPECT_FALSE(HodgesLehmann(std::vector<double>{1, 2, 3}, std::vector<double>{1, 2, 3})->low);
 }
 
+// Student's own example, of ten patients (1908): the mean is 1.58, the table gives t = 2.262 for nine degrees of
+// freedom.
+TEST(RankTestsTest, StudentsIntervalIsThatOfHisSleepers) {
+  const std::vector<double> hours = {1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4};
+  const auto shift = StudentShift(hours);
+  ASSERT_TRUE(shift && shift->low && shift->high);
+  EXPECT_NEAR(shift->estimate, 1.58, 1e-9);
+  EXPECT_NEAR(*shift->low, 0.700, 5e-4);
+  EXPECT_NEAR(*shift->high, 2.460, 5e-4);
+  EXPECT_FALSE(StudentShift(std::vector<double>{1}));
+}
+
 TEST(RankTestsTest, IntervalsOfTheShiftKeepTheirLevel) {
   Random random(3);
   int one = 0, two = 0;
