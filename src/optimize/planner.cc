@@ -93,8 +93,10 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     contest = std::move(*pairs);
   }
   judge_.Conclude(*contest, decision);
-  if (decision.outcome == FixOutcome::kNoTime && !decision.live && decision.pairs > 0)
-    undecided_.push_back({.decision = decision, .beside = result_.accepted, .contest = *contest});
+  if (decision.outcome == FixOutcome::kNoTime && decision.pairs > 0) {
+    undecided_.push_back({.decision = decision, .beside = result_.accepted});
+    if (!decision.live) undecided_.back().contest = *contest;
+  }
   if (contest->hung_s > 0) return CompareHang(contest->hung_s, decision);
   if (decision.outcome != FixOutcome::kAccepted) return {};
   if (!contest->b.empty()) {

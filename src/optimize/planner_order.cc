@@ -199,16 +199,21 @@ Result<void> Planner::GoOnWithUndecided() {
     const bool is_current = open.beside.ToString() == result_.accepted.ToString();
     if (!is_current || gain(open) <= 1 || runner_.Now() + time_.PairTakes() > time_.ContestDeadline()) continue;
     auto contest = HoldPairs(result_.accepted, result_.accepted.With(open.decision.item), &open.decision.item,
-                             time_.ContestDeadline(), &open.contest);
+                             time_.ContestDeadline(), open.contest ? &*open.contest : nullptr);
     if (!contest) return Unexpected{contest.error()};
-    if (contest->ending == Ending::kNoTime && contest->sequence.size() >= kFewestPairs) {
+    const bool is_open = contest->ending == Ending::kNoTime;
+    if (is_open && contest->sequence.size() < kFewestPairs) continue;
+    if (is_open && !contest->at_once) {
       contest->at_once = true;
       contest->level = 1 - options_.pairs.alpha / 2;
     }
     Decision decision = open.decision;
+    decision.live = false;
+    decision.alone = result_.accepted.empty();
     judge_.Conclude(*contest, decision);
     if (decision.outcome == FixOutcome::kAccepted) {
       decision.stage = StageOf(contest->b);
+      decision.run_s = LongestSeconds(contest->b);
       judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision);
     }
     std::erase_if(result_.decisions,

@@ -127,8 +127,8 @@ class Planner {
   ScreenedArms screened_{};
   struct Undecided {
     Decision decision{};
-    FixSet beside{};  // fixes that were on
-    Contest contest;
+    FixSet beside{};                   // fixes that were on
+    std::optional<Contest> contest{};  // its pairs; none of blocks within a process, which pairs do not continue
   };
   std::vector<Undecided> undecided_{};
   MachineWatch machine_{};
