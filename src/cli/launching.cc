@@ -64,7 +64,7 @@ struct Seen {
   int64_t agent_cost_ns = 0;
   double agent_share = 0;    // share of step time, in the process with the highest agent cost
   double slowdown = 0;       // median recorded step over the median of the others; 0: not known
-  std::string unrecorded{};  // why a recording came to nothing
+  std::string unrecorded{};  // the agent's reason why a recording came to nothing
   int64_t recorded_ns = 0;   // the median recorded step of the process that was slowed down most
 };
 

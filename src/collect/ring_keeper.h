@@ -30,7 +30,7 @@ struct AgentProcess {
   int events_error = 0;      // errno of what kept the saved file from being whole; the ring stays then
   wire::RingTexts texts{};
   std::vector<std::string> recordings{};  // files the profiler wrote, as the agent named them
-  std::string unrecorded{};               // why a recording came to nothing, in the agent's words; empty: none did
+  std::string unrecorded{};               // the agent's reason why a recording came to nothing; empty: none did
   std::vector<std::string> messages{};    // warnings and errors
   int64_t last_step_ns = 0;               // duration of the last step; 0: none yet
   int64_t steps_ns = 0;                   // total time of all steps

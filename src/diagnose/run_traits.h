@@ -9,7 +9,7 @@
 
 namespace gapless::internal {
 
-// What the primary recordings show together.
+// The workload that the primary recordings show together.
 Workload WorkloadOf(const Run& run);
 // Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the
 // program was recorded: else advice in its words is of no use.

@@ -10,7 +10,7 @@ namespace gapless::internal {
 inline constexpr std::string_view kGpuSamplesFormat = "gpu_samples";
 // The format in which our own agent reports what it saw of a process: its rank, if it has one, and its steps.
 inline constexpr std::string_view kAgentFormat = "agent";
-// What the process does, in the agent's own words: in table environment.
+// The role of the process, in the agent's own words; a row of table environment.
 inline constexpr std::string_view kAgentRoleKey = "agent.role", kRoleTrains = "trains", kRoleOnlyInfers = "only infers",
                                   kRoleLoads = "loads data";
 

@@ -136,20 +136,27 @@ class Together {
     for (size_t i = 0; i < known.size(); ++i) recordings_[first_[i]].push_back(i);
   }
 
-  bool operator()(size_t a, size_t b) const {
+  bool operator()(size_t a, size_t b) {
     const Relation relation = Relate(known_[a], known_[b]);
     if (relation != Relation::kOtherTime) return GoTogether(relation);
-    for (const size_t i : recordings_[first_[a]])
-      for (const size_t j : recordings_[first_[b]])
-        if (Relate(known_[i], known_[j]) == Relation::kSameJob) return true;
-    return false;
+    const auto [entry, is_new] = ran_at_once_.try_emplace({first_[a], first_[b]}, false);
+    if (is_new) entry->second = RanAtOnce(first_[a], first_[b]);
+    return entry->second;
   }
   size_t first(size_t of) const { return first_[of]; }
 
  private:
+  bool RanAtOnce(size_t process, size_t other) const {
+    return std::ranges::any_of(recordings_[process], [&](size_t i) {
+      return std::ranges::any_of(recordings_[other],
+                                 [&](size_t j) { return Relate(known_[i], known_[j]) == Relation::kSameJob; });
+    });
+  }
+
   const std::vector<Identity>& known_;
   std::vector<size_t> first_;
-  std::vector<std::vector<size_t>> recordings_;  // of the process that begins with this one
+  std::vector<std::vector<size_t>> recordings_;  // all of the process that begins with this one
+  std::map<std::pair<size_t, size_t>, bool> ran_at_once_;
 };
 
 // Sets apart what only calls models beside training, as execution `apart`.
@@ -178,7 +185,7 @@ int AssignExecutions(std::vector<RunTrace>& traces, const std::vector<Identity>&
   for (size_t i = 0; i < traces.size(); ++i) (IsSurroundings(*traces[i].trace) ? surroundings : by_time).push_back(i);
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](size_t a, size_t b) { return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start; });
-  const Together together(known);
+  Together together(known);
   std::vector<std::vector<size_t>> executions;
   for (const size_t i : by_time) {
     const auto joins = [&](const std::vector<size_t>& execution) {

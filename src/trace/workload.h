@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program does, as names in its recordings show: operators, annotations, kernels and Python frames.
+// The kind of a program, as names in its recordings show it: operators, annotations, kernels and Python frames.
 #pragma once
 
 #include <set>
@@ -29,7 +29,7 @@ class WorkloadSigns {
 // false for a hook that is set up for it (RegisterPostBackwardFunction).
 bool IsBackward(std::string_view name);
 
-// The part that a process has in its job. kUnknown: nothing was recorded that would tell. kOnlyCalls: operators ran, or
+// The part that a process has in its job. kUnknown: nothing recorded tells. kOnlyCalls: operators ran, or
 // an engine, and nothing was trained. kOther: it loads data.
 enum class JobPart : uint8_t { kUnknown, kOnlyCalls, kOther, kTrains };  // what says more comes later
 // Returns what one recording shows: our agent knows it of the whole process; else the names say it.

@@ -58,7 +58,7 @@ TEST(RankTestsTest, StudentsIntervalIsThatOfHisSleepers) {
   EXPECT_FALSE(StudentShift(std::vector<double>{1}));
 }
 
-// Of equal commands at most 2.5 % seem faster by three pairs, whatever the noise: what is not normal makes it wider.
+// At most 2.5 % of equal commands seem faster by three pairs, whatever the noise: one that is not normal widens it.
 TEST(RankTestsTest, StudentsIntervalOfThreePairsKeepsItsLevel) {
   Random random(5);
   for (const SimulatedNoise noise : {SimulatedNoise::kNormal, SimulatedNoise::kLognormal, SimulatedNoise::kOutliers}) {
