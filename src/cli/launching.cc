@@ -126,7 +126,8 @@ void SayWhereStepsAre(const LaunchResult& result, const std::string& step_functi
 }
 
 std::string WhyNothingWasRecorded(const Seen& seen, const WatchPlan& plan) {
-  const auto needed = static_cast<uint64_t>(plan.agent.wait + plan.agent.warmup + 1);
+  const uint64_t needed =
+      uint64_t{1} + static_cast<uint64_t>(plan.agent.wait) + static_cast<uint64_t>(plan.agent.warmup);
   if (!seen.unrecorded.empty()) return StrCat("nothing was recorded: ", Printable(seen.unrecorded));
   if (seen.steps >= needed) return "nothing was recorded: the recorder did not answer before the command ended";
   return StrCat("nothing was recorded: that takes ", needed, " steps or more; lower --wait and --warmup");

@@ -59,7 +59,7 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
   if (!refusal.empty()) return contest;
   if (screened != screened_.end() && result_.accepted.empty()) arms[0].sequence = screened->second.sequence;
   const size_t block_steps = std::clamp<size_t>(steps_ / 8, kMinBlock, 4 * kMinBlock);
-  const double blocks_s = static_cast<double>(2 * kPairsToDecide * block_steps) * current_.step_ms / 1e3;
+  const double blocks_s = 2.0 * kPairsToDecide * static_cast<double>(block_steps) * current_.step_ms / 1e3;
   double takes_s = std::max(run_s, run_s - measured_s_ + blocks_s);
   const auto share = time_.ShareDeadline(runner_.Now(), candidates_ - done_);
   const auto has_time = [&] {  // a fix without time for its proof is of no use
