@@ -159,7 +159,7 @@ std::string Together(const Report& report, const Paint& paint) {
   if (report.summary.plan.size() > 1) {
     const std::string text = StrCat(TogetherText(report.summary, report.diagnosis.bottlenecks), ": ", GainText(*gain));
     const std::string trust = TrustText(report.summary, report.diagnosis.bottlenecks);
-    for (const std::string& line : WrapWords(text + (trust.empty() ? "" : "; " + trust), paint.width()))
+    for (const std::string& line : WrapWords(StrCat(text, trust.empty() ? "" : "; ", trust), paint.width()))
       // The gain is green if the line did not break within it; what limits it is dim.
       out += line.starts_with(text)
                  ? StrCat(paint.In(Tone::kGood, text), paint.In(Tone::kDim, line.substr(text.size())), "\n")
