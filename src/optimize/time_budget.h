@@ -13,11 +13,12 @@ namespace gapless::internal {
 constexpr int kPairsToDecide = 10;   // as many as a clear difference takes, looked at after every pair
 constexpr int kPairsToProve = 8;     // looked at once
 constexpr int kMinPairsToProve = 6;  // fewer have no 95 % interval by signed ranks
-constexpr int kFewestPairs = 3;  // of an obvious gain where there is no time for more: Student's interval is ± 2.5 sd
-constexpr double kObviousGain = 1.5;
+constexpr int kFewestPairs =
+    3;  // for a gain of kFewPairsGain where there is no time for more: Student's interval is ± 2.5 sd
+constexpr double kFewPairsGain = 1.5;
 constexpr size_t kMaxPairsToProve = 24;
 
-inline int PairsToProve(double speedup) { return speedup >= kObviousGain ? kFewestPairs : kMinPairsToProve; }
+inline int PairsToProve(double speedup) { return speedup >= kFewPairsGain ? kFewestPairs : kMinPairsToProve; }
 
 inline Clock::duration Lasting(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
@@ -59,7 +60,7 @@ class TimeBudget {
   // Share of the remaining budget for one comparison while many are to come.
   static constexpr double kShareOfTime = 0.3;
   // Share of the budget for the proof: if that would take longer, it gets fewer pairs. Where even those take half of
-  // it, an obvious gain is all that can be proved.
+  // it, a large gain is all that can be proved.
   static constexpr double kShareOfProof = 0.35, kLargestShare = 0.5;
 
   int PairsOfProof(double pair_s) const {
