@@ -31,18 +31,24 @@ class DataLoadingOptimizer:
     def optimize_dataloader(
         self, dataset: Any, batch_size: int, current_config: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Loads batches with 0, 2, 4, 8 and 16 workers (those that the machine has cores for) and with `current_config`.
+        """Loads batches with 0, 2, 4, 8 and 16 workers, and with `current_config`.
 
+        More workers than the machine has cores are tried while they load faster: that is so where a dataset waits, for a
+        disk or a network, rather than computes.
         `current_config` has arguments of `DataLoader`; other keys of it are left alone. The answer has `num_workers`, `pin_memory`, `prefetch_factor` and
         `persistent_workers` for `DataLoader(dataset, batch_size, **…)` (the latter two are None and False without workers),
         `estimated_speedup` of loading (not of a step, which may wait for other things), and `measured`: batches a second by number of
         workers. Memory is pinned where there is a GPU. Samples are loaded, and thrown away.
         """
         given = dict(current_config or {})
-        present = int(given.get("num_workers") or 0)
-        counts = sorted({present, *(count for count in WORKERS if count <= cores())})
-        measured = {count: _rate(dataset, batch_size, _settings(count, given, present)) for count in counts}
-        most = max(measured.values())
+        present, is_climbing = int(given.get("num_workers") or 0), True
+        measured: dict[int, float] = {}
+        for count in sorted({present, *WORKERS}):
+            before = max(measured.values(), default=0.0)
+            if count <= max(cores(), present) or is_climbing:
+                measured[count] = _rate(dataset, batch_size, _settings(count, given, present))
+                is_climbing = measured[count] * NEARLY > before
+        counts, most = list(measured), max(measured.values())
         best = present if measured[present] >= NEARLY * most else min(n for n in counts if measured[n] >= NEARLY * most)
         chosen = _settings(best, given, present)
         return {

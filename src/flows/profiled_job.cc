@@ -18,6 +18,7 @@
 #include "base/strings.h"
 #include "collect/cpu_quota.h"
 #include "collect/files.h"
+#include "predict/host_use.h"
 #include "proof/measure.h"
 
 namespace gapless::internal {
@@ -161,6 +162,7 @@ FixContext ContextOf(const ProfiledJob& job, const RunRequest& request) {
   context.has_optimizer = HasOptimizer(job.analysis->run());
   context.shares = HostSharesOf(job.analysis->run());
   for (const RunTrace& trace : job.analysis->run().traces()) {
+    if (!context.busy && trace.trace->steps.size() > 0) context.busy = FindHostUse(job.analysis->tables(), trace).busy;
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;
     const DeviceTable& devices = trace.trace->devices;
     if (devices.size() == 0 || context.compute_major > 0 || devices.compute_major[0] == kAbsent32) continue;

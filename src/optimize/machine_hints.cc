@@ -76,7 +76,7 @@ MachineHint ForThreads(size_t count, const FixContext& context, std::span<const 
 // Estimates fewer workers, which help where workers crowd the processors or no step waits for them.
 MachineHint FewerWorkers(size_t count, const FixContext& context, std::span<const Bottleneck> bottlenecks) {
   const size_t cpus = CpusPerRank(context);
-  const bool are_crowded = context.loader_workers + 1 > cpus;
+  const bool are_crowded = context.loader_workers + 1 > std::max(cpus, LoadersPerRank(context));
   const double wait = context.shares.loader_wait.value_or(
       IsFound(bottlenecks, {"data_loading", "host_data_loading", "run_data_loading"}) ? 1 : 0);
   if (are_crowded) return {.speedup = count < cpus || wait < kManyWaits ? std::optional(kCrowded) : std::nullopt};
@@ -91,8 +91,8 @@ MachineHint MoreWorkers(size_t count, const FixContext& context) {
   const auto& wait = context.shares.loader_wait;
   if (!wait) return {};
   if (*wait < kMinWait) return {.why_not = "steps do not wait for batches"};
-  const auto cpus = static_cast<double>(CpusPerRank(context)), now = static_cast<double>(context.loader_workers);
-  const double able = std::max(std::min(static_cast<double>(count), cpus), 1.0);
+  const auto most = static_cast<double>(LoadersPerRank(context)), now = static_cast<double>(context.loader_workers);
+  const double able = std::max(std::min(static_cast<double>(count), most), 1.0);
   if (able <= now)
     return {.why_not = StrCat("no processor is left for more than ", context.loader_workers, " workers")};
   const double left = now > 0 ? std::max(*wait - (1 - now / able), 0.0) : std::max(*wait / able - (1 - *wait), 0.0);

@@ -180,6 +180,27 @@ TEST(MachineHints, WorkersHaveTheGainOfTheWaitsThatTheySave) {
   EXPECT_GT(Hinted("workers=0", context), 1);
 }
 
+// Steps wait 90 % of their time, and the job keeps 0.19 processors busy: loading a batch takes a tenth of one, so that
+// two processors serve 20 workers. A job that keeps a processor busy computes while it loads.
+TEST(MachineHints, LoadingThatWaitsGetsMoreWorkersThanProcessors) {
+  FixContext context{.cpus = 2, .loaders = 1, .busy = 0.19, .shares = {.loader_wait = 0.9}};
+  EXPECT_NEAR(CpusOfLoading(context), 0.1, 1e-9);
+  EXPECT_EQ(LoadersPerRank(context), 20U);
+  EXPECT_NEAR(Hinted("workers=8", context), 1 / (1 - 0.85 * (0.9 - (0.9 / 8 - 0.1))), 1e-9);
+  const auto values = [&] { return FindFix("workers")->trial.values(context).values; };
+  EXPECT_EQ(values(), (std::vector<std::string>{"8", "16", "2", "4"})) << "nine would hide all of it";
+  context.shares.loader_wait = 0.7, context.busy = 0.35;
+  EXPECT_EQ(values().front(), "4") << "0.7 of a step is loaded in 0.3 of it by three";
+  context.loader_workers = 4;
+  EXPECT_EQ(values().front(), "8") << "steps wait for four workers that wait themselves";
+  context.loader_workers = 0, context.busy = 1;
+  EXPECT_EQ(CpusOfLoading(context), 1);
+  EXPECT_EQ(LoadersPerRank(context), 2U);
+  EXPECT_EQ(values(), (std::vector<std::string>{"2"}));
+  context.busy.reset();
+  EXPECT_EQ(LoadersPerRank(context), 2U) << "not known";
+}
+
 // The gain of curing tiny operators is that of compiling, which more threads do not bring.
 TEST(MachineHints, NoValueInheritsTheGainOfABottleneck) {
   const FixContext context{.cpus = 2, .loaders = 0, .threads = 2};

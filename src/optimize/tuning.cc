@@ -22,9 +22,8 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kBringsMore = 1.03;  // a rung that brings less than this over the best below it brings nothing
-constexpr int kIdleRungs = 2;
-constexpr double kAsGood = 0.98;     // share of the best speedup: the fewest workers that reach it are preferred
-constexpr double kFarSlower = 1.25;  // a first run that takes so much longer for a sample than the first's
+constexpr double kAsGood = 0.98;      // share of the best speedup: the fewest workers that reach it are preferred
+constexpr double kFarSlower = 1.25;   // a first run that takes so much longer for a sample than the first's
 
 // Returns the reason why a setting cannot be used, as its run shows; empty if it can.
 std::string WhyNot(const RunSample& sample, const FixSet& set, const TuneOptions& options) {
@@ -101,8 +100,8 @@ class Tuner {
     double best = TimeOf(table_.rows[0]);
     int idle = 0;
     std::string end;  // why the ladder is not climbed further
-    for (const FixSet& set : column.settings) {
-      AddRow(set);
+    for (size_t i = 0; i < column.settings.size(); ++i) {
+      AddRow(column.settings[i]);
       TuneRow& row = table_.rows.back();
       if (Clock::now() + longest_ > deadline_) table_.was_short_of_time = true, end = "no time was left for it";
       if (!end.empty()) {
@@ -112,13 +111,18 @@ class Tuner {
       GAPLESS_TRY(RunRow(table_.rows.size() - 1));
       const double time = row.IsUsable() ? TimeOf(row) : 0;
       row.is_decided = time > kFarSlower * TimeOf(table_.rows[0]);
-      if (!column.is_ladder) continue;
       idle = row.IsUsable() && time < best / kBringsMore ? 0 : idle + 1;
       if (row.IsUsable()) best = std::min(best, time);
+      if (i < column.first_rung) {
+        idle = 0;
+        continue;
+      }
+      row.is_decided = row.is_decided || idle > 0;  // a smaller one is as good
       if (!row.IsUsable())
         end = "not tried: a smaller one could not be used";
-      else if (idle == kIdleRungs)
-        end = "not tried: the two before it brought nothing more";
+      else if (idle == column.idle_rungs)
+        end = idle == 1 ? "not tried: the one before it brought nothing more"
+                        : StrCat("not tried: the ", idle, " before it brought nothing more");
     }
     return {};
   }
@@ -211,14 +215,17 @@ Result<TuneTable> Tune(const std::vector<TuneColumn>& columns, const TuneOptions
   return Tuner(options, runner, on_run).Run(columns);
 }
 
+// More workers than processors are a ladder: loading that waits is as much faster as there are workers, loading that
+// computes is no faster with the first of them.
 std::vector<TuneColumn> LoaderSettings(const FixContext& context, bool grid) {
-  const size_t most = CpusPerRank(context);
-  TuneColumn column;
+  const size_t cpus = CpusPerRank(context);
+  TuneColumn column{.settings = {}, .idle_rungs = 1};
   for (const size_t workers : {0, 1, 2, 4, 8, 16, 32}) {
-    if (workers > std::max<size_t>(most, 1)) break;
     const std::string count = std::to_string(workers);
+    const bool is_rung = workers > cpus;
+    if (is_rung) column.first_rung = std::min(column.first_rung, column.settings.size());
     column.settings.push_back(SetOf({{"workers", count}}));
-    if (!grid) continue;
+    if (!grid || is_rung) continue;
     if (context.gpu) column.settings.push_back(SetOf({{"workers", count}, {"pin", ""}}));
     if (workers == 0) continue;
     for (const char* ahead : {"2", "8"}) {
@@ -231,7 +238,7 @@ std::vector<TuneColumn> LoaderSettings(const FixContext& context, bool grid) {
 
 std::vector<TuneColumn> BatchSettings(const FixContext& context) {
   constexpr int kMaxFactor = 1024;
-  TuneColumn plain{.settings = {}, .is_ladder = true}, mixed = plain;
+  TuneColumn plain{.settings = {}, .first_rung = 0}, mixed = plain;
   const FixValues types = FindFixWithTrial("amp")->trial.values(context);
   if (!types.values.empty()) mixed.settings.push_back(SetOf({{"amp", types.values[0]}}));
   for (int factor = 2; factor <= kMaxFactor; factor *= 2) {

@@ -2,7 +2,8 @@
 // Measures the settings of one parameter of a command, such as the number of workers or the batch size, side by side:
 //
 //   1. One run of each, in the order given, shows whether it applies, whether the run succeeds and how much memory
-//      it uses. A ladder of batch sizes is climbed until one does not fit, or two in a row save nothing more.
+//      it uses. A ladder of batch sizes is climbed until one does not fit, or two in a row save nothing more; one of
+//      more workers than processors until the next rung saves nothing more.
 //   2. In each round all settings run once, in random order, so that a machine that slows down affects all alike. A
 //      setting is judged by its pairs with the first one, the unchanged command (validate/pair_sequence.h), each at
 //      its part of the error rate; a decided setting is not run again.
@@ -11,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,15 +23,17 @@
 
 namespace gapless::internal {
 
-// The settings of one column of a table: a list, or a ladder whose rungs take more and more memory.
+// The settings of one column of a table. Those from `first_rung` on are a ladder, whose rungs take more and more memory
+// or processes: it ends at a rung that cannot be used, or after `idle_rungs` of them that brought nothing more.
 struct TuneColumn {
   std::vector<FixSet> settings{};
-  bool is_ladder = false;
+  size_t first_rung = std::numeric_limits<size_t>::max();
+  int idle_rungs = 2;
 };
 
 struct TuneOptions {
   PairOptions pairs{};
-  size_t most_rounds = 12;
+  size_t most_rounds = 16;  // alpha / 5 takes 13 pairs of one sign
   double budget_s = 600;
   uint64_t seed = 0;
   bool by_samples = false;                     // settings change what a step is: without samples nothing can be said

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace gapless::internal {
 namespace {
+
+constexpr double kMinLoaderWait = 0.2;      // share of step time, below which waits say little about loading
+constexpr double kMinCpusOfLoading = 0.02;  // handing over a batch is work, too
 
 // Removes a number and a dot from the start of `text` and returns the number; −1 if `text` does not start with a
 // number.
@@ -45,6 +49,21 @@ FixValues NoneBecause(std::string_view reason) { return {.why_not = std::string(
 
 size_t CpusPerRank(const FixContext& context) {
   return std::max<size_t>(1, context.cpus / std::max<size_t>(1, context.ranks));
+}
+
+// The rest of a step, in which the training does not wait for a batch, is taken to keep one processor busy: what is
+// left of the job's processor time is spent on loading, by the training itself or by the workers that it waits for.
+// Example: steps that wait 90 % of their time, in a job that keeps 0.19 processors busy: (0.19 - 0.1) / 0.9 = 0.1.
+double CpusOfLoading(const FixContext& context) {
+  const auto& wait = context.shares.loader_wait;
+  if (!context.busy || !wait || *wait < kMinLoaderWait) return 1;
+  const double of_rank = *context.busy / static_cast<double>(std::max<size_t>(1, context.ranks));
+  const double loaders = context.loader_workers > 0 ? static_cast<double>(context.loader_workers) : *wait;
+  return std::clamp((of_rank - (1 - *wait)) / loaders, kMinCpusOfLoading, 1.0);
+}
+
+size_t LoadersPerRank(const FixContext& context) {
+  return static_cast<size_t>(std::floor(static_cast<double>(CpusPerRank(context)) / CpusOfLoading(context) + 1e-6));
 }
 
 bool TorchIsAtLeast(const FixContext& context, int major, int minor) {

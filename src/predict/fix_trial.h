@@ -34,6 +34,7 @@ struct FixContext {
   std::optional<bool> has_optimizer{};   // an optimiser of torch.optim takes the steps
   size_t loader_workers = 0;             // workers of the data loader with the most workers
   std::optional<size_t> threads{};       // threads of host operators, in the program as it is
+  std::optional<double> busy{};          // processors that the job keeps busy while it trains, of all its ranks here
   HostShares shares{};                   // shares of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
 };
@@ -93,6 +94,11 @@ FixValues Always(const FixContext& context);
 FixValues NoneBecause(std::string_view reason);
 // Processors for each rank of this machine, 1 at least.
 size_t CpusPerRank(const FixContext& context);
+// Returns the processors that loading one batch keeps busy: 1 where it computes, almost 0 where it waits for a disk or
+// a network. 1 where steps hardly wait for batches, or where that is not known.
+double CpusOfLoading(const FixContext& context);
+// Returns how many batches the processors of a rank can load at once: CpusPerRank(), and more where loading waits.
+size_t LoadersPerRank(const FixContext& context);
 // Returns true if the version, such as "2.15.0", is at least `major`.`minor`; false for an unknown version.
 bool TorchIsAtLeast(const FixContext& context, int major, int minor);
 

@@ -12,10 +12,12 @@
 //   - Without telemetry, workers may take processor time from the thread that launches: of two recorded pairs
 //     (ResNet-50, 0 to 4 workers) the training kept 85 % of the saving.
 //
-// Trial. Values never exceed the processors of a rank. Each value has its own expected gain, from
+// Trial. Loading that computes gets no more workers than a rank has processors; loading that waits, for a disk or a
+// network, gets as many as the processors can serve (LoadersPerRank()). Each value has its own expected gain, from
 // optimize/machine_hints.h.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "base/strings.h"
 #include "predict/fix.h"
@@ -28,6 +30,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kUsualWorkers = 4;
+constexpr size_t kFirstRung = 8;
 constexpr double kPacking = 1.08, kSeveral = 1.3;
 
 // Waiting for batches and everything else, over the complete steps or, without any, the recording.
@@ -116,13 +119,37 @@ FixValues Fewer(size_t workers, size_t most) {
   return values;
 }
 
+// The rungs of a ladder for loading that waits rather than computes: the first has as many workers as it takes to load
+// a batch in the rest of the step, kFirstRung at most; the next ones are climbed while they bring something.
+FixValues Ladder(const FixContext& context, size_t most) {
+  constexpr size_t kRungs[] = {2, 4, 8, 16};
+  const double wait = *context.shares.loader_wait,
+               before = static_cast<double>(std::max<size_t>(1, context.loader_workers));
+  const double wanted = before * std::ceil(wait / std::max(1 - wait, 1e-3));
+  size_t first = kRungs[0];
+  for (const size_t rung : kRungs)
+    if (rung <= kFirstRung && rung <= most && static_cast<double>(first) < wanted) first = rung;
+  std::vector<size_t> order = {first};
+  for (const size_t rung : kRungs)
+    if (rung > first) order.push_back(rung);
+  for (const size_t rung : kRungs)
+    if (rung < first) order.push_back(rung);
+  std::erase_if(order, [&](size_t rung) { return rung == context.loader_workers; });
+  return AtMost(most, order);
+}
+
 FixValues Values(const FixContext& context) {
-  const size_t most = CpusPerRank(context);
-  if (context.loader_workers >= most) return Fewer(context.loader_workers, most);
-  const auto grid = context.all_values ? std::vector<size_t>{0, 2, 4, 8, 16} : std::vector<size_t>{4, 2, 8, 16};
-  FixValues values = AtMost(most, grid);
-  // Few processors: as many workers as there are.
-  if (most < 4 && most != 2) values.values.push_back(std::to_string(most));
+  const size_t cpus = CpusPerRank(context), most = LoadersPerRank(context);
+  if (context.loader_workers >= most) return Fewer(context.loader_workers, cpus);
+  FixValues values;
+  if (most > cpus && !context.all_values) {
+    values = Ladder(context, most);
+  } else {
+    const auto grid = context.all_values ? std::vector<size_t>{0, 2, 4, 8, 16} : std::vector<size_t>{4, 2, 8, 16};
+    values = AtMost(most, grid);
+    // Few processors: as many workers as there are.
+    if (most < 4 && most != 2) values.values.push_back(std::to_string(most));
+  }
   if (context.loader_workers > 0) values.apart.push_back("0");
   return values;
 }
@@ -153,14 +180,17 @@ FIX(workers) = {
     .trial = {
         .value = "N",
         .grammar = {"a whole number from 0 to 1024", IsCount<0, 1024>},
-        .why = "Where steps wait for their next batch. DataLoader gets num_workers=N, persistent_workers=True and "
-               "prefetch_factor=4, where the program left num_workers at 0; the order of the samples stays. A dataset "
-               "that draws from the global random numbers gets others in each worker, and so does what the training "
-               "draws after it: the losses then follow the same distribution, but are other numbers. Without random "
-               "numbers in the dataset they stay bit-equal. More memory of the host, a copy of the dataset object for "
-               "each worker. Where the program has as many workers as there are processors, or more, fewer are tried, "
-               "and none: they take time from what computes. Prior: 152 to 126 ms and 176 to 126 ms a step, 1.2 to 1.4 "
-               "times (0 to 4 workers, ResNet-50 on a V100, recorded pairs).",
+        .why =
+            "Where steps wait for their next batch. DataLoader gets num_workers=N, persistent_workers=True and "
+            "prefetch_factor=4, where the program left num_workers at 0; the order of the samples stays. A dataset "
+            "that draws from the global random numbers gets others in each worker, and so does what the training "
+            "draws after it: the losses then follow the same distribution, but are other numbers. Without random "
+            "numbers in the dataset they stay bit-equal. More memory of the host, a copy of the dataset object for "
+            "each worker. Where loading mostly waits, as the processor time of the job shows, more workers than "
+            "processors are tried: up to 16, while they bring something. Where loading computes and the program has as "
+            "many workers as there are processors, or more, fewer are tried, and none: they take time from what "
+            "computes. Prior: 152 to 126 ms and 176 to 126 ms a step, 1.2 to 1.4 "
+            "times (0 to 4 workers, ResNet-50 on a V100, recorded pairs).",
         .effort = Effort::kQuick,
         .blind = true,
         .needs_loader = true,
