@@ -48,15 +48,28 @@ std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& bef
   return static_cast<int64_t>(std::ceil(*decision.startup_s * 1e3 / saved_ms));
 }
 
-void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions) {
+void StageByGains(const Stage& before, const Decision* proved, std::vector<Decision>& decisions) {
   const Stage* previous = &before;
+  std::vector<Decision*> derived;
   for (Decision& decision : decisions) {
     if (decision.outcome != FixOutcome::kAccepted || !decision.stage) continue;
     Stage& stage = *decision.stage;
-    if (decision.live && &decision != proved && decision.measured) {
-      stage.step_ms = previous->step_ms / decision.measured->expected;
-      stage.samples_per_second = previous->samples_per_second;
-      if (stage.samples_per_second) *stage.samples_per_second *= decision.measured->expected;
+    if (&decision == proved) {
+      const bool fits = TimeRatio(*previous, stage) < 1;
+      for (Decision* other : derived)
+        if (!fits) other->stage.reset();
+      return;
+    }
+    if (decision.measured) {
+      // A fix that gives a step more samples has steps of its own length.
+      const double longer =
+          stage.samples_per_second && previous->samples_per_second
+              ? stage.step_ms * *stage.samples_per_second / (previous->step_ms * *previous->samples_per_second)
+              : 1;
+      const double gain = decision.measured->expected;
+      stage.step_ms = previous->step_ms * longer / gain;
+      if (previous->samples_per_second) stage.samples_per_second = *previous->samples_per_second * gain;
+      derived.push_back(&decision);
     }
     previous = &stage;
   }

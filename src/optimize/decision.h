@@ -39,12 +39,14 @@ struct Decision {
   std::optional<RatioInterval> predicted{};  // speedups; of the step it was predicted from
   std::optional<RatioInterval> measured{};   // over those that were on before it
   bool alone = false;                        // no other was on before it
+  std::string beside{};                      // the fixes that were on, as FixSet::ToString() has them
   size_t pairs = 0;
   bool live = false;                       // measured in blocks of one process
   std::optional<double> detectable{};      // smallest share of time that these pairs can detect
   std::optional<ParityReport> training{};  // with it and those before: is it the same? absent: not asked
   std::vector<Change> changes{};
   std::optional<Stage> stage{};       // with it and those before
+  std::optional<Stage> before{};      // those before, in the same pairs of runs
   std::optional<double> startup_s{};  // that it takes longer until the first measured step
   double run_s = 0;                   // a run with it takes, start and all; 0: it was not run
   double took_s = 0;                  // wall time of the decision
@@ -53,9 +55,10 @@ struct Decision {
 // Returns the number of steps that pay back a longer start; absent if the start is not longer, or never paid back.
 std::optional<int64_t> BreakEvenSteps(const Decision& decision, const Stage& before);
 
-// Sets the step time of decisions that were measured in blocks of one process: that of the stage before, divided by the
-// measured speedup. Separate runs differ by more than such blocks. `proved` is the stage measured in separate runs
-// beside `before`.
-void StageByBlocks(const Stage& before, const Decision* proved, std::vector<Decision>& decisions);
+// Sets the step times of what was accepted so that they follow from the measured gains: each is that of the stage
+// before, divided by its speedup. Runs of another minute differ by more than pairs do. `proved` is the stage that was
+// measured beside `before`, the last one; where the gains before it do not fit to that, their stages have no step time:
+// they are absent.
+void StageByGains(const Stage& before, const Decision* proved, std::vector<Decision>& decisions);
 
 }  // namespace gapless::internal

@@ -101,6 +101,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   if (decision.outcome != FixOutcome::kAccepted) return {};
   if (!contest->b.empty()) {
     decision.stage = StageOf(contest->b);
+    if (!contest->a.empty()) decision.before = StageOf(contest->a);
     decision.run_s = LongestSeconds(contest->b);
     judge_.PassesResults(set, contest->b, decision);
   }
@@ -120,7 +121,10 @@ void Planner::TakeSlowStart(const RunSample& first, Decision& decision) {
 
 // `measure`: go on to the contest. A decision that passed its first run has a stage.
 Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, bool measure) {
-  Decision decision{.item = item, .predicted = candidate.predicted, .alone = result_.accepted.empty()};
+  Decision decision{.item = item,
+                    .predicted = candidate.predicted,
+                    .alone = result_.accepted.empty(),
+                    .beside = result_.accepted.ToString()};
   if (const Decision* known = keeper_.Find(item, result_.accepted)) return *known;
   if (Refuse(candidate, decision)) return decision;
   const auto begun = runner_.Now();

@@ -210,9 +210,11 @@ Result<void> Planner::GoOnWithUndecided() {
     Decision decision = open.decision;
     decision.live = false;
     decision.alone = result_.accepted.empty();
+    decision.beside = result_.accepted.ToString();
     judge_.Conclude(*contest, decision);
     if (decision.outcome == FixOutcome::kAccepted) {
       decision.stage = StageOf(contest->b);
+      if (!contest->a.empty()) decision.before = StageOf(contest->a);
       decision.run_s = LongestSeconds(contest->b);
       judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision);
     }

@@ -1,44 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a plan: takes out what does nothing beside the others, and proves all that stayed together.
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "optimize/planner_state.h"
+#include "proof/measure.h"
 
 namespace gapless::internal {
+namespace {
 
-// Compares all fixes with all but one, for each fix but the last, whose own trial was exactly that. Only a verdict
-// against a fix takes it out; no time for a verdict leaves it on.
+constexpr int kMinRounds = 5;  // about as many as show that a fix is in the way
+
+}  // namespace
+
+// Compares all fixes with all but one, for each of them, in shared rounds: a run with all, and one without each. The
+// one that the others are fastest without goes, and the rest is asked again: of two fixes that cure the same, each
+// looks idle beside the other. No time for a verdict leaves a fix on.
 Result<void> Planner::TakeOutWhatIsIdle() {
-  std::vector<Decision*> accepted;
-  for (Decision& decision : result_.decisions)
-    if (decision.outcome == FixOutcome::kAccepted) accepted.push_back(&decision);
-  for (size_t i = 0; i + 1 < accepted.size(); ++i) {
-    Decision& decision = *accepted[i];
-    if (runner_.Now() + time_.PairTakes() * kPairsToDecide > time_.ContestDeadline()) break;
-    Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &decision.item});
-    auto contest = HoldPairs(result_.accepted.Without(decision.item.fix->name), result_.accepted, &decision.item,
-                             time_.ContestDeadline());
-    if (!contest) return Unexpected{contest.error()};
-    Decision again{.item = decision.item};
-    judge_.Conclude(*contest, again);
-    if (again.outcome == FixOutcome::kAccepted || again.outcome == FixOutcome::kNoTime) continue;
+  for (size_t left = result_.accepted.items().size(); left > 1; --left) {
+    auto idle = FindIdle();
+    if (!idle) return Unexpected{idle.error()};
+    if (!*idle) return {};
+    Decision& decision = *(*idle)->decision;
     decision.outcome = FixOutcome::kTakenOut;
-    decision.reason = StrCat("taken out again, beside the others: ", again.reason);
+    decision.reason = StrCat("taken out again, beside the others: ", (*idle)->verdict.reason);
     result_.accepted = result_.accepted.Without(decision.item.fix->name);
     Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &decision});
   }
   return {};
 }
 
+std::optional<std::vector<Planner::Member>> Planner::MembersToRetest() {
+  std::vector<Member> members;
+  for (Decision& decision : result_.decisions)
+    if (decision.outcome == FixOutcome::kAccepted) members.emplace_back(&decision, Contest(options_.pairs));
+  // The trial of the last one by pairs of runs was exactly this comparison, if nothing was taken out since.
+  const bool is_last_known =
+      !members.empty() && !members.back().decision->live &&
+      members.back().decision->beside == result_.accepted.Without(members.back().decision->item.fix->name).ToString();
+  if (is_last_known) members.pop_back();
+  const auto round = Lasting(time_.current_s * static_cast<double>(members.size() + 1));
+  if (members.empty() || runner_.Now() + round * kMinRounds > time_.ContestDeadline()) return std::nullopt;
+  return members;
+}
+
+// Runs rounds until every member is decided. Returns the one that is most in the way; absent: none is.
+Result<std::optional<Planner::Member>> Planner::FindIdle() {
+  auto members = MembersToRetest();
+  if (!members) return std::optional<Member>();
+  Random random(options_.seed + 7919 * ++contests_);
+  for (size_t round = 0; round < options_.most_pairs; ++round) {
+    std::vector<Member*> open;
+    for (Member& member : *members)
+      if (!EndingOf(member.contest.sequence, options_.most_pairs)) open.push_back(&member);
+    const auto takes = Lasting(time_.current_s * static_cast<double>(open.size() + 1));
+    if (open.empty() || runner_.Now() + takes > time_.ContestDeadline()) break;
+    Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &open.front()->decision->item});
+    auto went_well = RunRound(random, open);
+    if (!went_well) return Unexpected{went_well.error()};
+    if (!*went_well) break;
+  }
+  std::optional<Member> worst;
+  for (Member& member : *members) {
+    const auto ending = EndingOf(member.contest.sequence, options_.most_pairs);
+    member.contest.ending = ending.value_or(Ending::kNoTime);
+    judge_.Conclude(member.contest, member.verdict);
+    if (member.verdict.outcome == FixOutcome::kAccepted || member.verdict.outcome == FixOutcome::kNoTime) continue;
+    if (!worst || member.verdict.measured->expected < worst->verdict.measured->expected) worst = std::move(member);
+  }
+  return worst;
+}
+
+// One run with all fixes, and one without each of the open members, in random order. Returns false when a run went
+// wrong: what was measured before it counts.
+Result<bool> Planner::RunRound(Random& random, const std::vector<Member*>& open) {
+  std::vector<Member*> order = open;
+  order.push_back(nullptr);  // with all
+  for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.Index(i + 1)]);
+  std::optional<RunSample> with_all;
+  std::vector<std::pair<Member*, RunSample>> without;
+  for (Member* member : order) {
+    const FixSet set =
+        member == nullptr ? result_.accepted : result_.accepted.Without(member->decision->item.fix->name);
+    auto sample = runner_.Run(set);
+    if (!sample) return Unexpected{sample.error()};
+    if (FaultOf(*sample) != Fault::kNone) return false;
+    if (member == nullptr)
+      with_all = std::move(*sample);
+    else
+      without.emplace_back(member, std::move(*sample));
+  }
+  for (auto& [member, sample] : without) {
+    member->contest.sequence.Add(std::log(RatioOfTimes(sample, *with_all)));
+    machine_.Add(SteadyStepMs(*with_all), current_.step_ms);
+  }
+  return true;
+}
+
 // One fix alone was measured against the command as it is.
 bool Planner::IsProvedAlready() {
   if (result_.accepted.items().size() != 1) return false;
-  for (const Decision& decision : result_.decisions) {
+  for (Decision& decision : result_.decisions) {
     if (decision.outcome != FixOutcome::kAccepted || decision.live || !decision.alone) continue;
     result_.speedup = decision.measured;
     result_.pairs = decision.pairs;
+    if (decision.before) result_.before = *decision.before;  // of the same minutes
     result_.after = decision.stage;
+    proved_ = &decision;
     result_.training = decision.training;
     return true;
   }

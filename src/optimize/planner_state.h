@@ -13,6 +13,7 @@
 #include "optimize/planner.h"
 #include "optimize/screening.h"
 #include "optimize/time_budget.h"
+#include "validate/random.h"
 
 namespace gapless::internal {
 
@@ -43,7 +44,7 @@ class Planner {
       if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
       result_.interrupted = true;
     }
-    StageByBlocks(result_.before, proved_, result_.decisions);
+    StageByGains(result_.before, proved_, result_.decisions);
     if (const std::string busy = machine_.Warning(); !busy.empty()) result_.warnings.push_back(busy);
     result_.took_s = Seconds(runner_.Now() - options_.begun);
     result_.budget_s = options_.budget_s;
@@ -73,7 +74,17 @@ class Planner {
                             const Contest* earlier = nullptr);
   Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);
   bool IsGainLarge() const;
+  // A fix that is on, compared with all others without it.
+  struct Member {
+    Member(Decision* of, Contest pairs) : decision(of), contest(std::move(pairs)), verdict{.item = of->item} {}
+    Decision* decision;
+    Contest contest;
+    Decision verdict;
+  };
   Result<void> TakeOutWhatIsIdle();
+  std::optional<std::vector<Member>> MembersToRetest();
+  Result<std::optional<Member>> FindIdle();
+  Result<bool> RunRound(Random& random, const std::vector<Member*>& open);
   bool IsProvedAlready();
   Result<void> ProveTheWhole();
   Result<void> CheckTrainingOfTheWhole(std::span<const RunSample> runs);
