@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Callable
 
@@ -26,7 +26,9 @@ class TrainingParity(Record):
     """The answer of `gapless same`.
 
     `verdict` is "exact", "rounding" (to `unit`), "same_distribution", "other_training" or "cannot_tell"; `reason` says in a sentence why,
-    `step`, `tensor`, `value` and `limit` where and by how much, as far as one of them decided. `steps` were compared.
+    `step`, `tensor`, `value` and `limit` where and by how much, as far as one of them decided. `steps` were compared; a difference of
+    `seen_from` (a share of the gradients, or of the loss) or more would have been seen. `differences` has what the two programs are, where
+    that differs: transforms, sampler, dropout, loss, clipping, schedule, code.
     """
 
     verdict: str
@@ -38,6 +40,8 @@ class TrainingParity(Record):
     tensor: str | None = None
     value: float | None = None
     limit: float | None = None
+    seen_from: float | None = None
+    differences: list[str] = field(default_factory=list)
 
     @property
     def same(self) -> bool:

@@ -118,7 +118,8 @@ struct Parity {
   std::string test{};
   std::optional<size_t> step{};
   std::string tensor{};
-  std::optional<double> value{}, limit{};
+  std::optional<double> value{}, limit{}, seen_from{};
+  std::vector<std::string> differences{};
   static constexpr FieldInfo kFields[] = {
       Field<&Parity::verdict>("verdict", "", "is B the same training as A?"),
       Field<&Parity::unit>("unit", "", "with rounding: the finest precision that explains it"),
@@ -129,6 +130,12 @@ struct Parity {
       Field<&Parity::tensor>("tensor", "", "parameter or buffer that decided", kUnlessEmpty),
       Field<&Parity::value>("value", "", "what the test compared"),
       Field<&Parity::limit>("limit", "", "what it was compared with"),
+      Field<&Parity::seen_from>(
+          "seen_from", "share",
+          "smallest difference of gradients (with other random numbers: of loss and gradient norm, "
+          "in nine of ten comparisons) that would have been seen"),
+      Field<&Parity::differences>(
+          "differences", "", "what the two programs are: transforms, sampler, loss, schedule, code, …", kUnlessEmpty),
   };
 };
 

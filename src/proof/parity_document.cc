@@ -13,7 +13,9 @@ documents::Parity ParityDocument(const ParityReport& report) {
                            .step = report.step,
                            .tensor = report.tensor,
                            .value = report.value,
-                           .limit = report.limit};
+                           .limit = report.limit,
+                           .seen_from = report.seen_from,
+                           .differences = report.differences};
   if (report.verdict == ParityVerdict::kRounding) parity.unit = report.precision;
   return parity;
 }
@@ -28,6 +30,8 @@ std::optional<ParityReport> ParityFrom(const documents::Parity& parity) {
                       .test = parity.test,
                       .value = parity.value,
                       .limit = parity.limit,
+                      .seen_from = parity.seen_from,
+                      .differences = parity.differences,
                       .steps = parity.steps};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses events.jsonl and numbers.f64. Counts in the file are checked against the numbers present before memory is
-// allocated.
+// Parses events.jsonl, numbers.f64 and program.json. Counts in the file are checked against the numbers present before
+// memory is allocated.
 #include "proof/parity_files.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxEventBytes = size_t{1} << 28, kMaxNumberBytes = size_t{1} << 31;
+constexpr size_t kMaxProgramBytes = size_t{1} << 24;
 constexpr size_t kMaxTensors = size_t{1} << 20;
 constexpr size_t kPrintBytes = (1 + kSketchWidth) * sizeof(double);
 
@@ -48,6 +49,7 @@ ParityEvent EventFrom(const JsonValue& line) {
   event.random = CodeOf(line.Get("random"));
   event.start = CodeOf(line.Get("start"));
   event.state = CodeOf(line.Get("state"));
+  for (const JsonValue& value : line.Get("inputs").items()) event.inputs.push_back(value.Number().value_or(0));
   event.draws = line.Get("draws").Bool().value_or(false);
   for (const JsonValue& loss : line.Get("losses").items()) event.losses.push_back(loss.Number());
   event.finite = line.Get("finite").Bool().value_or(true);
@@ -64,6 +66,19 @@ ParityEvent EventFrom(const JsonValue& line) {
   event.names = TextsOf(line.Get("names"));
   event.buffer_names = TextsOf(line.Get("buffer_names"));
   return event;
+}
+
+// A file that is absent or no object says nothing: what the program is, is not known then.
+ProgramFacts FactsFrom(const std::string& text) {
+  ProgramFacts facts;
+  const auto document = text.empty() ? std::nullopt : std::optional(JsonValue::Parse(text));
+  if (!document || !*document) return facts;
+  for (size_t kind = 0; kind < (*document)->keys().size(); ++kind) {
+    const JsonValue& names = (*document)->items()[kind];
+    for (size_t name = 0; name < names.keys().size(); ++name)
+      facts[(*document)->keys()[kind]][names.keys()[name]] = TextsOf(names.items()[name]);
+  }
+  return facts;
 }
 
 // Removes the prints of `count` tensors from `numbers`; returns false if there are fewer.
@@ -103,8 +118,10 @@ Result<ParityRecording> ParseParityRecording(std::string_view events, std::strin
 
 Result<ParityRecording> ReadParityRecording(const std::string& folder) {
   const std::string path = StrCat(folder, "/events.jsonl");
-  return ParseParityRecording(ContentOf(path, kMaxEventBytes),
-                              ContentOf(StrCat(folder, "/numbers.f64"), kMaxNumberBytes), path);
+  auto recording = ParseParityRecording(ContentOf(path, kMaxEventBytes),
+                                        ContentOf(StrCat(folder, "/numbers.f64"), kMaxNumberBytes), path);
+  if (recording) recording->program = FactsFrom(ContentOf(StrCat(folder, "/program.json"), kMaxProgramBytes));
+  return recording;
 }
 
 }  // namespace gapless::internal

@@ -108,6 +108,32 @@ ParityReport Rounded(const ParityBaseline& all, const ParityRecording& candidate
   return report;
 }
 
+// The decision by steps alone.
+ParityReport DecideBySteps(const ParityBaseline& all, const ParityRecording& candidate, Precision precision,
+                           bool exact) {
+  const ParityRecording& baseline = all.baseline;
+  if (baseline.events.empty()) return {.reason = "cannot tell: no optimiser step of the command as it is was recorded"};
+  if (candidate.events.empty()) return {.reason = "cannot tell: no optimiser step of the changed command was recorded"};
+  precision = std::max(precision, OwnPrecision(baseline));
+  if (auto report = CheckHard(baseline, candidate, precision)) {
+    report->steps = candidate.events.size();
+    return *report;
+  }
+  if (IsByHand(baseline)) return ComparedByHand(baseline, candidate);
+  const std::string unchecked = UncheckedUpdates(baseline);
+  if (const auto other = FindOtherRandomness(baseline, candidate)) {
+    if (all.reseeded.size() < kReseededRuns) return Needs(ParityNeed::kReseeded);
+    ParityReport report = CheckDistribution(baseline, all.reseeded, candidate, *other);
+    report.reason += unchecked;
+    return report;
+  }
+  if (IsExact(baseline, candidate)) return Exact(baseline);
+  ParityReport report = Rounded(all, candidate, precision, exact);
+  if (report.verdict == ParityVerdict::kRounding)
+    report.reason += unchecked.empty() ? "; updates are as the optimiser's settings say" : unchecked;
+  return report;
+}
+
 }  // namespace
 
 std::string_view NameOf(Precision precision) {
@@ -154,26 +180,9 @@ bool IsAllowed(const ParityReport& report, Safety allowed) {
 
 ParityReport DecideParity(const ParityBaseline& all, const ParityRecording& candidate, Precision precision,
                           bool exact) {
-  const ParityRecording& baseline = all.baseline;
-  if (baseline.events.empty()) return {.reason = "cannot tell: no optimiser step of the command as it is was recorded"};
-  if (candidate.events.empty()) return {.reason = "cannot tell: no optimiser step of the changed command was recorded"};
-  precision = std::max(precision, OwnPrecision(baseline));
-  if (auto report = CheckHard(baseline, candidate, precision)) {
-    report->steps = candidate.events.size();
-    return *report;
-  }
-  if (IsByHand(baseline)) return ComparedByHand(baseline, candidate);
-  const std::string unchecked = UncheckedUpdates(baseline);
-  if (const auto other = FindOtherRandomness(baseline, candidate)) {
-    if (all.reseeded.size() < kReseededRuns) return Needs(ParityNeed::kReseeded);
-    ParityReport report = CheckDistribution(baseline, all.reseeded, candidate, *other);
-    report.reason += unchecked;
-    return report;
-  }
-  if (IsExact(baseline, candidate)) return Exact(baseline);
-  ParityReport report = Rounded(all, candidate, precision, exact);
-  if (report.verdict == ParityVerdict::kRounding)
-    report.reason += unchecked.empty() ? "; updates are as the optimiser's settings say" : unchecked;
+  ParityReport report = DecideBySteps(all, candidate, precision, exact);
+  if (report.need == ParityNeed::kNothing)
+    WeighProgram(CompareProgram(all.baseline.program, candidate.program), report);
   return report;
 }
 

@@ -40,6 +40,7 @@ struct ParityEvent {
   std::vector<size_t> missing{};                                            // indices of tensors without a gradient
   std::optional<int64_t> samples{};
   std::optional<uint32_t> rows{}, order{}, random{}, start{}, state{};
+  std::vector<double> inputs{};                 // mean, standard deviation and roughness; empty: not known
   bool draws = false;                           // random numbers were drawn since the event before
   std::vector<std::optional<double>> losses{};  // nullopt: not finite
   bool finite = true;
@@ -53,10 +54,14 @@ struct ParityEvent {
   std::vector<std::string> names{}, buffer_names{};  // names in the first event of an optimiser
 };
 
+// What a training is, beside what it does: lists of texts by kind ("transform") and name ("loader 1, transform").
+using ProgramFacts = std::map<std::string, std::map<std::string, std::vector<std::string>, std::less<>>, std::less<>>;
+
 struct ParityRecording {
   std::vector<ParityEvent> events{};
-  double noise = 0;   // noise of a probe
-  bool wide = false;  // a probe with noise on the state of recurrent layers too
+  ProgramFacts program{};  // empty: not known
+  double noise = 0;        // noise of a probe
+  bool wide = false;       // a probe with noise on the state of recurrent layers too
 };
 
 // The recordings of A. Probes by the size of their noise; a wide one replaces the narrow one of its size where it is
@@ -85,6 +90,8 @@ struct ParityReport {
   std::string tensor{};                    // name of the parameter or buffer that decided
   std::string test{};                      // id of the test that decided: "settings", "update", "typical", …
   std::optional<double> value{}, limit{};  // that the test compared
+  std::optional<double> seen_from{};       // smallest difference, as a share, that nine of ten such comparisons see
+  std::vector<std::string> differences{};  // between what the two programs are, a sentence part each
   size_t steps = 0;                        // that were compared
   bool repeats = true;                     // false: A itself does not repeat bit for bit
 };

@@ -76,7 +76,12 @@ Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
 // Prints the verdict and returns the exit status for it.
 Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, documents::Same document) {
   document.parity = ParityDocument(report);
-  const auto text = [&] { return report.reason + "\n"; };
+  const auto text = [&] {
+    std::string words = report.reason + "\n";
+    if (!report.differences.empty()) words += "The programs differ:\n";
+    for (const std::string& one : report.differences) words += StrCat("  ", one, "\n");
+    return words;
+  };
   const auto json = [&] { return DocumentOf("same", document); };
   auto printed = PrintTextOrJson(arguments, text, json);
   if (!printed) return printed;
@@ -158,7 +163,9 @@ COMMAND(same) = {
         "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every "
         "step, so that each step is compared from the same point. Gradients are compared with the effect of "
         "rounding (the second run of A, with noise of that size on its weights), updates with a plain "
-        "optimiser of the same class and settings. docs/parity.md has the rule, its limits and its error "
+        "optimiser of the same class and settings. What the programs are is compared, too: transforms, sampler, "
+        "dropout, "
+        "loss, clipping, schedule, code. docs/parity.md has the rule, its limits and its error "
         "rates.\n\nThe program needs PyTorch and an optimiser of torch.optim. The exit status is 0 if B is "
         "the same training (bit for bit, up to rounding, or with other random numbers of the same "
         "distribution), 1 if it is another one (with --exact: if it is not the same bit for bit), 5 if no decision "

@@ -29,6 +29,23 @@ inline constexpr size_t kMaxSkipped = 6;
 inline constexpr double kMargin = 0.05, kMinMean = 0.01, kDifferentErrors = 2.6, kSameErrors = 1.7,
                         kNeededErrors = 2.93;
 
+// Steps see little of some differences between two programs. What one does to such a difference depends on what steps
+// showed.
+enum class Weight : uint8_t {
+  kDecides,  // it draws random numbers or takes samples: where steps can be compared as distributions alone, it decides
+  kLater,    // it may act after the steps that were compared
+  kCode,     // another text for what may be the same
+};
+struct ProgramDifference {
+  Weight weight = Weight::kCode;
+  std::string what{};  // "RandomHorizontalFlip(p=0.5) of loader 1, transform is missing"
+};
+// Compares what the programs are. Empty if either is not known.
+std::vector<ProgramDifference> CompareProgram(const ProgramFacts& was, const ProgramFacts& is);
+
+// Puts the differences into the report, and changes its verdict where steps could not have shown what they do.
+void WeighProgram(const std::vector<ProgramDifference>& differences, ParityReport& report);
+
 // Tests 1 to 3: what must hold whatever is rounded: losses are finite, optimisers step with the same settings, on as
 // many samples, with the same gradients missing, and their updates follow from the gradients. Absent: all hold.
 std::optional<ParityReport> CheckHard(const ParityRecording& baseline, const ParityRecording& candidate,

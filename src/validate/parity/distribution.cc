@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other random numbers: steps cannot be the same, but they start from the same parameters, so the loss and the norm of
-// the gradients must be the same on average. The baseline's own spread is seen with other seeds.
+// the gradients must be the same on average. The baseline's own spread is seen with other seeds. What does not vary
+// there, such as the norm of gradients that are always clipped, shows nothing, and is left out. Inputs are only held
+// against clear differences: their spread from batch to batch says nothing of what matters.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,7 +14,10 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMinEvents = 5;
-constexpr double kMaxNeeded = 1e9;  // steps
+constexpr double kMaxNeeded = 1e9;   // steps
+constexpr double kConstant = 1e-4;   // relative difference of seeds, below which a statistic does not vary
+constexpr double kNineOfTen = 1.28;  // standard errors from the limit at which nine of ten values are beyond it
+constexpr double kInputErrors = 4, kMinInput = 0.02;
 
 using Values = std::vector<std::optional<double>>;  // by event
 
@@ -29,6 +34,16 @@ Values NormsOf(const ParityRecording& run, size_t events) {
     if (i < run.events.size())
       for (const TensorPrint& print : run.events[i].gradients) squares += print.norm * print.norm;
     values.push_back(squares > 0 && std::isfinite(squares) ? std::optional(std::sqrt(squares)) : std::nullopt);
+  }
+  return values;
+}
+
+// Mean, deviation and roughness of the inputs: the mean in deviations of the baseline's first batch.
+Values InputsOf(const ParityRecording& run, size_t events, size_t which, double unit) {
+  Values values;
+  for (size_t i = 0; i < events; ++i) {
+    const bool has = i < run.events.size() && which < run.events[i].inputs.size();
+    values.push_back(has ? std::optional(run.events[i].inputs[which] / unit) : std::nullopt);
   }
   return values;
 }
@@ -56,11 +71,11 @@ struct Difference {
   double error() const { return deviation / std::sqrt(static_cast<double>(events)); }
 };
 
-// The candidate against the mean of the runs of the baseline, event by event.
-Difference DifferenceOf(const std::vector<Values>& baselines, const Values& candidate) {
+// The candidate against the mean of the runs of the baseline, event by event. `size`: what values are a share of; 0:
+// differences of their logarithms.
+Difference DifferenceOf(const std::vector<Values>& baselines, const Values& candidate, double size) {
   std::vector<Values> all = baselines;
   all.push_back(candidate);
-  const double size = SizeOf(all);
   const auto scaled = [&](double value) { return size > 0 ? value / size : std::log(value); };
   std::vector<double> apart;
   for (size_t i = 0; i < candidate.size(); ++i) {
@@ -76,54 +91,129 @@ Difference DifferenceOf(const std::vector<Values>& baselines, const Values& cand
   return found;
 }
 
+// Returns true if the runs differ from each other in any step: a constant shows nothing.
+bool Vary(const std::vector<Values>& runs) {
+  for (size_t i = 0; i < runs[0].size(); ++i)
+    for (const Values& run : runs)
+      if (run[i] && runs[0][i] &&
+          std::abs(*run[i] - *runs[0][i]) > kConstant * std::max(std::abs(*run[i]), std::abs(*runs[0][i])))
+        return true;
+  return false;
+}
+
 std::string Signed(double share) { return StrCat(share < 0 ? "-" : "+", FormatPercent(std::abs(share))); }
+
+// The comparison of one candidate, a statistic at a time.
+class Distribution {
+ public:
+  Distribution(const ParityRecording& baseline, std::span<const ParityRecording> reseeded,
+               const ParityRecording& candidate, const OtherRandomness& other)
+      : baseline_(baseline), reseeded_(reseeded), candidate_(candidate), other_(other) {}
+
+  ParityReport Check() {
+    Compare("loss", LossesOf);
+    Compare("gradient norm", NormsOf);
+    CompareInputs();
+    Conclude();
+    return std::move(report_);
+  }
+
+ private:
+  template <class ValuesOf>
+  std::optional<Difference> Find(const ValuesOf& values_of, std::optional<double> size = std::nullopt) const {
+    std::vector<Values> baselines = {values_of(baseline_, events_)};
+    for (const ParityRecording& run : reseeded_) baselines.push_back(values_of(run, events_));
+    const Values candidate = values_of(candidate_, events_);
+    std::vector<Values> all = baselines;
+    all.push_back(candidate);
+    if (!Vary(all)) return std::nullopt;
+    const Difference found = DifferenceOf(baselines, candidate, size.value_or(SizeOf(all)));
+    return found.events < kMinEvents ? std::nullopt : std::optional(found);
+  }
+
+  // Refuses a difference of more than `errors` standard errors and a share of `least`.
+  void RefuseIfApart(std::string_view name, const Difference& found, double errors, double least) {
+    const double limit = std::max(errors * found.error(), least);
+    if (std::abs(found.mean) <= limit || report_.verdict == ParityVerdict::kOtherTraining) return;
+    report_.verdict = ParityVerdict::kOtherTraining;
+    report_.reason = StrCat("another training: with ", other_.what, " from step ", other_.step, " on, the ", name,
+                            " is ", Signed(found.mean), " off on average, ± ", FormatPercent(errors * found.error()));
+    report_.value = found.mean;
+    report_.limit = limit;
+  }
+
+  template <class ValuesOf>
+  void Compare(std::string_view name, const ValuesOf& values_of) {
+    const auto found = Find(values_of);
+    if (!found) {
+      left_out_ += StrCat(left_out_.empty() ? "the " : " and the ", name);
+      return;
+    }
+    const double error = found->error();
+    RefuseIfApart(name, *found, kDifferentErrors, kMinMean);
+    if (std::abs(found->mean) + kSameErrors * error > kMargin) {
+      if (report_.verdict == ParityVerdict::kSameDistribution) report_.verdict = ParityVerdict::kCannotTell;
+      needed_ = std::max(needed_, std::ceil(std::pow(kNeededErrors * found->deviation / kMargin, 2)));
+    }
+    const double seen_from = std::max((kDifferentErrors + kNineOfTen) * error, kMinMean);
+    report_.seen_from = std::max(report_.seen_from.value_or(0), seen_from);
+    text_ +=
+        StrCat(text_.empty() ? "" : ", ", name, " ", Signed(found->mean), " ± ", FormatPercent(kSameErrors * error));
+  }
+
+  void CompareInputs() {
+    if (baseline_.events.empty() || baseline_.events[0].inputs.size() < 2) return;
+    const double unit = std::max(std::abs(baseline_.events[0].inputs[1]), 1e-30);
+    constexpr std::string_view kNames[] = {"mean of the inputs, in standard deviations,",
+                                           "standard deviation of the inputs", "roughness of the inputs"};
+    for (size_t which = 0; which < std::size(kNames); ++which) {
+      const bool is_mean = which == 0;
+      const auto values_of = [&](const ParityRecording& run, size_t events) {
+        return InputsOf(run, events, which, is_mean ? unit : 1);
+      };
+      const auto found = Find(values_of, is_mean ? std::optional(1.0) : std::nullopt);
+      if (found) RefuseIfApart(kNames[which], *found, kInputErrors, kMinInput);
+    }
+  }
+
+  void Conclude() {
+    const std::string head = StrCat(other_.what, " from step ", other_.step, " on, compared as distributions: ", text_);
+    const std::string unseen = left_out_.empty() ? "" : StrCat("; ", left_out_, " cannot be compared");
+    if (text_.empty() && report_.verdict == ParityVerdict::kSameDistribution) {
+      report_.verdict = ParityVerdict::kCannotTell;
+      report_.reason = StrCat("cannot tell: ", other_.what, " from step ", other_.step, " on", unseen,
+                              ": it does not vary, or fewer than ", kMinEvents, " steps have it");
+    } else if (report_.verdict == ParityVerdict::kSameDistribution) {
+      report_.reason = StrCat(head, ", within ", FormatPercent(kMargin), Seen(), unseen);
+    } else if (report_.verdict == ParityVerdict::kCannotTell) {
+      const std::string steps = needed_ > static_cast<double>(events_)
+                                    ? StrCat("about ", FormatCount(static_cast<int64_t>(std::min(needed_, kMaxNeeded))))
+                                    : "more";
+      report_.reason = StrCat("cannot tell: ", head, Seen(), unseen, "; a decision within ", FormatPercent(kMargin),
+                              " would take ", steps, " steps");
+    }
+  }
+
+  std::string Seen() const {
+    return StrCat(" (of ", FormatPercent(*report_.seen_from), ", nine of ten comparisons would see it)");
+  }
+
+  const ParityRecording& baseline_;
+  std::span<const ParityRecording> reseeded_;
+  const ParityRecording& candidate_;
+  const OtherRandomness& other_;
+  size_t events_ = ComparableEvents(baseline_, candidate_);
+  ParityReport report_{
+      .verdict = ParityVerdict::kSameDistribution, .step = other_.step, .test = "distribution", .steps = events_};
+  std::string text_{}, left_out_{};
+  double needed_ = 0;
+};
 
 }  // namespace
 
 ParityReport CheckDistribution(const ParityRecording& baseline, std::span<const ParityRecording> reseeded,
                                const ParityRecording& candidate, const OtherRandomness& other) {
-  const size_t events = ComparableEvents(baseline, candidate);
-  const std::string head = StrCat(other.what, " from step ", other.step, " on, compared as distributions: ");
-  ParityReport report{
-      .verdict = ParityVerdict::kSameDistribution, .step = other.step, .test = "distribution", .steps = events};
-  std::string text;
-  double needed = 0;
-  const auto compare = [&](std::string_view name, Values (*values_of)(const ParityRecording&, size_t)) {
-    std::vector<Values> baselines = {values_of(baseline, events)};
-    for (const ParityRecording& run : reseeded) baselines.push_back(values_of(run, events));
-    const Difference found = DifferenceOf(baselines, values_of(candidate, events));
-    if (found.events < kMinEvents) return;
-    const double error = found.error(), beyond = std::abs(found.mean) - kDifferentErrors * error;
-    if (beyond > 0 && std::abs(found.mean) > kMinMean && report.verdict != ParityVerdict::kOtherTraining) {
-      report.verdict = ParityVerdict::kOtherTraining;
-      report.reason =
-          StrCat("another training: with ", other.what, " from step ", other.step, " on, the ", name, " is ",
-                 Signed(found.mean), " off on average, ± ", FormatPercent(kDifferentErrors * error));
-      report.value = found.mean;
-      report.limit = std::max(kDifferentErrors * error, kMinMean);
-    }
-    if (std::abs(found.mean) + kSameErrors * error > kMargin) {
-      if (report.verdict == ParityVerdict::kSameDistribution) report.verdict = ParityVerdict::kCannotTell;
-      needed = std::max(needed, std::ceil(std::pow(kNeededErrors * found.deviation / kMargin, 2)));
-    }
-    text += StrCat(text.empty() ? "" : ", ", name, " ", Signed(found.mean), " ± ", FormatPercent(kSameErrors * error));
-  };
-  compare("loss", LossesOf);
-  compare("gradient norm", NormsOf);
-  if (text.empty()) {
-    report.verdict = ParityVerdict::kCannotTell;
-    report.reason = StrCat("cannot tell: ", other.what, " from step ", other.step, " on, and fewer than ", kMinEvents,
-                           " steps can be compared");
-  } else if (report.verdict == ParityVerdict::kSameDistribution) {
-    report.reason = StrCat(head, text, ", within ", FormatPercent(kMargin));
-  } else if (report.verdict == ParityVerdict::kCannotTell) {
-    const std::string steps = needed > static_cast<double>(events)
-                                  ? StrCat("about ", FormatCount(static_cast<int64_t>(std::min(needed, kMaxNeeded))))
-                                  : "more";
-    report.reason = StrCat("cannot tell: ", head, text, "; a decision within ", FormatPercent(kMargin), " would take ",
-                           steps, " steps");
-  }
-  return report;
+  return Distribution(baseline, reseeded, candidate, other).Check();
 }
 
 }  // namespace gapless::internal

@@ -98,6 +98,29 @@ std::optional<ParityReport> CheckUpdate(const ParityRecording& baseline, const P
   return report;
 }
 
+// Steps that draw the random numbers of an earlier step once more, or take its samples once more.
+std::optional<size_t> FirstRepeat(const ParityRecording& recording, std::optional<uint32_t> ParityEvent::*code) {
+  std::map<uint32_t, size_t> known;
+  for (size_t i = 0; i < recording.events.size(); ++i) {
+    const ParityEvent& event = recording.events[i];
+    const bool counts = event.*code && !event.skipped && (code != &ParityEvent::random || event.draws);
+    if (counts && !known.insert({*(event.*code), i}).second) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<ParityReport> CheckRepeats(const ParityRecording& baseline, const ParityRecording& candidate) {
+  for (const auto code : {&ParityEvent::random, &ParityEvent::rows}) {
+    const auto step = FirstRepeat(candidate, code);
+    if (!step || FirstRepeat(baseline, code)) continue;
+    return Other(
+        "repeats", *step + 1,
+        StrCat("step ", *step + 1, code == &ParityEvent::random ? " draws the random numbers" : " has the samples",
+               " of an earlier step once more"));
+  }
+  return std::nullopt;
+}
+
 std::optional<ParityReport> CheckStep(const ParityRecording& baseline, const ParityEvent& was, const ParityEvent& is,
                                       size_t step) {
   if (HasFiniteLosses(was) && !HasFiniteLosses(is))
@@ -176,7 +199,7 @@ std::optional<ParityReport> CheckHard(const ParityRecording& baseline, const Par
   if (baseline.events.size() != candidate.events.size())
     return Other("counts", candidate.events.size(),
                  StrCat("it takes ", candidate.events.size(), " optimiser steps instead of ", baseline.events.size()));
-  return std::nullopt;
+  return CheckRepeats(baseline, candidate);
 }
 
 std::optional<OtherRandomness> FindOtherRandomness(const ParityRecording& baseline, const ParityRecording& candidate) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +12,7 @@ from .prints import bytes_of, crc, dense
 
 MAX_DEPTH = 4
 MAX_ROWS = 1 << 16
+MAX_MEASURED = 1 << 26  # elements of a batch
 SEED = 20
 WORD = 0xFFFFFFFF
 
@@ -35,16 +37,34 @@ class Rows:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
+        self.has_inputs = False
         self.clear()
 
     def clear(self) -> None:
         self.rows = self.order = self.samples = self.batches = 0
+        self.sums = [0.0] * 3
+
+    def statistics(self) -> list[float]:
+        """Returns mean, standard deviation and roughness of the inputs: the first tensor of the batches. Empty if it has none."""
+        values = [value / self.batches for value in self.sums]
+        return values if self.has_inputs and all(map(math.isfinite, values)) else []
+
+    def _measure(self, inputs: Any) -> None:
+        """Roughness is the mean size of the difference of neighbours, which blur, noise and cropping change and a mean does not show."""
+        values = inputs.detach().double()
+        self.has_inputs = inputs.dtype is not self.torch.bool
+        mean, deviation = values.mean(), values.std(unbiased=False)
+        rough = values.diff(dim=-1).abs().mean() if values.shape[-1] > 1 else deviation
+        for index, value in enumerate((mean, deviation, rough)):
+            self.sums[index] += float(value)
 
     def add(self, batch: Any) -> None:
         torch = self.torch
         found = [dense(torch, tensor) for tensor in tensors_in(torch, batch) if tensor.dim() and tensor.numel()]
         if not found:
             return
+        if not found[0].is_complex() and found[0].numel() <= MAX_MEASURED:
+            self._measure(found[0])
         count = int(found[0].shape[0])
         self.batches += 1
         self.samples += count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes and reads the files of a recording (docs/parity.md): events.jsonl, numbers.f64 and handed-N.bin."""
+"""Writes and reads the files of a recording (docs/parity.md): events.jsonl, numbers.f64, program.json and handed-N.bin."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ class Writer:
                 for start in range(0, len(data), BLOCK_BYTES):
                     file.write(data[start : start + BLOCK_BYTES])
         return True
+
+    def describe(self, facts: dict[str, dict[str, list[str]]]) -> None:
+        with os.fdopen(make_file(os.path.join(self.folder, "program.json")), "w", encoding="utf-8") as file:
+            json.dump(facts, file, separators=(",", ":"), ensure_ascii=True)
 
     def close(self) -> None:
         self.events.close()

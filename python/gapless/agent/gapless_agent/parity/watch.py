@@ -31,6 +31,7 @@ from .modules import Found
 from .noise import Noise
 from .precision import PRECISIONS, coarsest
 from .prints import WIDTH, Sketcher, bytes_of, crc
+from .program import Program
 from .shadow import Shadow, settings_of
 from .stepping import is_stepping
 
@@ -94,6 +95,9 @@ class Watch:
         self.handles.append(register_optimizer_step_post_hook(self._guarded(self._after)))
         self.guard.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
         self.guard.patches.wrap(self.torch.amp.autocast_mode.autocast, "__enter__", self._around_autocast)
+        for owner in (self.torch.nn.utils, self.torch.nn.utils.clip_grad):
+            for name, how in (("clip_grad_norm_", "norm"), ("clip_grad_value_", "value")):
+                self.guard.patches.wrap(owner, name, self._around_clipping(how))
         self.backward.followers.append(self._loss)
         self.by_hand.when_written.append(self._written_by_hand)
         self.scalers.when_skipped.append(self._skipped)
@@ -109,6 +113,7 @@ class Watch:
         self.autocast: set[str] = set()
         self.events = self.began_ns = 0
         self.random = RandomNumbers(self.torch)
+        self.program = Program(self.torch)
         self.in_loader = False
         self.writer: Writer | None = None
         self.baseline: Baseline | None = None
@@ -147,6 +152,10 @@ class Watch:
     def _end(self) -> None:
         self._let_go()
         if self.writer is not None:
+            try:
+                self.writer.describe(self.program.finish())
+            except Exception as error:
+                self.guard.failed(error)
             self.writer.close()
         self.watched.clear()
         self.open = self.baseline = None
@@ -167,13 +176,13 @@ class Watch:
     # Hooks in the program.
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        asked = self._guarded(lambda: self.random.batch_asked_for())
+        asked = self._guarded(self._batch_asked_for)
 
         def __next__(self_: Any) -> Any:
             outer = not self.in_loader and threading.get_ident() == self.agent.main_thread
             self.in_loader = self.in_loader or outer
             if outer:
-                asked()
+                asked(self_)
             try:
                 batch = original(self_)
             except BaseException as error:
@@ -192,6 +201,32 @@ class Watch:
 
         return __next__
 
+    def _batch_asked_for(self, iterator: Any) -> None:
+        self.program.reads(iterator)
+        self.random.batch_asked_for()
+
+    def _around_clipping(self, how: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        limit, norm = {"norm": ("max_norm", "norm_type")}.get(how, ("clip_value", ""))
+
+        def note(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            most = args[1] if len(args) > 1 else kwargs[limit]
+            self.program.clips(how, most, (args[2] if len(args) > 2 else kwargs.get(norm, 2.0)) if norm else 2.0)
+
+        noted = self._guarded(note)
+
+        def around(original: Callable[..., Any]) -> Callable[..., Any]:
+            def clip(*args: Any, **kwargs: Any) -> Any:
+                noted(args, kwargs)
+                try:
+                    return original(*args, **kwargs)
+                except BaseException as error:
+                    hide(error)
+                    raise
+
+            return clip
+
+        return around
+
     def _around_autocast(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def __enter__(self_: Any) -> Any:
             if getattr(self_, "_enabled", False):
@@ -201,6 +236,7 @@ class Watch:
         return __enter__
 
     def _loss(self, loss: Any) -> None:
+        self.program.begins_backward(loss)
         self.losses.append(float(loss.detach()))
 
     def _before(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -246,6 +282,7 @@ class Watch:
         watched = self.watched.get(id(optimizer))
         if watched is None:
             watched = self.watched[id(optimizer)] = Watched(self.torch, optimizer, len(self.watched), parameters)
+            self.program.trains(watched.models.roots)
             if self.noise is not None and self.options.wide:
                 self.noise.widen(watched.models.recurrent(self.torch))
         return watched
@@ -309,6 +346,7 @@ class Watch:
         event: dict[str, Any] = {"optimizer": watched.number, "class": type(watched.optimizer).__name__}
         if self.rows.batches:
             event.update(samples=self.rows.samples, rows=self.rows.rows, order=self.rows.order)
+            event["inputs"] = self.rows.statistics()
         event["random"], event["draws"] = self.random.look()
         event["losses"] = [loss if math.isfinite(loss) else None for loss in self.losses]
         self.rows.clear()
