@@ -51,6 +51,13 @@ std::string HostStepView::CostText(int64_t ns) const {
   return StrCat(FormatDuration(ns / ranks), " of ", FormatDuration(Sum("wall_ns") / ranks), " recorded");
 }
 
+std::string HostStepView::CostText(int64_t ns, std::optional<int64_t> rank) const {
+  for (size_t row = 0; rank && row < table_.rows(); ++row)
+    if (!table_.IsNull(row, "rank") && table_.Int(row, "rank") == *rank && table_.Int(row, "steps") > 0)
+      return StrCat(FormatDuration(ns / table_.Int(row, "steps")), " of every step of rank ", *rank);
+  return CostText(ns);
+}
+
 std::string HostStepView::First(HostStepsRows::TextColumn column) const {
   for (size_t row = 0; row < table_.rows(); ++row)
     if (!table_.IsNull(row, column)) return std::string(table_.Text(row, column));

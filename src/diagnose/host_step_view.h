@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ class HostStepView {
   double Share(int64_t ns) const;
   // "8.2 ms of every step", mean over the ranks; without steps "8.2 ms of 15.4 s recorded".
   std::string CostText(int64_t ns) const;
+  // "8.2 ms of every step of rank 1": what only that rank spends; absent: the same as above.
+  std::string CostText(int64_t ns, std::optional<int64_t> rank) const;
   // The first text of a column; "".
   std::string First(HostStepsRows::TextColumn column) const;
   // Returns the time that calling an operator takes: the mean of the ranks that show it, else kOperatorCallNs.

@@ -66,6 +66,8 @@ std::vector<PythonFunction> PythonFunctions(const PythonTimeRows& python_time) {
 
 namespace {
 
+constexpr double kNearlyAll = 0.9;  // of a time: then it is that of one rank
+
 PythonFunction AsleepByProfile(Tables& tables, int64_t steps_ns) {
   PythonFunction asleep;
   const WholeRunView run(tables);
@@ -85,15 +87,21 @@ PythonFunction Asleep(Tables& tables, int64_t steps_ns) {
   if (python_time.rows() == 0) return AsleepByProfile(tables, steps_ns);
   Sums sums;
   std::map<std::string, int64_t> functions;
+  std::map<int64_t, int64_t> by_rank;
   int64_t calls = 0;
   for (size_t row = 0; row < python_time.rows(); ++row) {
+    if (!python_time.IsNull(row, "rank")) by_rank[python_time.Int(row, "rank")] += 0;
     if (!IsSleep(TextOr(python_time, row, "callee", ""))) continue;
     Add(python_time, row, sums);
     calls += python_time.Int(row, "calls");
     functions[TextOr(python_time, row, "function", "code outside of functions")] += python_time.Int(row, "self_ns");
+    if (!python_time.IsNull(row, "rank")) by_rank[python_time.Int(row, "rank")] += python_time.Int(row, "self_ns");
   }
   PythonFunction asleep = FunctionOf(MostOf(functions).first, sums);
   asleep.calls = calls;
+  for (const auto& [rank, ns] : by_rank)
+    if (by_rank.size() > 1 && static_cast<double>(ns) > kNearlyAll * static_cast<double>(asleep.self_ns))
+      asleep.rank = rank;
   return asleep;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,7 @@ struct PythonFunction {
   int64_t callee_ns = 0;  // part of self_ns that is spent in callees
   std::string line;       // from which most of it is called; "": not known
   int64_t line_ns = 0;
+  std::optional<int64_t> rank{};  // that spends nearly all of it, of several; absent: none does
 };
 
 // Returns true for time.sleep, as a recorder or a profile names it.

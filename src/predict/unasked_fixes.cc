@@ -23,6 +23,7 @@ namespace {
 
 // `fusion` is what `compile` does, told apart to learn from; a late rank is offered by the findings about it.
 constexpr std::string_view kNoAdvice[] = {fixes::kFusion.name, fixes::kStraggler.name};
+constexpr double kMinSlowOnHost = 1.25;  // what a fix with a slow start has to bring there in the cautious case
 
 bool IsAmong(std::span<const std::string_view> names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -69,7 +70,9 @@ std::vector<Priced> WorthAsking(const Predictor& predictor, const std::vector<co
     auto prediction = predictor.Predict({items[i]});
     if (!prediction || !prediction->refusal.empty()) continue;
     const Gain gain = GainOf(*prediction, predictor.calibration());
-    if (gain.low >= kSurelyMore) priced.push_back({fixes[i], std::move(*prediction), gain});
+    // A compiler's gain where the host itself computes depends on more than a recording shows: it has to be large.
+    const bool is_slow = fixes[i]->trial.slow_start && predictor.machine() == Machine::kHost;
+    if (gain.low >= (is_slow ? kMinSlowOnHost : kSurelyMore)) priced.push_back({fixes[i], std::move(*prediction), gain});
   }
   std::ranges::stable_sort(priced, [](const Priced& a, const Priced& b) { return a.gain.expected > b.gain.expected; });
   return priced;

@@ -186,10 +186,14 @@ int AssignExecutions(std::vector<RunTrace>& traces, const std::vector<Identity>&
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](size_t a, size_t b) { return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start; });
   Together together(known);
+  // Workers that load data come and go during a training: theirs is the execution of any process that they ran beside.
+  std::ranges::stable_partition(by_time, [&](size_t i) { return !LoadsData(*traces[i].trace); });
   std::vector<std::vector<size_t>> executions;
   for (const size_t i : by_time) {
+    const bool loads = LoadsData(*traces[i].trace);
     const auto joins = [&](const std::vector<size_t>& execution) {
-      return std::ranges::all_of(execution, [&](size_t other) { return together(i, other); });
+      const auto is_together = [&](size_t other) { return together(i, other); };
+      return loads ? std::ranges::any_of(execution, is_together) : std::ranges::all_of(execution, is_together);
     };
     const auto found = std::ranges::find_if(executions, joins);
     (found == executions.end() ? executions.emplace_back() : *found).push_back(i);

@@ -132,6 +132,16 @@ TEST(Run, WindowsOfTwoProcessesOfOneJobNeedNotOverlap) {
       << "one program after the other";
 }
 
+// Workers that are started anew in each epoch share no time with each other, and all of them with the training.
+TEST(Run, WorkersOfEveryEpochAreOfTheRun) {
+  const auto main = OfAgent(kRoleTrains, 10, 1000, 9000), first = OfAgent(kRoleLoads, 11, 1100, 1900),
+             second = OfAgent(kRoleLoads, 12, 3000, 3900), stranger = OfAgent(kRoleLoads, 13, 20000, 20900);
+  const auto run = Job({first, main, second, stranger});
+  size_t apart = 0;
+  for (const RunTrace& of : run.traces()) apart += of.execution != 0;
+  EXPECT_EQ(apart, 1U) << "only what loaded for another run";
+}
+
 TEST(Run, TheAgentKnowsOfTheWholeProcess) {
   const auto window = Operators("aten::linear", 11, 1010), learner = Operators("AddmmBackward0", 10, 1000);
   EXPECT_EQ(Job({learner, window, OfAgent(kRoleTrains, 11, 1000, 9000)}).traces().back().execution, 0)

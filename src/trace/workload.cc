@@ -40,13 +40,15 @@ bool IsEngineFrame(std::string_view frame) {
                      [&](std::string_view engine) { return frame.find(engine) != frame.npos; });
 }
 
+}  // namespace
+
 std::string_view EnvironmentOf(const Trace& trace, std::string_view key) {
   for (size_t row = 0; row < trace.environment.size(); ++row)
     if (trace.Text(trace.environment.key[row]) == key) return trace.Text(trace.environment.value[row]);
   return {};
 }
 
-}  // namespace
+bool LoadsData(const Trace& trace) { return EnvironmentOf(trace, kAgentRoleKey) == kRoleLoads; }
 
 bool IsBackward(std::string_view name) {
   if (name.starts_with("aten::")) return name.find("_backward") != name.npos;

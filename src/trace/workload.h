@@ -35,6 +35,11 @@ enum class JobPart : uint8_t { kUnknown, kOnlyCalls, kOther, kTrains };  // what
 // Returns what one recording shows: our agent knows it of the whole process; else the names say it.
 JobPart PartOf(const Trace& trace);
 
+// Returns the value of a row of table environment; "" without one.
+std::string_view EnvironmentOf(const Trace& trace, std::string_view key);
+// Returns true for what our agent recorded of a loader's worker.
+bool LoadsData(const Trace& trace);
+
 // Calls f(name, whether it is a Python frame) once for each distinct name of the recording's slices and kernels, until
 // f returns true. Returns whether it did.
 template <class F>

@@ -231,6 +231,10 @@ TEST(Parity, NothingComesTwice) {
                   if (i == 7) event.rows = 1003;
                 }),
                 "repeats");
+  ParityBaseline drawing = Known();
+  for (ParityEvent& event : drawing.baseline.events) event.draws = true;
+  const ParityRecording seeded = Edited([](ParityEvent& event, size_t /*i*/) { event.random = 1003; });
+  EXPECT_EQ(DecideParity(drawing, seeded, Precision::kFp32).test, "repeats") << "seeded anew, generators seem to rest";
   ParityBaseline known = Known();
   for (ParityEvent& event : known.baseline.events) event.rows = 1;  // one batch is all there is
   EXPECT_EQ(DecideParity(known, known.baseline, Precision::kFp32).verdict, ParityVerdict::kExact);

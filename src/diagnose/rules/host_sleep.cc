@@ -55,7 +55,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (steps.applies(tables)) {
     const double share = steps.Share(asleep.self_ns);
     if (share < kHostSleepShare) return std::vector<Bottleneck>{};
-    const std::string cost = steps.CostText(asleep.self_ns);
+    const std::string cost = steps.CostText(asleep.self_ns, asleep.rank);
     Bottleneck found = Describe(asleep, share, StrCat("time.sleep takes ", cost), cost);
     found.gain = steps.GainOf(ns * 0.1, ns, ns, 0.6);
     return std::vector{std::move(found)};

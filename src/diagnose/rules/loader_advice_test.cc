@@ -43,5 +43,23 @@ TEST(LoaderAdvice, NamesBothWaysWhereEitherMayHelp) {
   EXPECT_EQ(AdviceFor("", "8").fix, "workers");
 }
 
+// Two workers, started for each of three passes, whose files our agent wrote.
+TEST(LoaderAdvice, WorkersThatAreStartedAnewAreKept) {
+  HandMade main;
+  for (int64_t step = 0; step < 4; ++step) main.AgentStep(step, step * 1000, step * 1000 + 1000, 300);
+  main.Environment("loader.0", R"({"num_workers": 2, "persistent_workers": false})");
+  std::vector<std::shared_ptr<const Trace>> all = {main.Finish()};
+  for (int64_t pid = 1; pid <= 6; ++pid) {
+    HandMade worker;
+    worker.Environment(std::string(kAgentRoleKey), std::string(kRoleLoads));
+    all.push_back(worker.Finish());
+  }
+  Analysed run(all);
+  const Recommendation advice = OtherWorkers(run.tables(), "train.py:41");
+  EXPECT_NE(advice.text.find("3 times in this run: keep them (persistent_workers=True)"), std::string::npos)
+      << advice.text;
+}
+
 }  // namespace
 }  // namespace gapless::internal
+

@@ -8,7 +8,8 @@
 //
 // Where the host itself computes, the same holds for its operators: products and convolutions stay, long pointwise work
 // and the cost of short operators get less, and so does Python between them: 28 and 36 % of the step were left of a
-// chain of pointwise operators and of a small network, 98 % of large products (bench/results/advice.csv).
+// chain of pointwise operators and of a small network, 98 % of large products (bench/results/advice.csv). Long stretches
+// of Python are no part of a model, nor are collectives, nor what the program's own autograd functions do.
 //
 // Trial. The model is compiled in place. Modes with CUDA graphs are proposed only on a GPU, and the search for kernels,
 // which takes longest, only with the whole grid.
@@ -35,14 +36,26 @@ bool IsCompiledAlready(const Trace& trace) {
   return 10 * compiled > kernels;
 }
 
+constexpr std::string_view kMatrixNodes[] = {"mmBackward", "MmBackward", "ConvolutionBackward", "LinearBackward",
+                                             "AttentionBackward"};
+constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
+constexpr int64_t kMaxBetweenNs = 500'000;  // Python between two operators of a model takes less
+
+// A node of the graph of autograd by an operator of PyTorch is "MulBackward0"; by the program's own function "MyBackward".
+bool IsOwnFunction(std::string_view name) { return name.ends_with("Backward"); }
+
 // By name of the host's operators: is it work that stays as it is?
-std::vector<uint8_t> MatrixNames(const Trace& trace) {
-  std::vector<uint8_t> matrix(trace.strings.size());
-  for (size_t id = 0; id < matrix.size(); ++id) {
-    const WorkType type = WorkTypeOfOperator(trace.strings[static_cast<StringId>(id)]);
-    matrix[id] = type == WorkType::kConv || type == WorkType::kMatmul || type == WorkType::kAttention ? 1 : 0;
+std::vector<uint8_t> NamesThatStay(const Trace& trace) {
+  std::vector<uint8_t> stays(trace.strings.size());
+  for (size_t id = 0; id < stays.size(); ++id) {
+    std::string_view name = trace.strings[static_cast<StringId>(id)];
+    if (name.starts_with(kNode)) name.remove_prefix(kNode.size());
+    const WorkType type = WorkTypeOfOperator(name);
+    const bool is_matrix = type == WorkType::kConv || type == WorkType::kMatmul || type == WorkType::kAttention ||
+                           std::ranges::any_of(kMatrixNodes, [&](std::string_view node) { return name.find(node) != name.npos; });
+    stays[id] = is_matrix || type == WorkType::kCommunication || IsOwnFunction(name) ? 1 : 0;
   }
-  return matrix;
+  return stays;
 }
 
 bool Fuses(GpuOpClass gpu_op_class) {
@@ -53,12 +66,13 @@ bool Fuses(GpuOpClass gpu_op_class) {
 // Returns the effect on a recording in which the host computes.
 void CompileHost(const WhatIfInput& input, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
-  const std::vector<uint8_t>&matrix = input.Once(MatrixNames), &loading = input.Once(LoadingSlices),
+  const std::vector<uint8_t>&names = input.Once(NamesThatStay), &loading = input.Once(LoadingSlices),
         &updating = input.Once(InsideOptimizers);
-  times.LimitHost([&](const Edge& edge, int64_t) {
+  times.LimitHost([&](const Edge& edge, int64_t ns) {
     if (edge.owner == kNoRowValue || loading[edge.owner] != 0 || updating[edge.owner] != 0) return 1.0;
-    const bool stays = matrix[static_cast<uint32_t>(trace.slices.name[edge.owner])] != 0;
-    return stays ? 1.0 : ValueFor(estimate, 0.8, 0.35, 0.15);
+    const bool is_python = !IsOwnWork(trace, edge.owner) && ns > kMaxBetweenNs;
+    const bool stays = names[static_cast<uint32_t>(trace.slices.name[edge.owner])] != 0;
+    return stays || is_python ? 1.0 : ValueFor(estimate, 0.8, 0.35, 0.15);
   });
 }
 

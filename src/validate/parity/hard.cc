@@ -3,6 +3,7 @@
 // follow the optimiser.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/strings.h"
 #include "validate/parity/checks.h"
@@ -98,25 +99,28 @@ std::optional<ParityReport> CheckUpdate(const ParityRecording& baseline, const P
   return report;
 }
 
-// Steps that draw the random numbers of an earlier step once more, or take its samples once more.
-std::optional<size_t> FirstRepeat(const ParityRecording& recording, std::optional<uint32_t> ParityEvent::*code) {
-  std::map<uint32_t, size_t> known;
+// Returns the first step that draws the random numbers of an earlier step once more, or takes its samples once more.
+// `baseline` knows which steps draw: generators that are seeded anew in each step look as if they had not moved.
+std::optional<size_t> FirstRepeat(const ParityRecording& recording, const ParityRecording& baseline,
+                                  std::optional<uint32_t> ParityEvent::*code) {
+  std::set<uint32_t> known;
   for (size_t i = 0; i < recording.events.size(); ++i) {
     const ParityEvent& event = recording.events[i];
-    const bool counts = event.*code && !event.skipped && (code != &ParityEvent::random || event.draws);
-    if (counts && !known.insert({*(event.*code), i}).second) return i;
+    const bool draws = event.draws || (i < baseline.events.size() && baseline.events[i].draws);
+    const bool counts = event.*code && !event.skipped && (code != &ParityEvent::random || draws);
+    if (counts && !known.insert(*(event.*code)).second) return i;
   }
   return std::nullopt;
 }
 
 std::optional<ParityReport> CheckRepeats(const ParityRecording& baseline, const ParityRecording& candidate) {
   for (const auto code : {&ParityEvent::random, &ParityEvent::rows}) {
-    const auto step = FirstRepeat(candidate, code);
-    if (!step || FirstRepeat(baseline, code)) continue;
-    return Other(
-        "repeats", *step + 1,
-        StrCat("step ", *step + 1, code == &ParityEvent::random ? " draws the random numbers" : " has the samples",
-               " of an earlier step once more"));
+    const auto step = FirstRepeat(candidate, baseline, code);
+    if (!step || FirstRepeat(baseline, baseline, code)) continue;
+    const bool is_random = code == &ParityEvent::random;
+    return Other("repeats", *step + 1,
+                 StrCat("step ", *step + 1, is_random ? " draws the random numbers" : " has the samples",
+                        " of an earlier step once more"));
   }
   return std::nullopt;
 }
