@@ -6,6 +6,7 @@
 
 #include "analyses/testing/hand_made.h"
 #include "diagnose/evidence.h"
+#include "trace/formats.h"
 
 namespace gapless::internal {
 namespace {
@@ -47,11 +48,13 @@ TEST(LoaderAdvice, NamesBothWaysWhereEitherMayHelp) {
 TEST(LoaderAdvice, WorkersThatAreStartedAnewAreKept) {
   HandMade main;
   for (int64_t step = 0; step < 4; ++step) main.AgentStep(step, step * 1000, step * 1000 + 1000, 300);
-  main.Environment("loader.0", R"({"num_workers": 2, "persistent_workers": false})");
+  main.Process(10, 1000).Annotation("Python GC", 0, 4000);
+  main.Environment("loader.0", R"({"num_workers":2,"persistent_workers":false})");
   std::vector<std::shared_ptr<const Trace>> all = {main.Finish()};
   for (int64_t pid = 1; pid <= 6; ++pid) {
     HandMade worker;
-    worker.Environment(std::string(kAgentRoleKey), std::string(kRoleLoads));
+    worker.Process(10 + pid, 1000 + 500 * pid).Environment(std::string(kAgentRoleKey), std::string(kRoleLoads));
+    worker.Annotation("Python GC", 0, 100);
     all.push_back(worker.Finish());
   }
   Analysed run(all);
