@@ -3,6 +3,7 @@
 #include "diagnose/measured_kernels_view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyses/rows/measured_kernels.h"
 #include "base/strings.h"
@@ -41,6 +42,20 @@ void AddPlace(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& 
   if (ledger.total.wall_ns > 0) found.title += StrCat(", and takes ", ledger.CostText(kernels.Int(row, "total_ns")));
 }
 
+// Returns what a kernel took while it was measured; 0: not measured.
+double MeasuredNs(const MeasuredKernelsRows& kernels, size_t row) {
+  if (kernels.IsNull(row, "duration_ns")) return 0;
+  return kernels.Real(row, "duration_ns") * static_cast<double>(std::max<int64_t>(1, kernels.Int(row, "launches")));
+}
+
+// Returns how much a verdict on a kernel counts where no timeline says what it takes: its measured time over the longest
+// one's. 1 where the kernels have no times, or where there is only one.
+double WeightOf(const MeasuredKernelsRows& kernels, size_t row) {
+  double longest = 0;
+  for (size_t other = 0; other < kernels.rows(); ++other) longest = std::max(longest, MeasuredNs(kernels, other));
+  return longest > 0 ? MeasuredNs(kernels, row) / longest : 1;
+}
+
 }  // namespace
 
 std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
@@ -49,9 +64,11 @@ std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
   std::vector<Bottleneck> all;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     const KernelMetrics metrics = MetricsOf(kernels, row, ledger);
-    const bool is_small = metrics.share_of_step < kMinMeasuredShare;
+    const double weight = std::isfinite(metrics.share_of_step) ? 1 : WeightOf(kernels, row);
+    const bool is_small = metrics.share_of_step < kMinMeasuredShare || weight < kMinMeasuredShare;
     for (Bottleneck& found : KernelAnalyzer::Analyze({&metrics, 1})) {
       if (found.type != type || is_small) continue;
+      found.severity *= weight;
       AddPlace(kernels, row, ledger, found);
       all.push_back(std::move(found));
     }

@@ -12,7 +12,7 @@ from harness import AGENT, AgentTest, Done, layout, make_control, post, traces
 PROGRAM = """
     import time, torch
     from torch.utils.data import DataLoader, Dataset
-    kept = []
+    kept, tensors = [], []
     def slow(i):
         until = time.perf_counter() + 0.004
         while time.perf_counter() < until: pass
@@ -24,6 +24,7 @@ PROGRAM = """
             return torch.zeros(3)
     def keep():
         kept.append(bytearray(50000))
+        tensors.append(torch.zeros(250, 100))
     net = torch.nn.Linear(3, 1)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for batch in DataLoader(Data(), batch_size=10, num_workers=WORKERS):
@@ -32,7 +33,7 @@ PROGRAM = """
         keep()
     print(len(kept))
 """
-LINE_OF_LOOP, LINE_OF_KEEPING = 7, 15
+LINE_OF_LOOP, LINE_OF_KEEPING, LINE_OF_TENSORS = 7, 15, 16
 
 COUNTED = """
     import torch
@@ -141,6 +142,8 @@ class Python(AgentTest):
         _, (table,) = self.profile("tracemalloc")
         row = next(row for row in table["lines"] if row["file"].endswith("train.py") and row["line"] == LINE_OF_KEEPING)
         self.assertGreater(row["bytes"], 12 * 50000)
+        row = next(row for row in table["lines"] if row["file"].endswith("train.py") and row["line"] == LINE_OF_TENSORS)
+        self.assertGreater(row["bytes"], 12 * 100000, "what tensors keep outside of Python is their line's, too")
 
     def test_on_command(self) -> None:
         post(make_control(self.run_folder), layout.COMMAND_PYTHON, argument=1)
