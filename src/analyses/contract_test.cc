@@ -28,6 +28,7 @@ void Patterns(HandMade& trace, int64_t t) {
   add("aten::mul", "elementwise", GpuOpClass::kPointwise);
   add("aten::add", "elementwise", GpuOpClass::kPointwise);
   add("aten::cudnn_convolution", "nchwToNhwcKernel", GpuOpClass::kCopy);
+  trace.Annotation("DistributedDataParallel.forward", at - 5, at - 1, kThread);
   trace.Annotation("Optimizer.step#SGD.step", at, at + 10, kThread);
   add("aten::add_", "elementwise", GpuOpClass::kPointwise);
   for (int i = 0; i < 16; ++i) add("aten::exp", "elementwise", GpuOpClass::kPointwise);

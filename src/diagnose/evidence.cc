@@ -116,7 +116,8 @@ int64_t StartsOf(const Run& run, int64_t workers) {
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0) continue;
     processes += LoadsData(*of.trace) ? 1 : 0;
-    is_anew = is_anew || EnvironmentOf(*of.trace, "loader.0").find("\"persistent_workers\": false") != std::string_view::npos ||
+    is_anew = is_anew ||
+              EnvironmentOf(*of.trace, "loader.0").find("\"persistent_workers\": false") != std::string_view::npos ||
               EnvironmentOf(*of.trace, "loader.0").find("\"persistent_workers\":false") != std::string_view::npos;
   }
   return is_anew && workers > 0 ? processes / workers : 0;
@@ -128,11 +129,12 @@ Recommendation OtherWorkers(Tables& tables, const std::string& line) {
   const auto workers = WorkersOf(tables.Get<WholeRunRows>());
   const auto processors = ProcessorsOf(tables.run());
   if (const int64_t starts = StartsOf(tables.run(), workers.value_or(0)); starts >= kMinStarts)
-    return {StrCat("the workers are started anew for every pass over the data, ", starts,
-                   " times in this run: keep them (persistent_workers=True), or load in the training process where that "
-                   "is quick (num_workers=0)",
-                   InLine(line)),
-            "", StrCat("DataLoader(dataset, ..., num_workers=", *workers, ", persistent_workers=True)"), "minutes"};
+    return {
+        StrCat("the workers are started anew for every pass over the data, ", starts,
+               " times in this run: keep them (persistent_workers=True), or load in the training process where that "
+               "is quick (num_workers=0)",
+               InLine(line)),
+        "", StrCat("DataLoader(dataset, ..., num_workers=", *workers, ", persistent_workers=True)"), "minutes"};
   if (!workers || !processors || *workers + 1 == *processors)  // either way may help
     return {
         StrCat("the workers do not keep up: raise num_workers and prefetch_factor where processors are idle, lower "

@@ -48,8 +48,8 @@ double MeasuredNs(const MeasuredKernelsRows& kernels, size_t row) {
   return kernels.Real(row, "duration_ns") * static_cast<double>(std::max<int64_t>(1, kernels.Int(row, "launches")));
 }
 
-// Returns how much a verdict on a kernel counts where no timeline says what it takes: its measured time over the longest
-// one's. 1 where the kernels have no times, or where there is only one.
+// Returns how much a verdict on a kernel counts where no timeline says what it takes: its measured time over the
+// longest one's. 1 where the kernels have no times, or where there is only one.
 double WeightOf(const MeasuredKernelsRows& kernels, size_t row) {
   double longest = 0;
   for (size_t other = 0; other < kernels.rows(); ++other) longest = std::max(longest, MeasuredNs(kernels, other));

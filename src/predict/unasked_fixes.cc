@@ -72,7 +72,8 @@ std::vector<Priced> WorthAsking(const Predictor& predictor, const std::vector<co
     const Gain gain = GainOf(*prediction, predictor.calibration());
     // A compiler's gain where the host itself computes depends on more than a recording shows: it has to be large.
     const bool is_slow = fixes[i]->trial.slow_start && predictor.machine() == Machine::kHost;
-    if (gain.low >= (is_slow ? kMinSlowOnHost : kSurelyMore)) priced.push_back({fixes[i], std::move(*prediction), gain});
+    if (gain.low >= (is_slow ? kMinSlowOnHost : kSurelyMore))
+      priced.push_back({fixes[i], std::move(*prediction), gain});
   }
   std::ranges::stable_sort(priced, [](const Priced& a, const Priced& b) { return a.gain.expected > b.gain.expected; });
   return priced;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Autograd's anomaly detection, a help for debugging, was left on: after every node of the backward pass each gradient is
-// searched for NaN, by aten::isnan and aten::_is_any_true. The affected time is what these calls take on the host and
-// their kernels on the device. The gain is the replay's, with these calls and the waits for their answers gone; without
-// one it is what they take. That each operator also keeps the Python stack of its forward pass cannot be seen, and is
-// not counted.
+// Autograd's anomaly detection, a help for debugging, was left on: after every node of the backward pass each gradient
+// is searched for NaN, by aten::isnan and aten::_is_any_true. The affected time is what these calls take on the host
+// and their kernels on the device. The gain is the replay's, with these calls and the waits for their answers gone;
+// without one it is what they take. That each operator also keeps the Python stack of its forward pass cannot be seen,
+// and is not counted.
 #include <algorithm>
 
 #include "analyses/rows/operators.h"
@@ -55,11 +55,11 @@ Bottleneck Describe(const Searches& searches, double share, const std::string& c
   found.title = StrCat("autograd's anomaly detection is on: it takes ", cost);
   found.description = StrCat("After every node of the backward pass its gradients are searched for NaN, ",
                              FormatCount(searches.looks), " times in the recording. It is a help for debugging.");
-  found.evidence.push_back({.text = StrCat("aten::isnan and aten::_is_any_true: ",
-                                           FormatCount(searches.looks), " searches, ", cost),
-                            .value = static_cast<double>(searches.host_ns),
-                            .unit = "ns",
-                            .table = "operators"});
+  found.evidence.push_back(
+      {.text = StrCat("aten::isnan and aten::_is_any_true: ", FormatCount(searches.looks), " searches, ", cost),
+       .value = static_cast<double>(searches.host_ns),
+       .unit = "ns",
+       .table = "operators"});
   found.recommendations.push_back({"switch it off, or on around a few steps only", fixes::kAnomaly.Item(),
                                    "torch.autograd.set_detect_anomaly(False)", "minutes"});
   return found;

@@ -23,7 +23,8 @@ RULE(kernel_metrics) = {
         "Hardware metrics of Nsight Compute: compute throughput below 60 % of the peak (critical below 40 %), achieved "
         "occupancy below 30 %, fewer than 80 % of a warp's threads active. Where the kernel is found in a timeline by "
         "name, grid and block, its severity follows from its share of the analysed time, reported at 1 % or more; "
-        "without a timeline it is 1 - metric/100, times its measured time over that of the longest kernel. The five worst are reported.",
+        "without a timeline it is 1 - metric/100, times its measured time over that of the longest kernel. The five "
+        "worst are reported.",
     .needs = kNeeds,
     .check = Check};
 

@@ -65,4 +65,3 @@ TEST(LoaderAdvice, WorkersThatAreStartedAnewAreKept) {
 
 }  // namespace
 }  // namespace gapless::internal
-

@@ -35,9 +35,8 @@ void Step(Program& program, int64_t work_us, int64_t waits_us) {
   program.Kernel({.op = "aten::add", .us = 80, .op_class = GpuOpClass::kPointwise, .inputs = kTensor});
   program.Synchronize();
   program.Backward([&] { program.Kernel({.op = "aten::mm", .us = 600, .op_class = GpuOpClass::kGemm}); });
-  program.Under("autograd::engine::evaluate_function: MmBackward0", [&] {
-    program.Kernel({.op = "aten::isnan", .us = 20});
-  });
+  program.Under("autograd::engine::evaluate_function: MmBackward0",
+                [&] { program.Kernel({.op = "aten::isnan", .us = 20}); });
   program.AllReduce(1'000'000, 150 * kUs, waits_us * kUs).AllReduce(4'000'000, 450 * kUs).Join();
   program.Optimizer([&] {
     for (int i = 0; i < 5; ++i) program.Kernel({.op = "aten::add_", .us = 30});

@@ -2,9 +2,9 @@
 // Switches autograd's anomaly detection off.
 //
 // Model. After every node of the backward pass autograd searches its gradients for NaN: aten::isnan, aten::_is_any_true
-// and, for the answer, aten::item, all called by the engine itself. These calls go, with their kernels and the waits for
-// the device. That the forward pass keeps the Python stack of each operator costs time that a recording does not show
-// apart: what is predicted is a little less than what is gained.
+// and, for the answer, aten::item, all called by the engine itself. These calls go, with their kernels and the waits
+// for the device. That the forward pass keeps the Python stack of each operator costs time that a recording does not
+// show apart: what is predicted is a little less than what is gained.
 //
 // Trial. It is tried even without a finding, because a run costs little.
 #include <algorithm>
@@ -29,8 +29,8 @@ std::vector<uint8_t> Searches(const Trace& trace) {
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
     if (!parent.valid()) continue;
-    const bool is_search = IsSearch(trace.Text(slices.name[row])) &&
-                           trace.Text(slices.name[parent.value]).starts_with(kNode);
+    const bool is_search =
+        IsSearch(trace.Text(slices.name[row])) && trace.Text(slices.name[parent.value]).starts_with(kNode);
     inside[row] = is_search || (parent.value < row && inside[parent.value] != 0) ? 1 : 0;
   }
   return inside;

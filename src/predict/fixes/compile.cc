@@ -8,8 +8,8 @@
 //
 // Where the host itself computes, the same holds for its operators: products and convolutions stay, long pointwise work
 // and the cost of short operators get less, and so does Python between them: 28 and 36 % of the step were left of a
-// chain of pointwise operators and of a small network, 98 % of large products (bench/results/advice.csv). Long stretches
-// of Python are no part of a model, nor are collectives, nor what the program's own autograd functions do.
+// chain of pointwise operators and of a small network, 98 % of large products (bench/results/advice.csv). Long
+// stretches of Python are no part of a model, nor are collectives, nor what the program's own autograd functions do.
 //
 // Trial. The model is compiled in place. Modes with CUDA graphs are proposed only on a GPU, and the search for kernels,
 // which takes longest, only with the whole grid.
@@ -41,7 +41,8 @@ constexpr std::string_view kMatrixNodes[] = {"mmBackward", "MmBackward", "Convol
 constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
 constexpr int64_t kMaxBetweenNs = 500'000;  // Python between two operators of a model takes less
 
-// A node of the graph of autograd by an operator of PyTorch is "MulBackward0"; by the program's own function "MyBackward".
+// A node of the graph of autograd by an operator of PyTorch is "MulBackward0"; by the program's own function
+// "MyBackward".
 bool IsOwnFunction(std::string_view name) { return name.ends_with("Backward"); }
 
 // By name of the host's operators: is it work that stays as it is?
@@ -51,8 +52,9 @@ std::vector<uint8_t> NamesThatStay(const Trace& trace) {
     std::string_view name = trace.strings[static_cast<StringId>(id)];
     if (name.starts_with(kNode)) name.remove_prefix(kNode.size());
     const WorkType type = WorkTypeOfOperator(name);
-    const bool is_matrix = type == WorkType::kConv || type == WorkType::kMatmul || type == WorkType::kAttention ||
-                           std::ranges::any_of(kMatrixNodes, [&](std::string_view node) { return name.find(node) != name.npos; });
+    const bool is_matrix =
+        type == WorkType::kConv || type == WorkType::kMatmul || type == WorkType::kAttention ||
+        std::ranges::any_of(kMatrixNodes, [&](std::string_view node) { return name.find(node) != name.npos; });
     stays[id] = is_matrix || type == WorkType::kCommunication || IsOwnFunction(name) ? 1 : 0;
   }
   return stays;
