@@ -250,10 +250,14 @@ double RatioOfTimes(const RunSample& a, const RunSample& b) {
     const double a_samples = *a.samples_per_second * MeanStepMs(a), b_samples = *b.samples_per_second * MeanStepMs(b);
     if (std::abs(a_samples / b_samples - 1) > kSameSamples) return *a.samples_per_second / *b.samples_per_second;
   }
-  const size_t steps = std::min(a.step_ns.size(), b.step_ns.size());
-  if (a.source != SampleSource::kSteps || b.source != SampleSource::kSteps || a.warmup != b.warmup || steps == 0)
+  const size_t from = std::max(a.warmup, b.warmup),
+               to = std::min(a.warmup + a.step_ns.size(), b.warmup + b.step_ns.size());
+  if (a.source != SampleSource::kSteps || b.source != SampleSource::kSteps || from >= to)
     return MeanStepMs(b) / MeanStepMs(a);
-  return MeanMs(std::span(b.step_ns).first(steps)) / MeanMs(std::span(a.step_ns).first(steps));
+  const auto mean = [&](const RunSample& run) {
+    return MeanMs(std::span(run.step_ns).subspan(from - run.warmup, to - from));
+  };
+  return mean(b) / mean(a);
 }
 
 std::optional<double> TypicalValue(const RunSample& sample) {

@@ -23,9 +23,11 @@ TEST(RatioOfTimes, CountsTheStepsThatBothHave) {
   RunSample b{.source = SampleSource::kSteps, .warmup = 5, .step_ns = {8, 8, 8, 8}};
   EXPECT_DOUBLE_EQ(RatioOfTimes(a, b), 0.8);
   EXPECT_DOUBLE_EQ(RatioOfTimes(b, a), 1.25);
-  b.warmup = 6;  // other steps: the means of all
+  b.warmup = 7, b.step_ns = {7, 7, 7, 900, 900};  // steps 7 to 9 are in both, without the one that evaluates
+  EXPECT_DOUBLE_EQ(RatioOfTimes(a, b), (7 + 7 + 7 + 900) / (10.0 + 10 + 10 + 900));
+  b.warmup = 20;  // no step is in both: the means of all
   EXPECT_DOUBLE_EQ(RatioOfTimes(a, b), MeanStepMs(b) / MeanStepMs(a));
-  b.warmup = 5;
+  b.warmup = 5, b.step_ns = {8, 8, 8, 8};
   const auto set_samples = [](RunSample& sample, double samples) {
     sample.samples_per_second = samples / MeanStepMs(sample) * 1e3;
   };

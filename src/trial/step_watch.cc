@@ -9,6 +9,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "base/json_value.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -33,6 +35,15 @@ ModelCall CallFrom(const wire::RingRecord& record) {
     call.dur_ns = static_cast<int64_t>(record.x);
   if (record.b > 0) call.rows = record.b;
   return call;
+}
+
+// Returns how many batches the workers of a loader may have ready. `settings`: JSON, as the agent describes the loader.
+size_t StockOf(int64_t workers, std::string_view settings) {
+  constexpr int64_t kUsualPrefetch = 2, kMost = 4096;
+  if (workers <= 0) return 0;
+  const auto described = JsonValue::Parse(settings);
+  const int64_t ahead = described ? described->Get("prefetch_factor").Int().value_or(kUsualPrefetch) : kUsualPrefetch;
+  return static_cast<size_t>(std::min(kMost, workers) * std::clamp<int64_t>(ahead, 1, kMost));
 }
 
 }  // namespace
@@ -64,7 +75,10 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       if (record.b > 0) seen.memory_bytes = std::max(seen.memory_bytes.value_or(0), static_cast<double>(record.b));
       break;
     case wire::RecordKind::kFix: seen.fixes.push_back({record.value, record.b, process.texts[record.a]}); break;
-    case wire::RecordKind::kLoader: seen.loaders.push_back(record.value); break;
+    case wire::RecordKind::kLoader:
+      seen.loaders.push_back(record.value);
+      seen.stock = std::max(seen.stock, StockOf(record.value, process.texts[record.a]));
+      break;
     case wire::RecordKind::kOptimizer:
       if (!seen.host_threads && record.x >= 1) seen.host_threads = wire::WholeOf(record.x);
       break;
@@ -101,9 +115,15 @@ std::span<const ModelCall> StepWatch::CallsAfterWarmup(const WatchedProcess& pro
   return {first, process.calls.end()};
 }
 
+// Without the stock of the loader.
+size_t StepWatch::ShortWarmup(const WatchedProcess& process) const {
+  return request_.warmup + (request_.parity.IsOn() ? process.parity_steps : 0);
+}
+
 size_t StepWatch::WarmupOf(const WatchedProcess& process) const {
-  if (!request_.parity.IsOn()) return request_.warmup;
-  return process.parity_events ? process.parity_steps + request_.warmup : process.step_ns.size();
+  const size_t steps = process.step_ns.size(), warmup = ShortWarmup(process);
+  if (request_.parity.IsOn() && !process.parity_events) return steps;
+  return warmup + std::min(process.stock, (steps - std::min(steps, warmup)) * 3 / 4);
 }
 
 // Processes that train come before those that only call a model: a parent evaluates what its children trained.
@@ -125,7 +145,7 @@ bool StepWatch::Enough() const {
       request_.to_the_end || request_.whole_process || !request_.pattern.empty() || !request_.metric.empty();
   if (to_the_end || first == nullptr) return false;
   const size_t steps = first->step_ns.size();
-  const size_t warmup = WarmupOf(*first);
+  const size_t warmup = ShortWarmup(*first) + first->stock;
   if ((request_.parity.IsOn() && !first->parity_events) || steps < warmup + request_.measure) return false;
   if (request_.inference) return RequestsOf(CallsAfterWarmup(*first), true).requests.size() >= request_.measure;
   return !request_.enough || request_.enough(std::span(first->step_ns).subspan(warmup));

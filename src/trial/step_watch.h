@@ -23,6 +23,7 @@ struct WatchedProcess {
   std::vector<FixReport> fixes{};
   std::optional<int64_t> host_threads{};  // threads of host operators, when an optimiser first stepped
   std::vector<int64_t> loaders{};         // worker processes of each DataLoader that was read from
+  size_t stock = 0;                       // batches that workers may have loaded before the first step, at most
   std::string failure{};
   std::vector<std::string> messages{};  // warnings and errors of the agent
   bool out_of_memory = false;
@@ -48,13 +49,15 @@ class StepWatch : public Watcher {
   // Returns the process whose steps are reported: one that trains before those that only call a model, then the
   // lowest rank, then the most steps. Returns null if no process took a step.
   const WatchedProcess* First() const;
-  // Steps of this process that do not count: all of them until its recording for a comparison is complete.
+  // Steps of this process that do not count: all of them until its recording for a comparison is complete, and those
+  // that the stock of its loader may serve, which was loaded while nobody waited; of a short program fewer of these.
   size_t WarmupOf(const WatchedProcess& process) const;
   std::span<const ModelCall> CallsAfterWarmup(const WatchedProcess& process) const;
   const std::map<int64_t, WatchedProcess>& processes() const { return processes_; }  // by pid
 
  private:
   using Clock = std::chrono::steady_clock;
+  size_t ShortWarmup(const WatchedProcess& process) const;
   bool Enough() const;
   void EndOverdueParity(WatchedProcess& seen) const;
   void Signal(int signal);
