@@ -3,9 +3,10 @@
 # Runs `make test` and `make test-all`. tools/test_plan.py selects the tests of each.
 #   test.sh            one optimised build, the checks of the sources, the tests of a person's machine
 #   CI=true test.sh    the optimised program, made by g++, under its tests; the checks of the sources; everything once more made
-#                      by clang 16 with the address and undefined-behaviour sanitizers and coverage, under the tests that these
-#                      serve; clang-tidy over what changed; line coverage of src/, which must be 85 % at least. TIDY=all takes
-#                      every source instead (the schedule does), TIDY_SINCE=REVISION what changed since then.
+#                      by clang 16 with the address and undefined-behaviour sanitizers, under the tests that these serve.
+#                      THOROUGH=1 (the schedule) adds clang-tidy over every source, and line coverage of src/, which must be
+#                      85 % at least: counting lines makes that build and its tests a quarter slower. `tools/tidy.sh` checks
+#                      what a change touches.
 #   test.sh all        as without, but every test there is and the statistics in full: hours
 # Ends with a table of what the steps took and of the slowest tests.
 set -euo pipefail
@@ -85,14 +86,17 @@ fi
 step "optimised program" program
 # The checks run one after the other: the build with clang takes the processor that they leave.
 beside lint tools/lint.sh
-step "build with clang, sanitizers and coverage" configure_and_build ci
+[ -n "${THOROUGH:-}" ] || more+=(-DGAPLESS_COVERAGE=OFF)
+step "build with clang and sanitizers" configure_and_build ci
 step "checks of the sources, what is left of them" is_done lint
 # Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
-beside tidy nice -n 19 tools/tidy.sh "--${TIDY:-changed}" "${TIDY_SINCE:-}"
+[ -z "${THOROUGH:-}" ] || beside tidy nice -n 19 tools/tidy.sh --all
 step "PyTorch for the tests" torch_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
 step "tests with sanitizers" run_tests ci ci-sanitizers
-step "clang-tidy, what is left of it" is_done tidy
-step "coverage" tools/coverage.py build/ci "$lowest_coverage"
+if [ -n "${THOROUGH:-}" ]; then
+  step "clang-tidy, what is left of it" is_done tidy
+  step "coverage" tools/coverage.py build/ci "$lowest_coverage"
+fi
 closing_table
