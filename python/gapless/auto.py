@@ -23,7 +23,17 @@ from .pairs import PAIRS
 from .record import Record, hidden
 from .search import Change, Search
 from .step_timing import benchmark_steps
-from .training import Batches, Criterion, Kept, MakeOptimizer, Training, device_of, inputs_and_target, samples_of
+from .training import (
+    Batches,
+    Criterion,
+    Kept,
+    MakeOptimizer,
+    Training,
+    device_of,
+    inputs_and_target,
+    remember_loader,
+    samples_of,
+)
 
 ROUNDS, STEPS = 3, 10  # of the measurement of everything together
 SETTINGS = ("num_workers", "pin_memory", "prefetch_factor", "persistent_workers")
@@ -120,6 +130,8 @@ class AutoOptimizer:
         if search.kept:
             whole = (model, data_loader), (result.model, result.data_loader)
             result.estimated_speedup = _measured(*whole, (make_optimizer, criterion))
+        if result.data_loader is not data_loader:
+            remember_loader(result.model, data_loader, result.data_loader)
         self._configure(result, decision, data_loader, allow_training_changes)
         return result
 

@@ -38,11 +38,17 @@ class Side:
     samples: int | None = 0
     memory_gb: float | None = None
     cpu_seconds: float = 0.0  # of this process, in all blocks
+    loads: Iterator[Any] | None = None  # a loader of its own, whose time is part of a step
+
+    def _load_and_step(self, _batch: Any) -> Any:
+        assert self.loads is not None
+        return self.step(next(self.loads))
 
     def block(self, batches: list[Any]) -> float:
         """Takes a step for each; returns the median of their milliseconds."""
         before = own_seconds()
-        times, samples = measure_steps(self.step, batches, len(batches), StepClock(self.device))
+        step = self.step if self.loads is None else self._load_and_step
+        times, samples = measure_steps(step, batches, len(batches), StepClock(self.device))
         self.cpu_seconds += own_seconds() - before
         self.times_ms += times
         self.samples = None if samples is None or self.samples is None else self.samples + samples

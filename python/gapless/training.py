@@ -12,7 +12,9 @@ costs as much as a loss without being a loss.
 
 from __future__ import annotations
 
+import collections.abc
 import inspect
+import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any, Callable
 
@@ -48,6 +50,20 @@ class Batches:
         if self._given:
             raise ValueError(f"the loader ended after {self._given} batches and cannot be iterated again")
         raise ValueError("the loader has no batch")
+
+
+_optimized_loaders: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
+
+
+def remember_loader(model: Any, loader: Any, optimized: Any) -> None:
+    """The optimised model was measured with another loader in place of `loader`: whoever validates it later has to use that, too."""
+    _optimized_loaders[model] = (weakref.ref(loader), optimized)
+
+
+def loader_of(model: Any, loader: Any) -> Any:
+    """Returns the loader that takes the place of `loader` for this model; `loader` itself if there is none."""
+    known = _optimized_loaders.get(model) if isinstance(model, collections.abc.Hashable) else None
+    return known[1] if known is not None and known[0]() is loader else loader
 
 
 def device_of(model: Any) -> Any:

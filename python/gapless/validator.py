@@ -20,7 +20,7 @@ from .parity import LossParity, Recordings
 from .record import Record
 from .regression import Regression, RegressionDetector
 from .step_timing import check_counts, cuda_device
-from .training import Batches, Criterion, Kept, MakeOptimizer, Training
+from .training import Batches, Criterion, Kept, MakeOptimizer, Training, loader_of
 
 MEMORY_STEPS = 2
 
@@ -91,6 +91,9 @@ class PerformanceValidator:
         in. With `make_optimizer(parameters)` they are steps of real training; without it the weights stay, and equal losses say that
         both compute the same, not that both would learn the same. The models are put back afterwards.
 
+        Where `optimized_model` is the result of an `AutoOptimizer` that found another loader in place of `data_loader`, each model has its
+        own, and loading is part of a step.
+
         The optimised model's metrics are recorded as of `commit_sha` and `branch` (otherwise git's, when that commit is checked out), with the
         verdict of the gate against `baseline_branch`.
         """
@@ -104,6 +107,9 @@ class PerformanceValidator:
             loss = warm_up(models, [next(batches) for _ in range(warmup_steps)], seed)
             sides = [model.side for model in models]
             measure_host_memory(models, batches)
+            optimized_loader = loader_of(optimized_model, data_loader)
+            if optimized_loader is not data_loader:
+                sides[0].loads, sides[1].loads = Batches(data_loader), Batches(optimized_loader)
             ratios = take_pairs(sides[0], sides[1], batches, pairs, random.Random(seed))
         found = ABTestResult.of(sides[0], sides[1], ratios, seed)
         regression = self.detector.judge_and_record(

@@ -99,6 +99,10 @@ class Auto(unittest.TestCase):
         self.assertGreater(found.estimated_speedup, 1.2)
         self.assertEqual(found.new_config["num_workers"], found.data_loader.num_workers)
         self.assertEqual(loader.num_workers, 0)
+        with tempfile.TemporaryDirectory() as folder:
+            validator = gapless.PerformanceValidator(Path(folder) / "history.db")
+            validation = validator.validate_optimization(model, found.model, loader, "4f2a91c", pairs=12)
+        self.assertGreater(validation.speedup, 1.2, "it loads as the optimised training does")
         self.assertEqual(
             set(found.to_dict()),
             {"optimizations_applied", "estimated_speedup", "memory_saved_gb", "new_config", "rejected", "fixes"},
