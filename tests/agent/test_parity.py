@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cases import in_ci
 from harness import AgentTest, Done, layout
 
 NOISE = 2.0**-11
@@ -79,6 +80,35 @@ CLOSURE = """
             return loss
         optimizer.step(closure)
     print([value.sum().item() for value in net.state_dict().values()], "forward" in vars(net.cells))
+"""
+
+DESCRIBED = """
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+    torch.manual_seed(1)
+    class Flip:
+        def __init__(self, p): self.p = p
+        def __call__(self, x): return x.flip(-1) if torch.rand(()) < self.p else x
+    class Compose:
+        def __init__(self, transforms): self.transforms = transforms
+        def __call__(self, x):
+            for one in self.transforms: x = one(x)
+            return x
+    class Rows(Dataset):
+        def __init__(self, transform): self.transform, self.root = transform, "/somewhere"
+        def __len__(self): return 64
+        def __getitem__(self, i): return self.transform(torch.full((4,), float(i))), i % 2
+    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.25), torch.nn.Linear(8, 2))
+    net[0].bias.requires_grad_(False)
+    criterion = torch.nn.CrossEntropyLoss(label_smoothing=0.1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=30)
+    for x, y in DataLoader(Rows(Compose([Flip(0.5), lambda x: x / 64])), batch_size=4, shuffle=True):
+        optimizer.zero_grad()
+        (0.5 * criterion(net(x), y)).backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.5)
+        optimizer.step()
+        schedule.step()
 """
 
 BY_HAND = """
@@ -213,6 +243,25 @@ class Recordings(ParityTest):
         dropped, _ = self.record(CONV, "candidate", "drop")
         self.assertEqual(dropped.of("samples"), [8] * STEPS, "the loader still gives eight")
         self.assertGreater(dropped.differs(baseline, 0, 0), 0.05)
+
+    @in_ci
+    def test_what_the_program_is(self) -> None:
+        recording, _ = self.record(DESCRIBED, "baseline")
+        self.assertEqual([len(one) for one in recording.of("inputs")], [3] * STEPS)
+        facts = json.loads((self.folder / "baseline/main/program.json").read_text())
+        (flip, scale) = facts["transform"]["loader 1, transform"]
+        self.assertEqual(flip, "Flip(p=0.5)")
+        self.assertRegex(scale, r"^<lambda> \(code [0-9a-f]{8}\)$")
+        self.assertEqual(facts["sampler"], {"loader 1": ["RandomSampler(replacement=False)"]})
+        self.assertEqual(facts["loader"], {"loader 1": ["batch_size=4", "drop_last=False", "samples=64"]})
+        self.assertEqual(facts["dropout"], {"modules": ["Dropout(p=0.25, inplace=False)"]})
+        self.assertEqual(facts["frozen"], {"parameters": ["0.bias"]})
+        self.assertIn("label_smoothing=0.1", facts["loss"]["modules"][0])
+        self.assertRegex(facts["graph"]["loss"][0], r"^MulBackward0\(.*other=0.5.*\)$")
+        self.assertEqual(facts["clipping"], {"gradients": ["norm at most 1.5"]})
+        self.assertRegex(facts["schedule"]["learning rate"][0], r"^StepLR\(.*step_size=30\)$")
+        self.assertEqual(facts["dataset"], {"loader 1": ["Rows()"]}, "a path is nothing that the training is")
+        self.assertIn("Rows.__getitem__", facts["code"])
 
     def test_it_ends_by_itself(self) -> None:
         baseline, _ = self.record(CONV, "baseline", steps=100)
