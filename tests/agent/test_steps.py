@@ -86,6 +86,15 @@ class Steps(AgentTest):
     def test_kinds_of_training(self) -> None:
         self.assertGreater(len(self.counted("kinds.py")), 20)
 
+    def test_several_optimizers(self) -> None:
+        self.counted("several.py")
+
+    @in_ci
+    def test_the_iteration_of_several_optimizers(self) -> None:
+        """Not the rarest update, nor the second update of an actor in an iteration."""
+        by_name = self.counted("several.py", "delayed_policy", "learner_trains")
+        self.assertEqual([record.value for record in by_name["delayed_policy"]][:5], [1, 1, 3, 1, 3])
+
     def test_a_compiled_step(self) -> None:
         if self.execute("-c", "import torch; torch.compile(print)", agent=False).code:
             self.skipTest("this torch cannot compile on this Python")

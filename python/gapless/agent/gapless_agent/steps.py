@@ -2,19 +2,26 @@
 """Finds the end of each step and the beginning of the next, without the program's help.
 
 The problem: an iteration of the program may fire several events (one or more optimisers, each once or several times; in inference
-one or more models), and exactly one of them must end the step. The slowest of them does: the one that fires least often. Of those
-equally slow, the last one, so that the whole iteration lies in one step. Which one that is, is not known when the first fires.
+one or more models), and exactly one of them must end the step: the marker. Which one that is, is not known when the first fires.
 
-The way: events are kept, not yet counted, until every source that is known to exist has fired or one has fired HOLD times. Then
-the marker is chosen, and the steps that its kept events ended are written afterwards, with the values of their moment. With one
-optimiser nothing waits. A marker that stops firing (the program goes into another phase) is replaced in the same way: when another
-source has fired more than twice as often since as it ever did between two of the marker, or as soon as the marker's object is gone.
+The ways: the one that fires least often would do for a GAN, but of a critic that steps in each iteration and an actor that steps in
+every second one it is the actor. So the marker is the optimiser that the program's loop leads to directly and most often, of equals
+the last, so that the whole iteration lies in one step (loops.py). Where that shows no such loop (models that are called, parameters
+written by hand, an optimiser whose every step lies in a loop of its own), it is the one that fires least often, of equals the last.
+
+Events are kept, not yet counted, until every source that is known to exist has fired or one has fired HOLD times. Then the marker
+is chosen, and the steps that its kept events ended are written afterwards, with the values of their moment. With one optimiser nothing
+waits. A marker is replaced in the same way: when another source that the loop leads to directly passed the same place again without
+it; when one in a loop further in has fired more than HOLD times, which is no part of a step any longer; where no loop is known or the
+program has left it, when another source has fired more than twice as often since as it ever did between two of the marker. As soon as
+the marker's object is gone, a new one is chosen.
 
 Threads: an iteration lies in one thread. Threads that train at the same time have iterations, markers and kept events of their own, a
 lane each, and the steps of the process are those of all. What no optimiser of torch ends (models that are called, parameters that are
 written by hand) lies in one lane, whichever thread it comes from: a frame may pass through the models of several.
 
-The cost: what is kept is a few tuples. Wrong by a few steps where the pattern changes in the midst; exact otherwise.
+The cost: what is kept is a few tuples. Where the program is, is asked for until the marker is known, then only when a source fires more
+often between two of the marker than it ever did. Wrong by a few steps where the pattern changes in the midst; exact otherwise.
 
 `after_optimizer` is one function with everything in it: between two steps the caches hold the program's data, and each function that is
 entered there costs ten times what it costs in a loop. Writing is put off, too: step_writer.py.
@@ -24,22 +31,30 @@ from __future__ import annotations
 
 import threading
 from itertools import count
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
-from . import layout
+from . import layout, loops
 from .agent import Agent
 from .step_writer import StepWriter, Totals
 
+if TYPE_CHECKING:
+    from .loops import Place
+
 HOLD = 16
+FEW = 4
 LANES = 64  # more than that: those of threads that have ended are dropped
+SKIPPED = layout.FLAG_SKIPPED
 UNSURE = -1  # a source that never fires: holds the counting until it is clear what the program does
 
 
 class Lane:
     """The sources that fire in one thread, and the one of them that ends a step."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: Callable[[], Place] = loops.here) -> None:
+        self.look = look
         self.marker: int | None = None
+        self.iteration: loops.Iteration | None = None  # whose marker it is, where the loop is known
+        self.seen: list[tuple[int, Place]] = []  # what fired where, until the marker and another source did
         self.ratio: dict[int, int] = {}  # the most often a source fired between two of the marker
         self.kept: list[tuple[int, Totals, int]] = []  # since the marker's last: source, when, flags
 
@@ -52,22 +67,61 @@ class Lane:
         self.kept.append((source, here, flags))
         often = sum(1 for kept in self.kept if kept[0] == source)
         if self.marker is not None:
-            return self._choose(source) if often > max(4, 2 * self.ratio.get(source, 0)) else []
+            return self._choose(source) if self._replaces(source, often) else []
+        if len(self.kept) > 1 or not sure:  # else it is the only one
+            self.seen.append((source, self.look()))
         return self.rest() if often >= HOLD or sure else []
 
     def rest(self) -> list[tuple[Totals, int]]:
-        """Returns the ends of steps among what is kept: the source that fired least often ends them, of equals the last."""
+        """Returns the ends of steps among what is kept."""
         counts: dict[int, int] = {}
         for name, _, _ in self.kept:
             counts[name] = counts.pop(name, 0) + 1  # ordered by who fired last
-        least = min(counts.values(), default=0)
-        return self._choose([kind for kind, number in counts.items() if number == least][-1]) if counts else []
+        if not counts:
+            return []
+        seen, self.seen = self.seen, self.seen[-1:] if len(counts) == 1 else []
+        self.iteration = loops.find_iteration(seen) if counts.keys() == {source for source, _ in seen} else None
+        if self.iteration is not None:
+            return self._choose(self.iteration.marker(seen))
+        least = min(counts.values())
+        return self._choose([kind for kind, number in counts.items() if number == least][-1])
+
+    def _replaces(self, source: int, often: int) -> bool:
+        """The marker does not end the steps any longer; the source does, which fired so often since."""
+        usual = self.ratio.get(source, 0)
+        if self.seen:
+            self._meet(source)
+        if self.iteration is None:
+            return often > max(FEW, 2 * usual)
+        sites = self.iteration.sites.setdefault(source, set())
+        if often <= max(usual, len(sites)):
+            return False
+        place = self.look()
+        site = self.iteration.site(place)
+        if site in sites:  # which was passed again. Skipped steps are told elsewhere and later
+            return sum(1 for name, _, flags in self.kept if name == source and not flags & SKIPPED) > len(sites)
+        if site is not None:
+            sites.add(site)
+            return False
+        if often <= max(HOLD if self.iteration.holds(place) else FEW, 2 * usual):
+            return False
+        self.iteration = None
+        return True
+
+    def _meet(self, source: int) -> None:
+        """The marker was chosen when it alone had fired; now another source does."""
+        found = loops.find_iteration([*self.seen, (source, self.look())])
+        self.iteration = found if found is not None and self.marker in found.sites else None
+        self.seen = []
 
     def gone(self, source: int) -> None:
         if self.marker == source:
-            self.marker = None
+            self.marker = self.iteration = None
+            self.seen = []
             self._drop_rest()
         self.ratio.pop(source, None)
+        if self.iteration is not None:
+            self.iteration.sites.pop(source, None)
 
     def _choose(self, source: int) -> list[tuple[Totals, int]]:
         """A new marker; what it ended meanwhile is returned."""
@@ -116,7 +170,7 @@ class Steps:
         self.writer.reset()
 
     def _clear(self) -> None:
-        self.shared = Lane()
+        self.shared = Lane(lambda: ())
         self.own = threading.local()  # the lane of this thread; Python uses the number of one that has ended again
         self.lanes: dict[int, Lane] = {0: self.shared}  # by number of the thread
 
