@@ -5,6 +5,7 @@ printed like programs.py.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Callable
 
 import programs
@@ -139,11 +140,27 @@ def folds() -> int:
     return taken
 
 
+def meta_learning() -> int:
+    """Four tasks an iteration, each with six updates of an optimiser of its own."""
+    net = model()
+    outer = sgd(net)
+    for _ in range(STEPS):
+        outer.zero_grad()
+        for _ in range(4):
+            fast = copy.deepcopy(net)
+            iterate(fast, sgd(fast), 6)
+            loss(fast).backward()
+            for parameter, adapted in zip(net.parameters(), fast.parameters()):
+                parameter.grad = adapted.grad.clone()
+        outer.step()
+    return STEPS
+
+
 PROGRAMS: dict[str, Callable[[], int]] = {
     function.__name__: function
     for function in (
         delayed_policy, delayed_policy_at_once, temperature, learner_trains, learner_updates, wgan_loop_of_critic, wgan_flat,
-        real_and_fake, one_line_for_all, folds,
+        real_and_fake, one_line_for_all, folds, meta_learning,
     )
 }  # fmt: skip
 

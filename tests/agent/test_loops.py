@@ -143,6 +143,16 @@ def all_in_a_loop(*optimizers: Any) -> None:
             optimizer.step()
 
 
+def made_anew(run: Run, outer: Any) -> None:
+    """Meta-learning: an optimiser for each task, whose number is soon that of another one."""
+    for _ in range(30):
+        for task in range(4):
+            name = 10 + task % 2
+            run.lane.gone(name)
+            repeat(Optimizer(run.fire, name), 6)
+        outer.step()
+
+
 def handlers(first: Any, second: Any) -> None:
     """Compilers put the handler behind the loops, from where it leads back."""
     for index in range(40):
@@ -216,6 +226,12 @@ class Lanes(unittest.TestCase):
     def test_from_one_line(self) -> None:
         self.assertEqual(steps_of(by_source), 30)
         self.assertEqual(steps_of(all_in_a_loop, 5), 30)
+
+    def test_optimizers_made_anew_in_each_iteration(self) -> None:
+        run = Run(2)
+        run.awaited = {2}
+        made_anew(run, run.optimizers[1])
+        self.assertEqual(run.steps(), 30)
 
     def test_handlers_of_exceptions(self) -> None:
         self.assertEqual(steps_of(handlers), 40)

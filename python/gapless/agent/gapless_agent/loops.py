@@ -84,7 +84,7 @@ class Iteration:
 def find_iteration(seen: list[tuple[int, Place]]) -> Iteration | None:
     """From the places of events by source, in their order; none where no loop is known, or no source that it leads to directly."""
     latest = dict(seen)
-    loop = None if len(latest) < 2 or turns_by_source(seen) else common_loop(list(latest.values()))
+    loop = common_loop(list(latest.values())) if len(latest) > 1 else None
     if loop is None:
         return None
     found, indirect = Iteration(loop), set()
@@ -97,13 +97,13 @@ def find_iteration(seen: list[tuple[int, Place]]) -> Iteration | None:
                 found.sites.setdefault(source, set()).add(site)
     for source in indirect:
         found.sites.pop(source, None)
-    return found if found.sites else None
+    return found if found.sites and not turns_by_source([event for event in seen if event[0] in found.sites]) else None
 
 
-def turns_by_source(seen: list[tuple[int, Place]]) -> bool:
-    """The innermost loop is one over the sources, and each of them fires several times in a row in the same place."""
-    rows = {event for event, following in zip(seen, seen[1:]) if event == following}
-    return any(place == other and source != one for source, place in rows for one, other in seen)
+def turns_by_source(direct: list[tuple[int, Place]]) -> bool:
+    """The loop has one source after the other in the same place, and each fires several times in a row: it is no iteration."""
+    rows = {event for event, following in zip(direct, direct[1:]) if event == following}
+    return any(place == other and source != one for source, place in rows for one, other in direct)
 
 
 def common_loop(places: list[Place]) -> Loop | None:
