@@ -346,14 +346,24 @@ def main() -> int:
                 [asked.program, "same", "--json", "--", asked.python, str(a), "--", asked.python, str(b)],
                 capture_output=True, text=True, check=False,
             )  # fmt: skip
-            answer = json.loads(done.stdout) if done.stdout.startswith("{") else {"verdict": "failed", "reason": done.stderr}
+            answer = (
+                json.loads(done.stdout) if done.stdout.startswith("{") else {"verdict": "failed", "reason": done.stderr}
+            )
             losses.setdefault(edit.script, last_loss(asked.python, a))
             apart = abs(last_loss(asked.python, b) / losses[edit.script] - 1)
             accepted = answer["verdict"] in ("exact", "rounding", "same_distribution")
             is_wrong = accepted != edit.harmless and not (edit.harmless is False and answer["verdict"] == "cannot_tell")
             is_wrong = is_wrong and not (edit.harmless and answer["verdict"] == "cannot_tell")
             wrong += is_wrong
-            rows.append({**edit._asdict(), **answer, "seconds": time.monotonic() - begun, "loss_apart": apart, "wrong": is_wrong})
+            rows.append(
+                {
+                    **edit._asdict(),
+                    **answer,
+                    "seconds": time.monotonic() - begun,
+                    "loss_apart": apart,
+                    "wrong": is_wrong,
+                }
+            )
             print(
                 f"{'harmless' if edit.harmless else 'harmful ':8} {edit.script:7} {edit.name:26} {'WRONG ' if is_wrong else ''}"
                 f"{answer['verdict']:18} by losses: {'same' if apart <= 0.05 else 'other':6} {answer['reason']}",

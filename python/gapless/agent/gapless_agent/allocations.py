@@ -35,12 +35,16 @@ class Allocations:
         if tracemalloc.is_tracing():
             rows: dict[tuple[str, int], dict[str, Any]] = {}
             for where, size in stored():
-                row = rows.setdefault(where, {"file": where[0], "line": where[1], "hits": 0, "self_ns": None, "bytes": 0})
+                row = rows.setdefault(
+                    where, {"file": where[0], "line": where[1], "hits": 0, "self_ns": None, "bytes": 0}
+                )
                 row["bytes"] += size
             for entry in tracemalloc.take_snapshot().statistics("lineno")[: host_file.MOST_ROWS]:
                 frame = entry.traceback[0]
                 where = (frame.filename, frame.lineno)
-                row = rows.setdefault(where, {"file": where[0], "line": where[1], "hits": 0, "self_ns": None, "bytes": 0})
+                row = rows.setdefault(
+                    where, {"file": where[0], "line": where[1], "hits": 0, "self_ns": None, "bytes": 0}
+                )
                 row["hits"] += entry.count
                 row["bytes"] += entry.size
             tables["lines"] += sorted(rows.values(), key=lambda row: -row["bytes"])[: host_file.MOST_ROWS]

@@ -86,7 +86,7 @@ class ByHand:
         self.agent.backward.outer = self
         self.put_on()
         self.guard.patches.wrap(self.agent.torch.autograd, "grad", self._around_grad)
-        self.optimizers.when_known.append(self._optimizer_made)
+        self.optimizers.once_known(self._optimizer_made)
         self.guard.at_end(self.at_end)
 
     def put_on(self) -> None:

@@ -44,6 +44,12 @@ class Optimizers:
         for follower in [] if made_any else self.when_known:
             follower()
 
+    def once_known(self, follower: Callable[[], None]) -> None:
+        """Calls `follower` as soon as the program has an optimiser, or may have one that nobody sees."""
+        self.when_known.append(follower)
+        if self.made_any:
+            follower()
+
     def install(self) -> None:
         from torch.optim.optimizer import Optimizer
 

@@ -53,7 +53,7 @@ class Roots:
         self.models.look = self._look
         if not self.counts_calls:
             return
-        self.optimizers.when_known.append(lambda: self._guarded(self.leave))
+        self.optimizers.once_known(lambda: self._guarded(self.leave))
         self.optimizers.when_made.append(lambda: self._guarded(self.leave))
         self.steps.guard.at_end(self.steps.flush)
         self._look()

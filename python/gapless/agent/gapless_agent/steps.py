@@ -120,9 +120,8 @@ class Lane:
             self.seen = []
             self._drop_rest()
         self.ratio.pop(source, None)
-        if (
-            self.iteration is not None
-        ):  # one that is made anew in each iteration may have the number of one that is gone
+        if self.iteration is not None:
+            # One that is made anew in each iteration may have the number of one that is gone.
             self.iteration.sites.pop(source, None)
             self.kept = [entry for entry in self.kept if entry[0] != source]
 

@@ -15,7 +15,10 @@ import sys
 import types
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    Facts = dict[str, dict[str, list[str]]]  # by kind and name
 
 MAX_DEPTH = 5
 MAX_ITEMS = 2000  # of one list
@@ -27,11 +30,21 @@ PASSING = {
 }  # fmt: skip
 # Nodes of the graph of autograd behind which the model begins, and those that only convert.
 MODEL_BEGINS = ("Addmm", "Mm", "Bmm", "Convolution", "Compiled", "AccumulateGrad", "Embedding", "Cudnn", "Checkpoint")
-CONVERTS = ("ToCopy", "View", "Reshape", "UnsafeView", "Alias", "Transpose", "TBackward", "Squeeze", "Unsqueeze", "Clone")
+CONVERTS = (
+    "ToCopy",
+    "View",
+    "Reshape",
+    "UnsafeView",
+    "Alias",
+    "Transpose",
+    "TBackward",
+    "Squeeze",
+    "Unsqueeze",
+    "Clone",
+)
 MAX_NODES = 24
 
 DROPS = ("Dropout", "DropPath", "StochasticDepth")  # parts of the names of modules that leave out by chance
-Facts = Dict[str, Dict[str, List[str]]]
 
 
 def short(text: str) -> str:
@@ -108,7 +121,9 @@ class Program:
         batches = getattr(iterator, "_index_sampler", None)
         sampler = getattr(batches, "sampler", batches)
         self.put("sampler", name, [self._settings(sampler)])
-        settings = [f"{what}={getattr(batches, what)}" for what in ("batch_size", "drop_last") if hasattr(batches, what)]
+        settings = [
+            f"{what}={getattr(batches, what)}" for what in ("batch_size", "drop_last") if hasattr(batches, what)
+        ]
         self.put("loader", name, [*settings, *self._length(dataset)])
         collate = getattr(iterator, "_collate_fn", None)
         if getattr(collate, "__name__", "").startswith("default_") is False:
@@ -146,7 +161,7 @@ class Program:
         if value is None or depth == 0:
             return []
         parts = getattr(value, "transforms", None)
-        if isinstance(parts, (list, tuple)) or isinstance(parts, self.torch.nn.ModuleList):
+        if isinstance(parts, (list, tuple, self.torch.nn.ModuleList)):
             own = [] if type(value).__name__ in ("Compose", "Sequential") else [self._settings(value)]
             return [*own, *(text for part in parts for text in self._steps(part, depth - 1))]
         if isinstance(value, self.torch.nn.Sequential):
@@ -157,9 +172,8 @@ class Program:
         code = code_of(value)
         if code:
             return [f"{getattr(value, '__name__', 'function')} (code {code})", *self._inside(value)]
-        call = getattr(type(value), "__call__", None) or getattr(type(value), "forward", None)
         self._code(type(value), ("__call__", "forward"))
-        return [self._settings(value)] if call is not None else []
+        return [self._settings(value)] if callable(value) else []
 
     def _inside(self, function: Any) -> Iterator[str]:
         """Yields the scalars that a function was closed over."""
@@ -232,7 +246,8 @@ class Program:
         if self.has_loss or getattr(loss, "grad_fn", None) is None:
             return
         self.has_loss = True
-        texts, queue, seen = [], [loss.grad_fn], set()
+        texts: list[str] = []
+        queue, seen = [loss.grad_fn], set()
         while queue and len(texts) < MAX_NODES:
             node = queue.pop(0)
             if node is None or id(node) in seen:
