@@ -14,13 +14,13 @@
 namespace gapless::internal {
 namespace {
 
-struct Kind {
+struct FactKind {
   std::string_view name;
   Weight weight;
   std::string_view of;           // in front of the name of the fact
   bool are_names_equal = false;  // a fact that only one of both has is a difference
 };
-constexpr Kind kKinds[] = {
+constexpr FactKind kKinds[] = {
     {"transform", Weight::kDecides, "", true},         {"sampler", Weight::kDecides, "the sampler of "},
     {"dropout", Weight::kDecides, "dropout, ", true},  {"loss", Weight::kDecides, "the loss, "},
     {"frozen", Weight::kDecides, "frozen "},           {"loader", Weight::kLater, ""},
@@ -42,7 +42,7 @@ std::vector<std::string> LeftOf(std::vector<std::string> a, std::vector<std::str
 std::string Listed(const std::vector<std::string>& texts) { return texts.empty() ? "nothing" : Join(texts, ", "); }
 
 // "RandomCrop(size=(32, 32)) is missing in loader 1, transform"; empty: equal.
-std::string DifferenceOf(const Kind& kind, std::string_view name, const std::vector<std::string>& was,
+std::string DifferenceOf(const FactKind& kind, std::string_view name, const std::vector<std::string>& was,
                          const std::vector<std::string>& is) {
   if (was == is) return "";
   const std::string of = StrCat(kind.of, name);
@@ -55,7 +55,7 @@ std::string DifferenceOf(const Kind& kind, std::string_view name, const std::vec
 }
 
 // Names of one kind that either has.
-std::vector<std::string> NamesOf(const ProgramFacts& was, const ProgramFacts& is, const Kind& kind) {
+std::vector<std::string> NamesOf(const ProgramFacts& was, const ProgramFacts& is, const FactKind& kind) {
   std::vector<std::string> names;
   for (const ProgramFacts* facts : {&was, &is}) {
     const auto found = facts->find(kind.name);
@@ -66,7 +66,7 @@ std::vector<std::string> NamesOf(const ProgramFacts& was, const ProgramFacts& is
   return names;
 }
 
-const std::vector<std::string>* FactOf(const ProgramFacts& facts, const Kind& kind, std::string_view name) {
+const std::vector<std::string>* FactOf(const ProgramFacts& facts, const FactKind& kind, std::string_view name) {
   const auto found = facts.find(kind.name);
   if (found == facts.end()) return nullptr;
   const auto fact = found->second.find(name);
@@ -78,7 +78,7 @@ const std::vector<std::string>* FactOf(const ProgramFacts& facts, const Kind& ki
 std::vector<ProgramDifference> CompareProgram(const ProgramFacts& was, const ProgramFacts& is) {
   std::vector<ProgramDifference> differences;
   if (was.empty() || is.empty()) return differences;
-  for (const Kind& kind : kKinds) {
+  for (const FactKind& kind : kKinds) {
     size_t of_kind = 0;
     for (const std::string& name : NamesOf(was, is, kind)) {
       const auto *before = FactOf(was, kind, name), *now = FactOf(is, kind, name);
