@@ -6,6 +6,7 @@
 // secrets redacted.
 #include "flows/handover.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/redact.h"
@@ -29,15 +30,25 @@ RecipeFix RecipeFixOf(const Decision& decision) {
   return fix;
 }
 
-// Returns the recipe of all accepted fixes, in the order they were accepted, with the machine it was made on: `gapless
+// Returns the recipe of all accepted fixes, in the order they were accepted (where they are not proved also of those
+// that were ahead), with the machine it was made on: `gapless
 // run --recipe` needs the first, a reader who wonders about another speedup needs the second.
 Recipe RecipeOf(const std::vector<std::string>& command, const Optimized& result, const FixContext& context,
                 const RunSample& sample) {
   Recipe recipe{.command = RedactCommand(command)};
   recipe.proved = IsProved(result);
+  FixSet all = result.accepted;
   for (const Decision& decision : result.decisions)
     if (decision.outcome == FixOutcome::kAccepted) recipe.fixes.push_back(RecipeFixOf(decision));
-  for (auto& [name, value] : result.accepted.Environment(context)) recipe.environment[name] = value;
+  for (const Untried& ahead : recipe.proved ? std::vector<Untried>{} : result.ahead) {
+    const auto same = [&](const Decision& decision) { return decision.item.ToString() == ahead.item.ToString(); };
+    const auto decision = std::ranges::find_if(result.decisions, same);
+    if (decision == result.decisions.end() || all.ConflictWith(*ahead.item.fix) != nullptr) continue;
+    if (all.Has(ahead.item.fix->name)) continue;  // another value of it, which promises more
+    all = all.With(ahead.item);
+    recipe.fixes.push_back(RecipeFixOf(*decision));
+  }
+  for (auto& [name, value] : all.Environment(context)) recipe.environment[name] = value;
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) recipe.made_on[key] = value;
   };
@@ -97,7 +108,7 @@ Result<Handover> HandOver(const HandoverOrder& order, const Optimized& result, c
   Handover handover;
   if (recipe.proved) {
     GAPLESS_TRY(WriteProved(order.folder, recipe, result, handover));
-  } else if (order.keep_candidate && !result.accepted.empty()) {
+  } else if ((order.keep_candidate && !result.accepted.empty()) || !result.ahead.empty()) {
     handover.candidate = StrCat(order.folder, "/candidate.json");
     GAPLESS_TRY(WriteRecipe(recipe, handover.candidate));
   }

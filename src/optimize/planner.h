@@ -82,7 +82,7 @@ struct PlannerEvent {
   size_t done = 0, of = 0;             // candidates
 };
 
-// A candidate that the budget had no time for.
+// A candidate that the budget had no time for, or not enough to decide.
 struct Untried {
   FixItem item{};
   double promise = 1;  // expected speedup
@@ -101,6 +101,7 @@ struct Optimized {
   std::string against{};  // sentence with the reason against all fixes together, whatever their speed; empty: no reason
   std::vector<std::string> warnings{};
   std::vector<Untried> untried{};  // the one with the most gain per second first
+  std::vector<Untried> ahead{};    // tried and faster so far, but not decided; the most promising first
   double took_s = 0;               // part of the budget that was used
   double budget_s = 0;
   bool interrupted = false;  // by the user; what was decided stands

@@ -14,6 +14,7 @@ namespace {
 constexpr double kMaxShareOfProof = 0.4;
 constexpr double kMinMeasuredS = 1;
 constexpr double kLargePromise = 1.1;  // worth shorter runs from the first trial on
+constexpr double kMinAhead = 1.03;     // measured speedup of a fix that is not decided, but worth naming
 constexpr double kMinPromise = 1.01;   // a candidate that promises less is no reason for a larger budget
 
 }  // namespace
@@ -223,6 +224,23 @@ Result<void> Planner::GoOnWithUndecided() {
     Settle(std::move(decision));
   }
   return {};
+}
+
+// The fixes that are not decided at the end, but were faster in the pairs that they have, are not thrown away.
+void Planner::ListAhead() {
+  for (const Decision& decision : result_.decisions) {
+    if (decision.pairs == 0 || !decision.measured || result_.accepted.Has(decision.item.fix->name)) continue;
+    const double gain = decision.measured->expected;
+    // Pairs that could not have shown such a gain say nothing against it.
+    const bool is_unseen = decision.outcome == FixOutcome::kTooSmall && decision.detectable && gain > kMinAhead &&
+                           *decision.detectable > 1 - 1 / gain;
+    const bool is_ahead = is_unseen || (decision.outcome == FixOutcome::kNoTime && gain > kMinPromise);
+    if (!is_ahead || result_.accepted.ConflictWith(*decision.item.fix) != nullptr) continue;
+    const size_t pairs = decision.pairs + 1 < kPairsToDecide ? kPairsToDecide - decision.pairs : 1;
+    result_.ahead.push_back(
+        {.item = decision.item, .promise = gain, .needs_s = static_cast<double>(pairs) * Seconds(time_.PairTakes())});
+  }
+  std::ranges::stable_sort(result_.ahead, [](const Untried& a, const Untried& b) { return a.promise > b.promise; });
 }
 
 }  // namespace gapless::internal

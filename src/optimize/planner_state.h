@@ -44,6 +44,7 @@ class Planner {
       if (done.error().code != ErrorCode::kInterrupted) return Unexpected{done.error()};
       result_.interrupted = true;
     }
+    ListAhead();
     StageByGains(result_.before, proved_, result_.decisions);
     if (const std::string busy = machine_.Warning(); !busy.empty()) result_.warnings.push_back(busy);
     result_.took_s = Seconds(runner_.Now() - options_.begun);
@@ -70,6 +71,7 @@ class Planner {
   Result<void> CompareHang(double after_s, Decision& decision);
   Result<bool> IsSlowBeside(const RunSample& first, Decision& decision);
   Result<void> GoOnWithUndecided();
+  void ListAhead();
   Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline,
                             const Contest* earlier = nullptr);
   Result<Contest> HoldBlocks(const FixItem& item, double& run_s, std::string& refusal);

@@ -8,6 +8,7 @@
 
 #include "optimize/journal.h"
 #include "optimize/testing/simulated_job.h"
+#include "optimize/time_budget.h"
 
 namespace gapless::internal {
 namespace {
@@ -342,6 +343,31 @@ TEST_F(Planning, NoiseIsNoGain) {
     kept += result->accepted.items().size();
   }
   EXPECT_LE(kept, 6U) << "of 180";
+}
+
+// A gain that two pairs show and do not prove is named, with the time that would.
+TEST_F(Planning, WhatIsAheadIsNotThrownAway) {
+  class Clocked : public SimulatedJob {
+   public:
+    using SimulatedJob::SimulatedJob;
+    Clock::time_point Now() const override { return begun_ + Lasting(10.0 * static_cast<double>(runs)); }
+    Result<RunSample> Run(const FixSet& set) override {
+      auto sample = SimulatedJob::Run(set);
+      sample->wall_ns = 10'000'000'000;
+      return sample;
+    }
+    Clock::time_point begun_ = Clock::now();
+  } job(6, 0.1);
+  job.fixes["one"].factor = 0.9;
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
+  options_.begun = job.begun_;
+  options_.budget_s = 175;
+  const auto result = Plan({Of(0)}, options_, job, *journal_, [](const PlannerEvent&) {});
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(result->accepted.empty());
+  ASSERT_EQ(result->ahead.size(), 1U) << result->decisions.at(0).reason;
+  EXPECT_NEAR(result->ahead[0].promise, 1 / 0.9, 0.2);
+  EXPECT_NEAR(result->ahead[0].needs_s, 20.0 * static_cast<double>(10 - result->decisions[0].pairs), 20);
 }
 
 }  // namespace

@@ -94,6 +94,17 @@ struct UntriedFix {
   };
 };
 
+// A fix that was faster in its pairs so far, but is not decided.
+struct AheadFix {
+  std::string fix{};
+  double speedup_so_far = 1, more_s = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&AheadFix::fix>("fix", "", "fix and its value"),
+      Field<&AheadFix::speedup_so_far>("speedup_so_far", "ratio", "speed-up in the pairs that it has"),
+      Field<&AheadFix::more_s>("more_s", "s", "about how much more time decides it"),
+  };
+};
+
 // The whole document.
 struct Optimize {
   std::string command{}, about{}, metric_name{};
@@ -107,6 +118,7 @@ struct Optimize {
   std::vector<StageMeasured> table{};
   std::string recipe{}, candidate{}, patch{};
   std::vector<UntriedFix> untried{};
+  std::vector<AheadFix> ahead{};
   std::string budget_use{};
   double took_s = 0, budget_s = 0;
   bool interrupted = false;
@@ -128,6 +140,7 @@ struct Optimize {
       Field<&Optimize::candidate>("candidate", "", "the same of fixes that are not proved", kUnlessEmpty),
       Field<&Optimize::patch>("patch", "", "file with the changes as a patch", kUnlessEmpty),
       Field<&Optimize::untried>("untried", "", "fixes for which there was no time"),
+      Field<&Optimize::ahead>("ahead", "", "fixes that were faster so far, but are not decided"),
       Field<&Optimize::budget_use>("budget_use", "", "how the time was used, as a sentence", kUnlessEmpty),
       Field<&Optimize::took_s>("took_s", "s", "time that was used"),
       Field<&Optimize::budget_s>("budget_s", "s", "time that was given"),
@@ -232,6 +245,8 @@ std::string OptimizeJson(const OptimizeView& view) {
     document.memory_saved_bytes = static_cast<int64_t>(*result.before.memory_bytes - *result.after->memory_bytes);
   for (const Untried& untried : result.untried)
     document.untried.push_back({untried.item.ToString(), untried.promise, untried.needs_s});
+  for (const Untried& ahead : result.ahead)
+    document.ahead.push_back({ahead.item.ToString(), ahead.promise, ahead.needs_s});
   return DocumentOf("optimize", document, result.warnings);
 }
 

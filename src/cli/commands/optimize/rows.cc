@@ -4,6 +4,7 @@
 //
 // The sentence of a proof: "1.12× (1.02–1.20) faster with compile=default, from 15 pairs of runs".
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "cli/commands/optimize/report.h"
@@ -102,6 +103,13 @@ std::string TrainingText(const std::optional<ParityReport>& training) {
 // Distinguishes why nothing is proved: no fix stayed, a reason against all of them, no time left, too few pairs, or an
 // interval that includes 1.
 std::string ProofText(const Optimized& result) {
+  if (result.accepted.empty() && !result.ahead.empty()) {
+    const Untried& first = result.ahead.front();
+    return StrCat("cannot decide here: ", first.item.ToString(), " was ahead, ", FormatNumber(first.promise, 2),
+                  "×, but the pairs that there was time for do not prove it; about ", Seconds(first.needs_s),
+                  " more would: --budget ", FormatNumber(std::ceil((result.budget_s + first.needs_s) / 10) * 10, 0),
+                  "s");
+  }
   if (result.accepted.empty())
     return result.interrupted ? "interrupted before a fix was found that stays"
                               : "no fix made the command significantly faster: it stays unchanged";
@@ -118,7 +126,7 @@ std::string ProofText(const Optimized& result) {
 
 // Names the command that measures a candidate again, ready to be pasted.
 std::string UnprovedText(const OptimizeView& view) {
-  if (view.result.accepted.empty() || IsProved(view.result)) return "";
+  if ((view.result.accepted.empty() && view.result.ahead.empty()) || IsProved(view.result)) return "";
   if (view.candidate.empty())
     return "nothing is proved, so there is no recipe and no patch; --keep-candidate leaves candidate.json, to go on "
            "from";
