@@ -23,8 +23,10 @@ inline bool IsEngineIteration(std::string_view name) {
 // Names of what the agent reports of a whole run. What the profiler records, too, has the name that it has there.
 inline constexpr std::string_view kBatchWaitName = "wait for the next batch", kGarbageName = "Python GC",
                                   kSaveName = "torch.save", kProfilerRecordsName = "profiler records",
-                                  kRolloutName = "rollout (environment steps)", kCompiledAgainName = "compiled again: ",
-                                  kGraphBreakName = "graph break: ", kCompileSuffix = " (dynamo_timed)";
+                                  kRolloutName = "rollout (environment steps)",
+                                  kEvaluationName = "evaluation (the model in evaluation mode)",
+                                  kCompiledAgainName = "compiled again: ", kGraphBreakName = "graph break: ",
+                                  kCompileSuffix = " (dynamo_timed)";
 inline constexpr std::string_view kEnvironmentStepsName = "environment steps",
                                   kEnvironmentTimeName = "stepping environments";  // counters, of one rollout
 inline constexpr std::string_view kSkippedStepName = "skipped step", kLossScaleName = "loss scale";  // counters

@@ -60,7 +60,8 @@ enum class RecordKind : uint16_t {
   kCall,
   kDigest,
   kParity,
-  kRollout
+  kRollout,
+  kEvaluation
 };
 
 struct RingRecord {

@@ -44,6 +44,8 @@ def train() -> str:
             scaler.update()
         if taken == STEPS // 2:
             gc.collect()
+            net.eval()
+            net.train()
     torch.save(net.state_dict(), os.devnull)
     del optimizer
     return computed(net)

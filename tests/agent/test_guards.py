@@ -10,7 +10,7 @@ from harness import AgentTest, Ring, layout, read_ring
 
 HERE = Path(__file__).resolve().parent
 STEPS = 12
-ALL = {"loader", "items", "optimizer", "loss", "step", "scale", "gc", "digest", "save"}
+ALL = {"loader", "items", "optimizer", "loss", "step", "scale", "gc", "digest", "save", "evaluation"}
 
 
 class Case(NamedTuple):
@@ -24,8 +24,8 @@ class Case(NamedTuple):
 CASES = [
     Case("train", "loader:Loaders.number_of", "DataLoaders", {"loader"}),
     Case("train", "loader:Loaders.install", "DataLoaders", {"loader"}),
-    Case("train", "optim:Optimizers._made", "which optimisers the program makes", {"digest"}),
-    Case("train", "optim:Optimizers.install", "which optimisers the program makes", {"optimizer", "digest"}),
+    Case("train", "optim:Optimizers._made", "which optimisers the program makes", {"digest", "evaluation"}),
+    Case("train", "optim:Optimizers.install", "which optimisers the program makes", {"optimizer", "digest", "evaluation"}),
     Case("train", "optim:Optimizers._seen", "the kinds of the optimisers", {"optimizer"}),
     Case("train", "steps:Steps.fired", "where steps end", {"step", "gc", "digest"}, 0),
     Case("train", "steps:Steps._between", "where steps end", {"gc", "digest"}, 2),
@@ -37,6 +37,8 @@ CASES = [
     Case("train", "gc_watch:GcWatch._told", "Python's garbage collection", {"gc"}),
     Case("train", "gc_watch:GcWatch.at_step", "Python's garbage collection", {"gc"}),
     Case("train", "saves:Saves._saved", "checkpoints", {"save"}),
+    Case("train", "evaluation:Evaluation._told", "evaluations", {"evaluation"}),
+    Case("train", "evaluation:Evaluation.install", "evaluations", {"evaluation"}),
     Case("train", "items:Items._prepare", "the reading of samples", {"items"}),
     Case("train", "items:Items.write", "the reading of samples", {"items"}),
     Case("train", "recorder:Recorder._advance", "the steps that PyTorch's profiler records", {"recorder"}),

@@ -8,6 +8,7 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "trace/marks.h"
 #include "trace/run.h"
 #include "wire/testing/hostile_rings.h"
 #include "wire/testing/ring_file.h"
@@ -78,9 +79,12 @@ TEST_F(AgentReader, WhatHappensInStepsHasTheNamesThatTheProfilerGives) {
   file.Add(RecordKind::kGc, kAgentStart, 500);
   file.Add(RecordKind::kSave, kAgentStart + 1'000, 700).a = 1;
   file.Add(RecordKind::kWait, kAgentStart + 2'000, 900);
+  file.AddText(2, "train.py:12");
+  file.Add(RecordKind::kEvaluation, kAgentStart + 3'000, 900).a = 2;
   const Trace trace = Read(file.Bytes());
+  EXPECT_EQ(trace.Text(trace.slices.source_line[3]), "train.py:12");
   EXPECT_EQ(NamesOf(trace, trace.slices.name),
-            (std::vector<std::string_view>{"Python GC", "torch.save", "wait for the next batch"}));
+            (std::vector<std::string_view>{"Python GC", "torch.save", "wait for the next batch", kEvaluationName}));
 }
 
 TEST_F(AgentReader, ValuesOverTimeAreCounters) {

@@ -61,7 +61,11 @@ def place_of(frame: FrameType | None) -> Place | None:
 
 def calling_line() -> str:
     """Returns "file:line" of the innermost frame of the user's code, with the file as PyTorch's profiler writes it; "" if there is none."""
-    frame: FrameType | None = sys._getframe(1)
+    return line_of(sys._getframe(1))
+
+
+def line_of(frame: FrameType | None) -> str:
+    """The same, from that frame outwards."""
     while frame is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
     return "" if frame is None else f"{shown(os.path.abspath(frame.f_code.co_filename))}:{frame.f_lineno}"

@@ -20,6 +20,7 @@ from .constructors import Constructors
 from .control import Control
 from .device_time import DeviceTime
 from .digest import Digest
+from .evaluation import Evaluation
 from .failures import Failures
 from .fixing import Fixes
 from .gc_watch import GcWatch
@@ -86,7 +87,7 @@ class Running:
         self.rollouts = Rollouts(agent, self.optimizers)
         self.parts.append(self.rollouts)
         if full:
-            self.parts += [self.device_time, self.gc_watch, Saves(agent)]
+            self.parts += [self.device_time, self.gc_watch, Saves(agent), Evaluation(agent, self.optimizers, by_hand)]
         if agent.options.step_function:
             from .step_function import StepFunction  # most processes do without
 

@@ -146,6 +146,7 @@ void Rows::Add(const RingRecord& record) {
       AddCounter(record, kEnvironmentTimeName, "ns", record.x);
       return AddSlice(record, kRolloutName);
     case RecordKind::kSave: return AddSlice(record, kSaveName, Text(wire::WholeOf(record.y)));
+    case RecordKind::kEvaluation: return AddSlice(record, kEvaluationName, Text(record.a));
     case RecordKind::kMemory:
       AddCounter(record, "allocated memory", "bytes", record.x, true);
       AddCounter(record, "reserved memory", "bytes", record.y, true);
