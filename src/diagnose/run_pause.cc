@@ -27,7 +27,7 @@ std::vector<Bottleneck> CheckRunPause(const WholeRunView& run, const RunPause& p
   Bottleneck found;
   found.share_of_step = share;
   // On a device its idle time, on the host Python between operators: collecting strikes in the midst of both.
-  found.part_of = run.on_device() ? "host_bound" : pause.kind == "garbage" ? "host_python" : "";
+  found.part_of = run.on_device() && pause.device_idles ? "host_bound" : pause.kind == "garbage" ? "host_python" : "";
   found.title = StrCat(pause.what, " takes ", run.CostText(sum.total_ns), ", over the whole run");
   found.description = StrCat("The training process is busy with ", pause.what, " for ", run.ShareText(sum.total_ns),
                              InLine(sum.line), ": ", calls, HowOften(run.steps(), sum.calls), ".");
@@ -40,7 +40,7 @@ std::vector<Bottleneck> CheckRunPause(const WholeRunView& run, const RunPause& p
        .source = sum.line});
   found.recommendations.push_back(pause.recommendation);
   const auto ns = static_cast<double>(sum.total_ns);
-  found.gain = run.GainOf(ns * 0.5, ns * 0.9, ns, 0.6);
+  found.gain = run.GainOf(ns * pause.gain.low, ns * pause.gain.expected, ns * pause.gain.high, pause.gain.confidence);
   return {std::move(found)};
 }
 

@@ -15,6 +15,7 @@ std::string PartOf(std::string_view id, bool on_device) {
     const int64_t begin = step * 1000;
     trace.AgentStep(step, begin, begin + 1000);
     trace.Annotation(kGarbageName, begin + 100, begin + 300).Annotation(kSaveName, begin + 400, begin + 600);
+    trace.Annotation(kEvaluationName, begin + 700, begin + 900);
   }
   if (on_device) trace.Counter("allocated memory", 0, 1, 0);
   testing::Analysed run(trace);
@@ -31,6 +32,11 @@ TEST(RunPause, CollectingStrikesInTheMidstOfPython) {
 TEST(RunPause, ADeviceIdlesMeanwhile) {
   EXPECT_EQ(PartOf("run_garbage", true), "host_bound");
   EXPECT_EQ(PartOf("run_checkpoints", true), "host_bound");
+}
+
+TEST(RunPause, ADeviceWorksDuringAnEvaluation) {
+  EXPECT_EQ(PartOf("run_evaluation", true), "");
+  EXPECT_EQ(PartOf("run_evaluation", false), "");
 }
 
 }  // namespace

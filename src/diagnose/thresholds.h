@@ -45,6 +45,8 @@ inline constexpr double kOneStragglerShare = 0.5;
 inline constexpr double kGarbageCollectionShare = 0.02;
 inline constexpr double kRecompilationShare = 0.03;
 inline constexpr double kCheckpointSaveShare = 0.03;
+// Ours: evaluation is work that the user wants; what takes less than a twentieth of the run is not worth a word.
+inline constexpr double kEvaluationShare = 0.05;
 
 // Kernel verdicts: the device is underused below 60 %, critically below 40 %.
 inline constexpr double kWellUsedShare = 0.60;

@@ -236,6 +236,12 @@ class Agent:
             self._add(layout.KIND_STEP, number * dur, dur, flags=flags, a=number, b=16, x=wait * 1000, y=1000)
             yield number * dur
 
+    def step(self, number: int, ts: float, dur: float) -> None:
+        self._add(layout.KIND_STEP, ts, dur, a=number, b=16, y=1000)
+
+    def memory(self, ts: float, allocated: float) -> None:
+        self._add(layout.KIND_MEMORY, ts, b=round(allocated), x=allocated, y=allocated)
+
     def scale(self, ts: float, scale: float) -> None:
         self._add(layout.KIND_SCALE, ts, x=scale)
 
@@ -255,6 +261,9 @@ class Agent:
     def save(self, ts: float, dur: float, line: str) -> None:
         path = self._text("checkpoint.pt")
         self._add(layout.KIND_SAVE, ts, dur, a=path, x=1e9, y=self._text(line))
+
+    def evaluation(self, ts: float, dur: float, line: str, step: int = 0) -> None:
+        self._add(layout.KIND_EVALUATION, ts, dur, a=self._text(line), b=step)
 
     def compiled(self, ts: float, dur: float, text: str, value: int = layout.COMPILED) -> None:
         self._add(layout.KIND_COMPILE, ts, dur, value=value, a=self._text(text))
@@ -286,13 +295,19 @@ class Telemetry:
 
     def sample(self, ts: float, **values: float) -> None:
         """Values of GPU 0 at one moment; `throttle_hw_thermal` stands for gpu.throttle.hw_thermal."""
+        self._sample(ts, {"gpu." + name.replace("_", ".", 1): value for name, value in values.items()}, 0)
+
+    def host(self, ts: float, **values: float) -> None:
+        """Values of the host at one moment; `process_resident` stands for process.resident."""
+        self._sample(ts, {name.replace("_", "."): value for name, value in values.items()}, -1)
+
+    def _sample(self, ts: float, values: dict[str, float], device: int) -> None:
         numbers: list[int] = []
         for name in values:
             if name not in self.series:
                 self.series[name] = len(self.series)
-                dotted = "gpu." + (name.replace("_", ".", 1) if name.count("_") else name)
-                head = struct.pack("<Ii", self.series[name], 0)
-                self._record(2, 0, head + self._sized(dotted.encode(), b""))
+                head = struct.pack("<Ii", self.series[name], device)
+                self._record(2, 0, head + self._sized(name.encode(), b""))
             numbers.append(self.series[name])
         count = len(numbers)
         body = struct.pack(f"<q{count}d{count}I", AGENT_START_NS + round(ts * 1000), *values.values(), *numbers)

@@ -14,6 +14,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/counted_steps.h"
 #include "trace/formats.h"
 
 namespace gapless::internal {
@@ -110,19 +111,6 @@ void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table
   row.Real(sm_active_.value()).Real(dram_active_.value()).Real(power_.value());
 }
 
-// The steps of all agents, in run time; nothing: no agent saw any.
-std::optional<Interval> Stepping(const Run& run) {
-  std::optional<Interval> window;
-  for (const RunTrace& of : run.traces()) {
-    const StepTable& steps = of.trace->steps;
-    if (of.execution != 0 || of.trace->info.format != "agent" || steps.size() == 0) continue;
-    const size_t last = steps.size() - 1;
-    const Interval span{steps.ts_ns[0] + of.ts_shift_ns, steps.ts_ns[last] + steps.dur_ns[last] + of.ts_shift_ns};
-    window = window ? Interval{std::min(window->start, span.start), std::max(window->end, span.end)} : span;
-  }
-  return window;
-}
-
 std::map<int32_t, Gpu> Collect(const RunTrace& of, const std::optional<Interval>& window) {
   std::map<int32_t, Gpu> gpus;
   const CounterTable& counters = of.trace->counters;
@@ -145,7 +133,7 @@ bool IsTelemetry(const Trace& trace) {
 
 Result<Table> Compute(const Run& run, Tables&) {
   Table table = EmptyTable<GpuStateRows>();
-  const std::optional<Interval> window = Stepping(run);
+  const std::optional<Interval> window = TimeOfSteps(run);
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && IsTelemetry(*of.trace))
       for (auto& [device, gpu] : Collect(of, window)) gpu.AddRow(of, device, MemoryOf(*of.trace, device), table);

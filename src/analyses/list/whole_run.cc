@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums up what the agent reported of a whole run, not only of the steps that the profiler recorded: waits for batches,
-// garbage collections, checkpoints, compilations, skipped steps. How often rare things happen is known only from here.
+// garbage collections, checkpoints, evaluations, compilations, skipped steps. How often rare things happen is known
+// only from here.
 //
-// A step counts when it is complete and the profiler neither ran in it nor stopped just before it: starting and
-// stopping take time of their own. The first step of a process does not count: it warms up. An event counts with the
-// part of it that lies in such steps. Waits are those of the steps themselves, which the agent adds up from the first
-// nanosecond on; long ones are also slices, with their line.
+// Which steps count is said in analyses/counted_steps.h. An event counts with the part of it that lies in such steps.
+// Waits are those of the steps themselves, which the agent adds up from the first nanosecond on; long ones are also
+// slices, with their line.
 #include "analyses/rows/whole_run.h"
 
 #include <algorithm>
@@ -15,14 +15,15 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/counted_steps.h"
 #include "analyses/intervals.h"
 #include "base/strings.h"
+#include "trace/formats.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kRecordedFormat = "agent";
 constexpr double kMaxCounted = 1e15;  // a counter above this is no count
 
 struct Counted {
@@ -35,23 +36,11 @@ struct Events {
   std::map<StringId, int64_t> line_ns;
 };
 
-// The times in which the profiler recorded, each with the step behind it.
-Intervals Disturbed(const Trace& trace) {
-  Intervals recorded;
-  const SliceTable& slices = trace.slices;
-  for (size_t row = 0; row < slices.size(); ++row)
-    if (trace.Text(slices.name[row]) == kProfilerRecordsName)
-      AppendMerged(recorded, {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row] + 1});
-  return recorded;
-}
-
 Counted CountSteps(const Trace& trace) {
   Counted counted;
-  const Intervals disturbed = Disturbed(trace);
   const StepTable& steps = trace.steps;
-  for (size_t row = 1; row < steps.size(); ++row) {
-    const Interval span{steps.ts_ns[row], steps.ts_ns[row] + steps.dur_ns[row]};
-    if (steps.complete[row] == 0 || IsSomeIn(disturbed, span)) continue;
+  for (const uint32_t row : StepsThatCount(trace)) {
+    const Interval span = SpanOfStep(trace, row);
     ++counted.count, counted.wall_ns += span.length();
     counted.longest_ns = std::max(counted.longest_ns, span.length());
     if (steps.wait_ns[row] != kAbsent) counted.wait_ns += std::min(steps.wait_ns[row], span.length());
@@ -66,6 +55,7 @@ std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
   if (name == kGarbageName) return {"garbage", {}};
   if (name == kSaveName) return {"checkpoint", {}};
   if (name == kRolloutName) return {"rollout", {}};
+  if (name == kEvaluationName) return {"evaluation", {}};
   if (name.starts_with(kGraphBreakName)) return {"graph_break", name.substr(kGraphBreakName.size())};
   if (!name.ends_with(kCompileSuffix)) return {};
   name.remove_suffix(kCompileSuffix.size());
@@ -190,7 +180,7 @@ void AddRows(const RunTrace& of, Table& table) {
 Result<Table> Compute(const Run& run, Tables&) {
   Table table = EmptyTable<WholeRunRows>();
   for (const RunTrace& of : run.traces())
-    if (of.execution == 0 && of.trace->info.format == kRecordedFormat) AddRows(of, table);
+    if (of.execution == 0 && of.trace->info.format == kAgentFormat) AddRows(of, table);
   return table;
 }
 
@@ -198,7 +188,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(whole_run) = {
     .name = "whole_run",
-    .help = "What the agent saw in all steps: waits, garbage, checkpoints, compilation, skipped steps",
+    .help = "What the agent saw in all steps: waits, garbage, checkpoints, evaluation, compilation, skipped steps",
     .columns = WholeRunRows::kColumns,
     .run = Compute};
 

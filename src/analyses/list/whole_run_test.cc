@@ -25,16 +25,19 @@ TEST(WholeRun, SumsUpWhatHappensInAllStepsButTheFirst) {
   trace.Annotation(kGarbageName, 1500, 1600);
   trace.Annotation(kGarbageName, 2500, 2800);
   trace.Annotation(kSaveName, 3900, 4300);  // goes on after the last step
+  trace.Annotation(kEvaluationName, 3000, 3600);
   Analysed run(trace);
   const auto table = run["whole_run"];
-  const size_t steps = RowOf(table, "step"), garbage = RowOf(table, "garbage"), save = RowOf(table, "checkpoint");
-  ASSERT_LT(std::max({steps, garbage, save}), table.rows());
+  const size_t steps = RowOf(table, "step"), garbage = RowOf(table, "garbage"), save = RowOf(table, "checkpoint"),
+               evaluation = RowOf(table, "evaluation");
+  ASSERT_LT(std::max({steps, garbage, save, evaluation}), table.rows());
   EXPECT_EQ(table.Int(steps, "calls"), 3);
   EXPECT_EQ(table.Int(steps, "total_ns"), 3000);
   EXPECT_EQ(table.Int(garbage, "calls"), 2);
   EXPECT_EQ(table.Int(garbage, "total_ns"), 400);
   EXPECT_EQ(table.Int(garbage, "max_ns"), 300);
   EXPECT_EQ(table.Int(save, "total_ns"), 100);
+  EXPECT_EQ(table.Int(evaluation, "total_ns"), 600);
   EXPECT_EQ(table.Int(RowOf(table, "data"), "total_ns"), 150) << "short waits are in the steps only";
 }
 

@@ -13,7 +13,8 @@ struct WholeRunRows : TypedRows<WholeRunRows> {
       kTraceColumn,
       kRankColumn,
       {"kind", kText, "",
-       "step, data, garbage, checkpoint, rollout, environment, compile, recompile, graph_break or skipped_step"},
+       "step, data, garbage, checkpoint, evaluation, rollout, environment, compile, recompile, graph_break or "
+       "skipped_step"},
       {"detail", kText, "",
        "function and reason of a compilation or graph break, loss scale of skipped steps; NULL: the row is of all of "
        "the "
