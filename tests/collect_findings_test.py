@@ -107,6 +107,33 @@ class WholeRun(Case):
         found = self.found()
         self.assertEqual(found["run_checkpoints"]["evidence"][0]["source"], "train.py:11")
 
+    def test_evaluations_that_the_recorded_steps_do_not_show(self) -> None:
+        self.script(
+            "def evaluate():\n    model.eval()\n    time.sleep(0.02)\n    model.train()\n"
+            "for number in range(80):\n    step()\n    if number % 7 == 6: evaluate()\n"
+        )
+        (evidence,) = self.found()["run_evaluation"]["evidence"]
+        self.assertEqual(evidence["source"], "train.py:9")
+        self.assertRegex(evidence["text"], r"^(9|10) evaluations: ")
+
+    def test_steps_to_which_each_adds_a_hook(self) -> None:
+        self.script(
+            "def keep_mean(module, inputs, output):\n    for _ in range(20): output.detach().mean()\n"
+            "for number in range(120):\n    model.register_forward_hook(keep_mean)\n    step()\n"
+        )
+        found = self.found()["step_growth"]
+        self.assertRegex(found["title"], r"^steps grow: .* in the first quarter of the run, .* in the last$")
+        self.assertEqual(found["evidence"][0]["source"], "train.py:8")
+        self.assertIn("keep_mean() (train.py) is called ", found["evidence"][0]["text"])
+
+    def test_memory_that_each_step_keeps(self) -> None:
+        self.script(
+            "kept = []\n"
+            "for number in range(300):\n    step()\n    time.sleep(0.01)\n    kept.append(torch.ones(1 << 18))\n"
+        )
+        found = self.found("--no-record")["memory_growth"]
+        self.assertRegex(found["title"], r"^memory of the host grows all through the run: 1\.\d+ MB a step, ")
+
     def test_steps_that_the_scaler_skips(self) -> None:
         self.script(
             "scaler = torch.amp.GradScaler('cpu', init_scale=1024.0)\n"

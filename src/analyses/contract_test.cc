@@ -118,7 +118,8 @@ TEST(EveryAnalysis, IsSortedByName) {
 // Analyses of other kinds of runs, which have tests of their own: without device work, of the agent, telemetry,
 // profiles.
 const std::set<std::string_view> kOfOtherRuns = {
-    "host_steps", "whole_run", "gpu_state", "python_functions", "python_lines", "measured_kernels", "recording_cost"};
+    "host_steps",     "whole_run",  "gpu_state",    "python_functions", "python_lines", "measured_kernels",
+    "recording_cost", "step_trend", "memory_trend", "growing_calls",    "kept_memory"};
 
 TEST(EveryAnalysis, GivesItsColumnsAndRowsForARunThatHasAll) {
   Analysed training(std::vector{Everything(0), Everything(1)}), serving(std::vector{Serving(0), Serving(1)});
