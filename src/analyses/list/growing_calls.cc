@@ -5,6 +5,9 @@
 // step has fewer calls than the one before, the last has more than the first, and at least half of the steps have more
 // than the one before; or, where the process was recorded several times, when each recording begins with more calls
 // than the one before ended with. Functions of the user's code come first: they are what can be changed.
+//
+// Only a run of which the agent saw all steps is looked at, since nothing else shows that steps grow. Linear in the
+// slices; of a recording the first kMaxSteps steps and kMaxSites call sites count, which bounds the memory.
 #include "analyses/rows/growing_calls.h"
 
 #include <algorithm>
@@ -20,7 +23,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMinSteps = 4;
+constexpr size_t kMinSteps = 4, kMaxSteps = 256, kMaxSites = 20'000;
 constexpr size_t kMaxRows = 20;  // rows per process
 
 // Orders functions before operators.
@@ -49,7 +52,8 @@ bool IsUsersFrame(std::string_view name) {
 // Counts the calls of a recording by step. Slices are millions, names and places of calls a few thousand.
 class Counter {
  public:
-  explicit Counter(const TraceTimeline& timeline) : trace_(timeline.trace()), steps_(timeline.window.steps.size()) {
+  explicit Counter(const TraceTimeline& timeline)
+      : trace_(timeline.trace()), steps_(std::min(timeline.window.steps.size(), kMaxSteps)) {
     position_.assign(trace_.steps.size(), steps_);
     for (size_t i = 0; i < steps_; ++i) position_[timeline.window.steps[i].step.value] = i;
     counted_.resize(trace_.strings.size());
@@ -80,7 +84,9 @@ class Counter {
     const size_t at = position_[slices.step[row].value];
     if (at == steps_) return;
     const uint64_t key = uint64_t{name} << 32 | static_cast<uint32_t>(slices.source_line[row]);
-    Counts& counts = found_[key];
+    const auto known = found_.find(key);
+    if (known == found_.end() && found_.size() == kMaxSites) return;
+    Counts& counts = known == found_.end() ? found_[key] : known->second;
     counts.resize(steps_);
     ++counts[at];
   }
@@ -94,8 +100,9 @@ class Counter {
 
 void Count(const TraceTimeline& timeline, Process& process) {
   if (!process.steps.empty()) process.beginnings.push_back(process.steps.size());
-  for (const StepWindow& step : timeline.window.steps)
-    process.steps.push_back(timeline.trace().steps.number[step.step.value]);
+  const std::vector<StepWindow>& steps = timeline.window.steps;
+  for (size_t i = 0; i < std::min(steps.size(), kMaxSteps); ++i)
+    process.steps.push_back(timeline.trace().steps.number[steps[i].step.value]);
   if (!timeline.window.steps.empty()) Counter(timeline).MoveTo(process);
 }
 
@@ -128,8 +135,10 @@ void AddRows(Process& process, Table& table) {
   }
 }
 
-Result<Table> Compute(const Run&, Tables& tables) {
+Result<Table> Compute(const Run& run, Tables& tables) {
   Table table = EmptyTable<GrowingCallsRows>();
+  const auto is_agents = [](const RunTrace& of) { return of.trace->info.format == kAgentFormat; };
+  if (std::ranges::none_of(run.traces(), is_agents)) return table;
   std::map<int, Process> processes;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     if (timeline.trace().info.format == kAgentFormat) continue;  // it has steps, and nothing that they call

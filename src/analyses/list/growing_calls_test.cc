@@ -27,10 +27,20 @@ void AddSteps(HandMade& trace, int64_t first, const std::vector<int64_t>& calls)
   }
 }
 
+// The recordings, and what the agent saw of the process.
+Analysed WithAgent(std::vector<std::shared_ptr<const Trace>> recordings) {
+  HandMade agent;
+  agent.Process(1, 1'700'000'000'000'000'000).AgentStep(0, 0, 10'000);
+  agent.Annotation("Python GC", 0, 5'000'000'000);
+  recordings.push_back(agent.Finish());
+  return Analysed(std::move(recordings));
+}
+
 TEST(GrowingCalls, NamesFunctionsOfTheUserBeforeOperators) {
   HandMade trace;
+  trace.Process(1, 1'700'000'000'000'000'000);
   AddSteps(trace, 0, {2, 4, 6, 8, 10, 12});
-  Analysed run(trace);
+  Analysed run = WithAgent({trace.Finish()});
   const auto table = run["growing_calls"];
   ASSERT_EQ(table.rows(), 2U);
   EXPECT_EQ(table.Text(0, "kind"), "function");
@@ -48,8 +58,14 @@ TEST(GrowingCalls, NoneOfThoseThatComeAndGo) {
        {std::vector<int64_t>{3, 3, 3, 3, 3}, {1, 2, 3, 2, 4, 5}, {3, 3, 3, 3, 3, 4}, {5, 4, 3, 2, 1}, {1, 2, 3}}) {
     HandMade trace;
     AddSteps(trace, 0, calls);
-    EXPECT_EQ(Analysed(trace)["growing_calls"].rows(), 0U) << calls.size();
+    EXPECT_EQ(WithAgent({trace.Finish()})["growing_calls"].rows(), 0U) << calls.size();
   }
+}
+
+TEST(GrowingCalls, AreNotLookedForWithoutTheAgent) {
+  HandMade trace;
+  AddSteps(trace, 0, {2, 4, 6, 8, 10, 12});
+  EXPECT_EQ(Analysed(trace)["growing_calls"].rows(), 0U) << "nothing shows whether all steps of the run grow";
 }
 
 // What is added once an epoch grows between two recordings, and within none.
@@ -58,7 +74,7 @@ TEST(GrowingCalls, ComparesTheRecordingsOfAProcess) {
     HandMade early, late;
     early.Process(1, 1'700'000'000'000'000'000), late.Process(1, 1'700'000'001'000'000'000);
     AddSteps(early, 0, first), AddSteps(late, 100, second);
-    Analysed run(std::vector{early.Finish(), late.Finish()});
+    Analysed run = WithAgent({early.Finish(), late.Finish()});
     return run["growing_calls"].rows();
   };
   EXPECT_EQ(rows({3, 3, 3}, {9, 9, 9}), 2U);

@@ -235,8 +235,8 @@ COMMAND(optimize) = {
         "with a recipe for `gapless run`, a patch for the script, and a report with every decision. An "
         "interrupted run continues from its last decision.\n\nThe exit status is 0 if all accepted fixes "
         "together are proved to be faster, at 95 %; else it is 1, and there is neither recipe nor patch. "
-        "--keep-candidate then writes the fixes accepted in their own trials as candidate.json, a recipe that"
-        " is marked as unproved.",
+        "What was ahead when the time was over is then left in candidate.json, a recipe that is marked as unproved; "
+        "--keep-candidate writes it also of fixes that were accepted in their own trials alone.",
     .positionals = {},
     .options = kOptions,
     .examples = kExamples,
