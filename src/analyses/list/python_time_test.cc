@@ -33,6 +33,18 @@ TEST(PythonTime, BelongsToTheInnermostFunctionOfTheUsersCode) {
     EXPECT_EQ(table.Text(row, "source_line"), table.IsNull(row, "callee") ? "" : "data.py:7");
 }
 
+// What the agent has put around a function of PyTorch is not what the program calls.
+TEST(PythonTime, FramesOfTheAgentAreTransparent) {
+  HandMade trace;
+  trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");
+  trace.Step(0, 0, 1000);
+  trace.Python("torch/_tensor.py(9): backward", 100, 600, "train.py:44");
+  trace.Python("gapless_agent/by_hand.py(3): backward", 150, 550, "train.py:44");
+  Analysed run(trace);
+  const auto table = run["python_time"];
+  EXPECT_EQ(SelfOf(table, "main() (train.py)", "backward (torch/_tensor.py)"), 500);
+}
+
 // What a function calls, and from where, is told apart from the same call of another function.
 TEST(PythonTime, TheSameCallBelongsToWhoeverMakesIt) {
   HandMade trace;

@@ -36,8 +36,9 @@ bool IsCompiledAlready(const Trace& trace) {
   return 10 * compiled > kernels;
 }
 
-constexpr std::string_view kMatrixNodes[] = {"mmBackward", "MmBackward", "ConvolutionBackward", "LinearBackward",
-                                             "AttentionBackward"};
+constexpr std::string_view kMatrixNodes[] = {
+    "mmBackward", "MmBackward", "ConvolutionBackward", "LinearBackward", "AttentionBackward", "_rnn_",
+    "lstm",       "gru",        "RnnLayerBackward"};
 constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
 constexpr int64_t kMaxBetweenNs = 500'000;  // Python between two operators of a model takes less
 
