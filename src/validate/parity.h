@@ -54,7 +54,8 @@ struct ParityEvent {
   std::vector<std::string> names{}, buffer_names{};  // names in the first event of an optimiser
 };
 
-// What a training is, beside what it does: lists of texts by kind ("transform") and name ("loader 1, transform").
+// Facts about a training, beside what its steps do: lists of texts by kind ("transform") and name ("loader 1,
+// transform").
 using ProgramFacts = std::map<std::string, std::map<std::string, std::vector<std::string>, std::less<>>, std::less<>>;
 
 struct ParityRecording {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which optimiser ends a step: the loops that are read from bytecode, and what a lane makes of the places of its sources.
+"""The optimiser that ends a step: the loops that are read from bytecode, and what a lane makes of the places of its sources.
 
 Needs no torch. The programs are functions whose optimisers ask the lane where they are, as the agent does.
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions and operators are called more often in each recorded step than in the one before.
+// Functions and operators that are called more often in each recorded step than in the one before.
 //
 // The complete steps of a process are taken in order, those of all its recordings together. A call site grows when no
 // step has fewer calls than the one before, the last has more than the first, and at least half of the steps have more

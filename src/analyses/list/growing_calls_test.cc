@@ -68,7 +68,7 @@ TEST(GrowingCalls, AreNotLookedForWithoutTheAgent) {
   EXPECT_EQ(Analysed(trace)["growing_calls"].rows(), 0U) << "nothing shows whether all steps of the run grow";
 }
 
-// What is added once an epoch grows between two recordings, and within none.
+// A call that is added once an epoch grows between two recordings, and within none.
 TEST(GrowingCalls, ComparesTheRecordingsOfAProcess) {
   const auto rows = [](const std::vector<int64_t>& first, const std::vector<int64_t>& second) {
     HandMade early, late;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that recorded steps allocate and do not give back, by the line and the operator that allocate it.
 //
-// What is in use at the end of the recording and was allocated in one of its steps but the last two counts: what a step
+// Memory counts that is in use at the end and was allocated in one of the recorded steps but the last two: what a step
 // needs itself is free by then. A place counts when most of these steps keep something of it: what is made once (a
 // cache, the state of an optimiser) does not grow.
 #include "analyses/rows/kept_memory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether memory grows in the course of a run: that of the run's processes on each host, as telemetry samples it, and
+// Shows how memory grows in the course of a run: that of the run's processes on each host, as telemetry samples it, and
 // what tensors hold on each device, as the agent reports it.
 //
 // Samples count from the first step that the agent saw to the last. The slope is that of what comes after the first
@@ -32,7 +32,7 @@ bool IsUsed(std::string_view name, bool of_device) {
   return name == (of_device ? "allocated memory" : "process.resident");
 }
 
-// By device, kAbsent32 of the host.
+// Returns the samples by device; kAbsent32 stands for the host.
 std::map<int32_t, Memory> Collect(const RunTrace& of, Interval window) {
   const Trace& trace = *of.trace;
   const CounterTable& counters = trace.counters;

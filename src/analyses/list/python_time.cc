@@ -159,7 +159,7 @@ class Collector {
     const Part part = parts_[static_cast<uint32_t>(place.name)];
     if (!is_open || (part != Part::kNone && part != Part::kOptimizer)) return contexts_.NumberOf({});
     if (place.category != SliceCategory::kPython) return place.outer;
-    // What the agent has put around a function is none of the program's calls.
+    // A frame of the agent around a function is none of the program's calls.
     if (trace_.Text(place.name).starts_with("gapless_agent/")) return place.outer;
     if (IsFrameOf(trace_.Text(place.name), trace_.Text(place.line)))
       return contexts_.NumberOf({place.line, StringId::kNone, StringId::kNone, true});

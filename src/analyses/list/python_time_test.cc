@@ -33,7 +33,7 @@ TEST(PythonTime, BelongsToTheInnermostFunctionOfTheUsersCode) {
     EXPECT_EQ(table.Text(row, "source_line"), table.IsNull(row, "callee") ? "" : "data.py:7");
 }
 
-// What the agent has put around a function of PyTorch is not what the program calls.
+// A frame of the agent around a function of PyTorch is none that the program calls.
 TEST(PythonTime, FramesOfTheAgentAreTransparent) {
   HandMade trace;
   trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether steps become longer in the course of a run, from all steps that the agent reported.
+// Shows how the duration of steps changes in the course of a run, from all steps that the agent reported.
 //
 // A program that adds to something in each step (hooks, lists, graphs) slows down with every one of them; six recorded
 // steps do not show it. Steps with an evaluation, a checkpoint or a compilation in them are left out: these come now

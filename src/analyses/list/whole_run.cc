@@ -3,9 +3,9 @@
 // garbage collections, checkpoints, evaluations, compilations, skipped steps. How often rare things happen is known
 // only from here.
 //
-// Which steps count is said in analyses/counted_steps.h. An event counts with the part of it that lies in such steps.
-// Waits are those of the steps themselves, which the agent adds up from the first nanosecond on; long ones are also
-// slices, with their line.
+// The steps that count are those of analyses/counted_steps.h. An event counts with the part of it that lies in such
+// steps. Waits are those of the steps themselves, which the agent adds up from the first nanosecond on; long ones are
+// also slices, with their line.
 #include "analyses/rows/whole_run.h"
 
 #include <algorithm>

@@ -36,7 +36,7 @@ bool IsGrowing(const MemoryTrendRows& table, size_t row) {
   return GrowsSteadily(trend, 1) && grown >= kMinGrownBytes && grown >= kMinGrownShare * trend.quarters[1];
 }
 
-// Of the host and of devices that of the one that grows fastest.
+// Returns the row of the memory, the host's or a device's, that grows fastest.
 std::optional<size_t> MostGrown(const MemoryTrendRows& table) {
   std::optional<size_t> most;
   for (size_t row = 0; row < table.rows(); ++row)

@@ -97,7 +97,7 @@ std::vector<Evidence> GrowingCalls(const GrowingCallsRows& calls) {
   return all;
 }
 
-// Where no call is known to grow: the line with most time in operators.
+// Names the line with most time in operators, for a run in which no call is known to grow.
 std::vector<Evidence> BusiestLine(const HostStepsRows& steps) {
   for (size_t row = 0; row < steps.rows(); ++row)
     if (!steps.IsNull(row, "operator_line"))
@@ -107,7 +107,7 @@ std::vector<Evidence> BusiestLine(const HostStepsRows& steps) {
   return {};
 }
 
-// What grows comes first: by how much the title says already.
+// The calls that grow come first; the title says already by how much steps do.
 std::vector<Evidence> EvidenceOf(Tables& tables, const StepTrendRows& table, size_t row) {
   std::vector<Evidence> all = GrowingCalls(tables.Get<GrowingCallsRows>());
   const bool knows = !all.empty();

@@ -22,7 +22,7 @@ bool IsSearch(std::string_view name) {
   return name == "aten::isnan" || name == "aten::_is_any_true" || name == "aten::item";
 }
 
-// By slice: 1 for the engine's searches and what is called in them. A parent stands before its children.
+// Marks by slice the engine's searches and what is called in them. A parent stands before its children.
 std::vector<uint8_t> Searches(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   std::vector<uint8_t> inside(slices.size());
@@ -36,7 +36,7 @@ std::vector<uint8_t> Searches(const Trace& trace) {
   return inside;
 }
 
-// By operation of the device: 1 for those that a search launched.
+// Returns true for an operation of the device that a search launched.
 bool IsLaunchedIn(const Trace& trace, const std::vector<uint8_t>& inside, uint32_t op) {
   const SliceId launch = trace.gpu_ops.launch[op];
   return launch.valid() && inside[launch.value] != 0;

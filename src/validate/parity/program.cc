@@ -17,8 +17,8 @@ namespace {
 struct FactKind {
   std::string_view name;
   Weight weight;
-  std::string_view of;           // in front of the name of the fact
-  bool are_names_equal = false;  // a fact that only one of both has is a difference
+  std::string_view of;            // in front of the name of the fact
+  bool counts_if_absent = false;  // a fact that only one of both has is a difference
 };
 constexpr FactKind kKinds[] = {
     {"transform", Weight::kDecides, "", true},         {"sampler", Weight::kDecides, "the sampler of "},
@@ -41,7 +41,7 @@ std::vector<std::string> LeftOf(std::vector<std::string> a, std::vector<std::str
 
 std::string Listed(const std::vector<std::string>& texts) { return texts.empty() ? "nothing" : Join(texts, ", "); }
 
-// "RandomCrop(size=(32, 32)) is missing in loader 1, transform"; empty: equal.
+// "loader 1, transform: RandomCrop(padding=4) is missing"; empty: equal.
 std::string DifferenceOf(const FactKind& kind, std::string_view name, const std::vector<std::string>& was,
                          const std::vector<std::string>& is) {
   if (was == is) return "";
@@ -82,7 +82,7 @@ std::vector<ProgramDifference> CompareProgram(const ProgramFacts& was, const Pro
     size_t of_kind = 0;
     for (const std::string& name : NamesOf(was, is, kind)) {
       const auto *before = FactOf(was, kind, name), *now = FactOf(is, kind, name);
-      if ((before == nullptr || now == nullptr) && !kind.are_names_equal) continue;
+      if ((before == nullptr || now == nullptr) && !kind.counts_if_absent) continue;
       static const std::vector<std::string> kNothing;
       std::string what =
           DifferenceOf(kind, name, before == nullptr ? kNothing : *before, now == nullptr ? kNothing : *now);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 
 #include "validate/parity.h"
 
@@ -66,5 +67,19 @@ inline ParityRecording Probe(double noise, double effect) {
 
 // Noise of a size turns the gradients by as much.
 inline ParityBaseline Known() { return {.baseline = Plain(), .probes = {Probe(kFine, kFine), Probe(kUnit, kUnit)}}; }
+
+// The baseline with other random numbers: its losses vary a little, and the norm of its gradients, which are clipped,
+// not.
+inline ParityRecording OtherSeed() {
+  ParityRecording recording = Plain();
+  for (size_t i = 0; i < kEvents; ++i) recording.events[i].losses = {i % 2 == 0 ? 2.001 : 1.999};
+  return recording;
+}
+
+inline ParityRecording Edited(const std::function<void(ParityEvent&, size_t)>& edit) {
+  ParityRecording recording = Plain();
+  for (size_t i = 0; i < kEvents; ++i) edit(recording.events[i], i);
+  return recording;
+}
 
 }  // namespace gapless::internal::testing

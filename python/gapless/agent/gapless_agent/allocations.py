@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines hold memory when the program ends: Python objects as tracemalloc counts them, and what tensors keep outside of Python.
+"""Lines that hold memory when the program ends: Python objects as tracemalloc counts them, and what tensors keep outside of Python.
 
 A tensor is a small Python object in front of a large storage, which tracemalloc does not see. Its object knows the line that made it: the
 bytes of the storage, or on a GPU those of the device, are that line's. A storage that several tensors share counts once, for the first.

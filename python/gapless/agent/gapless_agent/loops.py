@@ -76,7 +76,7 @@ class Iteration:
         return max(passes, key=lambda source: (max(passes[source].values()), -len(passes[source]), last[source]))
 
     def _depth(self, place: Place) -> int:
-        """Of the innermost call that is in the loop."""
+        """Returns the depth of the innermost call that is in the loop; -1 if none is."""
         code, body = self.loop
         return max((depth for depth, call in enumerate(place) if call[0] is code and call[1] in body), default=-1)
 
@@ -154,7 +154,7 @@ def _read_loops(code: CodeType) -> list[Loop]:
             bodies.setdefault(head, set()).update(body)
     length = {one.offset: following for one, following in zip(instructions, ends)}
     loops = [
-        # Where a call is said to be may be any of its units: the bytecode has data behind an instruction.
+        # The position of a call may be any of its units: the bytecode has data behind an instruction.
         Loop(code, frozenset(unit for offset in body for unit in range(offset, length[offset], 2)))
         for body in bodies.values()
     ]
@@ -182,7 +182,7 @@ def _passed_over() -> tuple[str, ...]:
 
 
 def here() -> Place:
-    """Where the program is, in this thread."""
+    """Returns the place of the program in this thread: its calls, outermost first."""
     frame: FrameType | None = sys._getframe(1)
     calls: list[tuple[CodeType, int]] = []
     passed_over = _passed_over()

@@ -24,7 +24,7 @@ MAX_DEPTH = 5
 MAX_ITEMS = 2000  # of one list
 MAX_TEXT = 200
 MAX_NUMBERS = 16  # of a sequence or tensor that is written out
-# What an object says of its progress, of its own making, or of where its data lies, and not of what it does.
+# Attributes that say how far an object is, or where its data lies, and not what it does.
 PASSING = {
     "best", "cooldown_counter", "epoch", "generator", "last_epoch", "num_bad_epochs", "optimizer", "root", "seed", "training", "verbose",
 }  # fmt: skip
@@ -282,7 +282,10 @@ class Program:
             known.append(text)
 
     def finish(self) -> Facts:
+        """Returns the facts, and lets go of the program's datasets and models."""
         self._others()
+        self.loaders.clear()
+        self.roots.clear()
         return self.facts
 
 
