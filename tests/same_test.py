@@ -69,7 +69,6 @@ class Same(unittest.TestCase):
         self.assertEqual((found["verdict"], found["test"], found["step"]), ("other_training", "settings", 1))
         self.assertIn("AdamW has lr 0.0022 instead of 0.002", found["reason"])
 
-    @cases.in_ci
     def test_rounding(self) -> None:
         found = self.ask("", "fused")
         self.assertEqual((found["verdict"], found["unit"], found["steps"]), ("rounding", "fp32", 20))

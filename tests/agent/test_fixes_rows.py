@@ -6,7 +6,6 @@ from __future__ import annotations
 import unittest
 from typing import Any
 
-from cases import in_ci
 from harness import Ring, layout, make_control, post
 from test_fixes import OFF, ON, REFUSED, FixTest, line_of, of
 
@@ -116,7 +115,6 @@ class RowLoops(FixTest):
     def mapped(self, ring: Ring) -> dict[str, dict[str, Any]]:
         return {one["what"].partition(":")[0]: one for value, one in of(ring, "vmap") if value == ON}
 
-    @in_ci
     def test_what_is_mapped(self) -> None:
         done = self.train("vmap", text=ROWS)
         self.assertEqual(done.out, self.plain.out)

@@ -256,7 +256,6 @@ class Threads(AgentTest):
         program = ENDS_BEFORE_THE_WINDOW_KEEPS + "print(train(40))\n"
         self.assertEqual(len(self.recorded(self.both(program))), 6)
 
-    @in_ci
     def test_parameters_are_written_by_hand(self) -> None:
         done = self.both(BY_HAND)
         self.assertEqual(done.out, "30\n")

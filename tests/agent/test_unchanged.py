@@ -209,7 +209,6 @@ class Unchanged(AgentTest):
     def test_exit_code(self) -> None:
         self.assertEqual(self.both(self.script(TRAIN + "    sys.exit(7)\n")).code, 7)
 
-    @in_ci
     def test_killed(self) -> None:
         done = self.both(self.script(TRAIN + "    import os; os.kill(os.getpid(), 9)\n"))
         self.assertEqual(done.code, -signal.SIGKILL)

@@ -270,7 +270,6 @@ class OnDevice(unittest.TestCase):
 
 
 class Scaling(unittest.TestCase):
-    @in_ci
     def test_two_processes(self) -> None:
         model = Sleepy(0.02)
         data = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=8, shuffle=True)
