@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -104,6 +105,25 @@ class Interrupt(unittest.TestCase):
                 for file in self.work.iterdir():
                     file.unlink()
         self.assertGreater(stopped, len(verbs))
+
+    def test_a_history_that_another_process_holds(self) -> None:
+        """The first signal ends the wait for the lock."""
+        rows = self.work / "rows.csv"
+        words = [PROGRAM, "history", "import", str(rows), "--db", f"sqlite:{self.work}/history.db"]
+        rows.write_text("timestamp,commit_sha,branch,samples_per_second\n2026-01-01T00:00:00Z,x,main,5\n")
+        subprocess.run(words, env=self.environment, check=True, capture_output=True)
+        rows.write_text("timestamp,commit_sha,branch,samples_per_second\n2026-01-02T00:00:00Z,x,main,6\n")
+        holder = sqlite3.connect(self.work / "history.db")
+        self.addCleanup(holder.close)
+        holder.execute("BEGIN EXCLUSIVE")
+        process = subprocess.Popen(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        begun = time.monotonic()
+        _, err = process.communicate(timeout=70)
+        self.assertLess(time.monotonic() - begun, 3)
+        self.assertEqual((process.returncode, err.splitlines()[0]), (128 + signal.SIGTERM, "gapless: interrupted"))
 
     def test_a_monitor_with_dripping_clients(self) -> None:
         job = subprocess.Popen(

@@ -20,6 +20,7 @@ from corpus import ROOT
 
 PROGRAM = str(Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else str(ROOT / "build/gapless")
 STOPS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM)
+WAITS = "import time; time.sleep(600)"
 STARTS_S, ENDS_S = 30, 10  # a busy machine is no fault of the program; what ignores signals has three seconds
 
 
@@ -39,7 +40,7 @@ class StopSignals(unittest.TestCase):
         """A shell whose child does the work: the signal reaches the shell alone."""
         return ["sh", "-c", f'{sys.executable} -c "{body}" {self.mark}; true', self.mark]
 
-    def verbs(self, body: str = "import time; time.sleep(600)") -> dict[str, list[str]]:
+    def verbs(self, body: str = WAITS) -> dict[str, list[str]]:
         command = self.command(body)
         return {
             "bench": ["bench", "--", *command],
@@ -101,6 +102,21 @@ class StopSignals(unittest.TestCase):
                     self.assertEqual(self.left(), [])
                     self.assertEqual(list((self.folder / "temporary").iterdir()), [])
 
+    def test_a_signal_while_it_starts(self) -> None:
+        """It reaches the command, or the command is never started; without a handler the signal ends the program itself."""
+        for verb in ("monitor", "profile"):
+            for delay_ms in (0, 10, 20, 40, 60, 80):
+                with self.subTest(verb, delay_ms=delay_ms):
+                    words = [verb, "-q", "-o", f"{verb}-{delay_ms}", "--", sys.executable, "-c", WAITS, self.mark]
+                    process = subprocess.Popen(
+                        [PROGRAM, *words], cwd=self.folder, env=self.environment, text=True, start_new_session=True,
+                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                    )  # fmt: skip
+                    time.sleep(delay_ms / 1000)
+                    process.send_signal(signal.SIGTERM)
+                    _, err = process.communicate(timeout=ENDS_S)
+                    self.assertIn(process.returncode, (128 + signal.SIGTERM, -signal.SIGTERM), err)
+
     def test_what_ignores_the_signal_is_killed(self) -> None:
         """The shell and its child ignore what they are sent."""
         body = "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (1, 2, 3, 15)]; time.sleep(600)"
@@ -120,7 +136,7 @@ class StopSignals(unittest.TestCase):
 
     def test_a_profiled_training_goes_on_after_sigkill(self) -> None:
         """It is somebody's training: the end of whoever watches it is no reason to end it."""
-        process = self.started(["profile", "-q", "--", *self.command("import time; time.sleep(600)")])
+        process = self.started(["profile", "-q", "--", *self.command(WAITS)])
         process.kill()
         process.wait(ENDS_S)
         time.sleep(4)
@@ -129,7 +145,7 @@ class StopSignals(unittest.TestCase):
     def test_nohup_is_respected(self) -> None:
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
-            process = self.started(["bench", "--", *self.command("import time; time.sleep(600)")])
+            process = self.started(["bench", "--", *self.command(WAITS)])
         finally:
             signal.signal(signal.SIGHUP, before)
         process.send_signal(signal.SIGHUP)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks the signals of a launcher and forwards those that were sent to the launcher alone. Signals are taken by
-// waiting for them, so no code runs in a handler. A signal that the command itself sent is not sent back to it.
+// waiting for them, so no code runs in a handler. A stop signal that a handler noted before is passed on to the command
+// as soon as that runs. A signal that the command itself sent is not sent back to it.
 #include "collect/signals.h"
 
 #include <csignal>
 #include <ctime>
+#include <utility>
 
 #include "base/stop_signal.h"
 
@@ -26,6 +28,7 @@ SignalRelay::SignalRelay() {
   for (const int signal : kRelayed) sigaddset(&waited_, signal);
   sigaddset(&waited_, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &waited_, &previous_);
+  noted_before_ = StopSignal();
 }
 
 SignalRelay::~SignalRelay() {
@@ -37,6 +40,10 @@ SignalRelay::~SignalRelay() {
 }
 
 void SignalRelay::Wait(int most_ms, Child& child, bool ends_with_us) {
+  if (const int signal = std::exchange(noted_before_, 0); signal != 0) {
+    stop_signal_ = signal;
+    if (!ends_with_us) ::kill(child.pid(), signal);
+  }
   const timespec limit{.tv_sec = most_ms / 1000, .tv_nsec = (most_ms % 1000) * 1'000'000L};
   siginfo_t info{};
   const int signal = sigtimedwait(&waited_, &info, &limit);

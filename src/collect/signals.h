@@ -32,6 +32,7 @@ class SignalRelay {
  private:
   sigset_t waited_{}, previous_{};
   int stop_signal_ = 0;
+  int noted_before_ = 0;  // a stop signal that came before these were blocked, until it is passed on
 };
 
 }  // namespace gapless::internal

@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/stop_signal.h"
 #include "base/strings.h"
 #include "store/backend.h"
 
@@ -27,7 +28,8 @@ namespace gapless::internal {
 namespace {
 
 // Time that a statement waits for other writers, and the pauses between its attempts.
-constexpr auto kLongestWait = std::chrono::seconds(60);
+constexpr std::chrono::milliseconds kLongestWait = std::chrono::minutes(1);
+constexpr std::chrono::milliseconds kLongestWaitWhenStopped(100);  // after a signal to stop
 constexpr int kFirstPauseUs = 500, kLongestPauseUs = 20'000;
 constexpr int kLongestCell = 1 << 30;
 
@@ -45,13 +47,14 @@ struct Waiting {
   std::chrono::steady_clock::time_point since;
 };
 
-// Implements SQLite's busy handler: sleeps and returns 1 to try again, or returns 0 when a minute has passed. `times`
-// is 0 at the first call of each wait. Pauses double up to 20 ms and are shifted by the process id.
+// Implements SQLite's busy handler: sleeps and returns 1 to try again, or returns 0 when a minute has passed, a tenth
+// of a second once the program was told to stop. `times` is 0 at the first call of each wait. Pauses double up to 20 ms
+// and are shifted by the process id.
 int Wait(void* context, int times) {
   auto& waiting = *static_cast<Waiting*>(context);
   const auto now = std::chrono::steady_clock::now();
   if (times == 0) waiting.since = now;
-  if (now - waiting.since > kLongestWait) return 0;
+  if (now - waiting.since > (StopSignal() == 0 ? kLongestWait : kLongestWaitWhenStopped)) return 0;
   const int pause_us = std::min(kFirstPauseUs << std::min(times, 6), kLongestPauseUs);
   const int apart_us = static_cast<int>(::getpid() * 37 % 97) * pause_us / 100;  // differs between processes
   std::this_thread::sleep_for(std::chrono::microseconds(pause_us / 2 + apart_us));
@@ -145,7 +148,9 @@ class SqliteConnection : public Connection {
 // Translates the last error of the connection; the low byte is the primary code, as extended codes are switched on.
 Unexpected SqliteConnection::Failure() const {
   const int code = sqlite3_errcode(db_) & 0xff;
-  if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+  const bool is_held = code == SQLITE_BUSY || code == SQLITE_LOCKED;
+  if (is_held && StopSignal() != 0) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (is_held)
     return Fail(ErrorCode::kEnvironment, "another process has kept this history locked for a minute", path_,
                 "look what holds it: fuser FILE");
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
