@@ -3,6 +3,7 @@
 // the shortest text that reads back equal.
 #include "base/json_writer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -38,8 +39,9 @@ void AppendJsonString(std::string& out, std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
     const size_t length = Utf8SequenceLength(text.substr(i));
-    const bool escape = c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
-    if (length > 0 && !escape) {
+    // U+0080 to U+009F are control characters of a terminal, too; their second byte is their code.
+    const bool is_control = c < 0x20 || c == 0x7F || (length == 2 && c == 0xC2 && (text[i + 1] & 0x60) == 0);
+    if (length > 0 && !is_control && c != '"' && c != '\\') {
       i += length;
       continue;
     }
@@ -47,9 +49,9 @@ void AppendJsonString(std::string& out, std::string_view text) {
     if (length == 0) {
       out += "\xEF\xBF\xBD";
     } else {
-      AppendEscaped(out, text[i]);
+      AppendEscaped(out, text[i + length - 1]);
     }
-    plain = ++i;
+    plain = i += std::max<size_t>(length, 1);
   }
   out.append(text.substr(plain));
   out += '"';

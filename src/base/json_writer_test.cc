@@ -93,6 +93,7 @@ TEST(JsonWriterTest, AnAbsentOptionalLeavesItsKeyOut) {
 TEST(JsonWriterTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(Quoted("a\"b\\c\n\t\r"), R"("a\"b\\c\n\t\r")");
   EXPECT_EQ(Quoted(std::string_view("\0\x1b[31m\x7f", 7)), R"("\u0000\u001b[31m\u007f")");
+  EXPECT_EQ(Quoted("\u0080\u009b31m\u00a0\u00e9"), "\"\\u0080\\u009b31m\u00a0\u00e9\"");
 }
 
 TEST(JsonWriterTest, ValidUtf8StaysAndInvalidIsReplaced) {
