@@ -74,6 +74,7 @@ bool Planner::FitsInShorterRuns(const Candidate& candidate) {
 
 // A trial without time for a verdict, or for the proof after it, is not begun: it could only be lost.
 bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
+  if (is_spending_) return true;
   const TrialTimes times = TimesOf(candidate);
   if (times.fits) return true;
   const bool is_wanted = times.promise.speedup >= kMinPromise && !result_.accepted.Has(candidate.item.fix->name);
@@ -88,9 +89,34 @@ bool Planner::HasTimeFor(const Candidate& candidate, Decision& decision) {
                                          times.needs_proof ? words(left_s - Seconds(times.ends - now)) : "",
                                          times.needs_proof ? ", and " : " and only ", words(left_s),
                                          " of the budget are left: --budget gives more");
-  if (is_wanted)
+  if (is_wanted) {
     result_.untried.push_back({.item = decision.item, .promise = times.promise.expected, .needs_s = times.trial_s});
+    left_out_.push_back(candidate);
+  }
   return false;
+}
+
+// Candidates that were left out for want of time, the one with the most promise first, as long as nothing is on. As few
+// pairs as can decide prove a clear gain, and a smaller one is then known to be ahead.
+Result<void> Planner::SpendWhatIsLeft() {
+  const auto promise_of = [&](const Candidate& candidate) {
+    return PromiseOf(candidate, screened_, time_.current_s, true, slow_start_s_);
+  };
+  std::ranges::stable_sort(
+      left_out_, [&](const Candidate& a, const Candidate& b) { return promise_of(a).speedup > promise_of(b).speedup; });
+  is_spending_ = true;
+  for (const Candidate& candidate : left_out_) {
+    const double later_run_s = promise_of(candidate).later_run_s;
+    const double needs_s = 2 * later_run_s - time_.current_s + kFewestPairs * (time_.current_s + later_run_s);
+    if (!result_.accepted.empty() || runner_.Now() + Lasting(needs_s) > time_.deadline()) continue;
+    const auto is_of_candidate = [&](const auto& of) { return of.item.ToString() == candidate.item.ToString(); };
+    std::erase_if(result_.decisions, is_of_candidate);
+    std::erase_if(result_.untried, is_of_candidate);
+    auto decision = Try(candidate, candidate.item);
+    if (!decision) return Unexpected{decision.error()};
+    Settle(std::move(*decision));
+  }
+  return {};
 }
 
 // Values of a fix that cannot be switched: one run each, and the quickest goes on to the contest.

@@ -38,6 +38,7 @@ class Planner {
     FitRunsToBudget();
     auto done = TryAll(candidates);
     if (done) done = GoOnWithUndecided();
+    if (done) done = SpendWhatIsLeft();
     if (done) done = TakeOutWhatIsIdle();
     if (done) done = ProveTheWhole();
     if (!done) {
@@ -71,6 +72,7 @@ class Planner {
   Result<void> CompareHang(double after_s, Decision& decision);
   Result<bool> IsSlowBeside(const RunSample& first, Decision& decision);
   Result<void> GoOnWithUndecided();
+  Result<void> SpendWhatIsLeft();
   void ListAhead();
   Result<Contest> HoldPairs(const FixSet& a, const FixSet& b, const FixItem* item, Clock::time_point deadline,
                             const Contest* earlier = nullptr);
@@ -136,7 +138,9 @@ class Planner {
   double measured_s_ = 0;  // that runs measure steps for, about
   size_t steps_ = 0;       // that a run takes, in all
   size_t done_ = 0, candidates_ = 0;
-  std::vector<Candidate> pending_{};  // candidates to come
+  std::vector<Candidate> pending_{};   // candidates to come
+  std::vector<Candidate> left_out_{};  // candidates that were worth a trial, but had no time for it
+  bool is_spending_ = false;           // on those, without time for a proof after the trial
   ScreenedArms screened_{};
   struct Undecided {
     Decision decision{};

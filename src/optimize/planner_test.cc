@@ -346,21 +346,28 @@ TEST_F(Planning, NoiseIsNoGain) {
 }
 
 // A gain that two pairs show and do not prove is named, with the time that would.
+// A job whose every run takes as long.
+class ClockedJob : public SimulatedJob {
+ public:
+  ClockedJob(uint64_t seed, double noise, double run_s) : SimulatedJob(seed, noise), run_s_(run_s) {}
+  Clock::time_point Now() const override { return begun_ + Lasting(run_s_ * static_cast<double>(runs)); }
+  Result<RunSample> Run(const FixSet& set) override {
+    auto sample = SimulatedJob::Run(set);
+    sample->wall_ns = static_cast<int64_t>(run_s_ * 1e9);
+    return sample;
+  }
+  Clock::time_point begun() const { return begun_; }
+
+ private:
+  Clock::time_point begun_ = Clock::now();
+  double run_s_;
+};
+
 TEST_F(Planning, WhatIsAheadIsNotThrownAway) {
-  class Clocked : public SimulatedJob {
-   public:
-    using SimulatedJob::SimulatedJob;
-    Clock::time_point Now() const override { return begun_ + Lasting(10.0 * static_cast<double>(runs)); }
-    Result<RunSample> Run(const FixSet& set) override {
-      auto sample = SimulatedJob::Run(set);
-      sample->wall_ns = 10'000'000'000;
-      return sample;
-    }
-    Clock::time_point begun_ = Clock::now();
-  } job(6, 0.1);
+  ClockedJob job(6, 0.1, 10);
   job.fixes["one"].factor = 0.9;
   journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
-  options_.begun = job.begun_;
+  options_.begun = job.begun();
   options_.budget_s = 175;
   const auto result = Plan({Of(0)}, options_, job, *journal_, [](const PlannerEvent&) {});
   ASSERT_TRUE(result);
@@ -368,6 +375,24 @@ TEST_F(Planning, WhatIsAheadIsNotThrownAway) {
   ASSERT_EQ(result->ahead.size(), 1U) << result->decisions.at(0).reason;
   EXPECT_NEAR(result->ahead[0].promise, 1 / 0.9, 0.2);
   EXPECT_NEAR(result->ahead[0].needs_s, 20.0 * static_cast<double>(10 - result->decisions[0].pairs), 20);
+}
+
+// A trial and a proof after it do not fit; three pairs of runs do, and prove what is clear.
+TEST_F(Planning, TimeThatIsLeftIsSpentOnTheMostPromising) {
+  ClockedJob job(6, 0.01, 10);
+  job.fixes["one"].factor = 0.99;
+  job.fixes["two"].factor = 0.75;
+  journal_.emplace(*DecisionJournal::Open(path_, "a job", true, fixes_));
+  for (Fix& fix : fixes_) fix.own_file = {};
+  options_.begun = job.begun();
+  options_.budget_s = 110;
+  Candidate small = Of(0), large = Of(1);
+  small.score = 1.05, large.score = 1.3;
+  const auto result = Plan({small, large}, options_, job, *journal_, [](const PlannerEvent&) {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->accepted.ToString(), "two") << result->decisions.at(0).reason;
+  EXPECT_TRUE(IsProved(*result));
+  EXPECT_GE(result->pairs, 3U);
 }
 
 }  // namespace

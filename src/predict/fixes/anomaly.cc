@@ -77,7 +77,6 @@ FIX(anomaly) = {
                      "keeps the Python stack of its forward pass, and every gradient is searched for NaN. It is "
                      "switched off. The numbers stay; a NaN in a gradient no longer ends the run.",
               .effort = Effort::kQuick,
-              .blind = true,
               .live = true,
               .order = 54,
               .cures = kCures,
