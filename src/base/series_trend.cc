@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyses/series_trend.h"
+#include "base/series_trend.h"
 
 #include <algorithm>
 #include <span>

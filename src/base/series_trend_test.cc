@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests trends: steady growth against noise, jumps, phases, outliers.
-#include "analyses/series_trend.h"
+#include "base/series_trend.h"
 
 #include <gtest/gtest.h>
 

@@ -36,6 +36,7 @@
 #include "base/strings.h"
 #include "validate/dependence.h"
 #include "validate/distributions.h"
+#include "validate/steady.h"
 #include "validate/summary.h"
 
 namespace gapless::internal {
@@ -164,6 +165,11 @@ Result<Offer> OfferInterval(std::span<const double> steps, const OfferOptions& o
   offer.lag1 = Lag1(series);
   if (offer.lag1) offer.dependent = LooksDependent(*offer.lag1, offer.n);
   if (offer.n < least) return Refuse(offer, least, StrCat("an interval needs ", least, " steps; there are ", offer.n));
+  if (const auto growth = GrowthOf(steps)) {
+    offer.refusal = StrCat("the steps grow all along: those of the last quarter take ", FormatNumber(*growth, 2),
+                           " times as long as those of the first, and no single number stands for them");
+    return offer;
+  }
   if (!offer.lag1) {
     offer.interval = {steps[0], steps[0], steps[0], options.level, "all steps took the same time"};
     return offer;

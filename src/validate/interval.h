@@ -40,7 +40,7 @@ struct Offer {
   bool dependent = false;  // lag1 > 2 / sqrt(n); the interval allows for dependence whether this says so or not
   std::optional<OfferedInterval> interval;
   std::string refusal;             // one sentence, when there is no interval
-  std::optional<size_t> needed_n;  // about how many steps it would take, when there is no interval
+  std::optional<size_t> needed_n;  // about how many steps an interval would take; absent if more steps do not help
 };
 
 // Steps in the order measured, without warm-up (validate/steady.h). Refused outright: NaN, infinities, a level out of

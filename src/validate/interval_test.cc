@@ -82,14 +82,26 @@ TEST(OfferedIntervalTest, RefusesWithTheReasonAndTheNumberNeeded) {
   EXPECT_FALSE(few->interval);
   EXPECT_EQ(few->needed_n, kMinStepsForMedian);
   EXPECT_EQ(few->refusal, "an interval needs 30 steps; there are 3");
-  std::vector<double> ramp;
-  for (int i = 0; i < 100; ++i) ramp.push_back(100 + i);
-  const auto drift = OfferInterval(ramp);
-  EXPECT_FALSE(drift->interval);
-  EXPECT_TRUE(drift->dependent);
-  EXPECT_GT(*drift->needed_n, 100u);
-  EXPECT_NE(drift->refusal.find("depend on each other"), std::string::npos);
+  std::vector<double> waves;
+  for (int i = 0; i < 100; ++i) waves.push_back(100 + 50 * std::sin(i / 8.0));
+  const auto slow = OfferInterval(waves);
+  EXPECT_FALSE(slow->interval);
+  EXPECT_TRUE(slow->dependent);
+  EXPECT_GT(*slow->needed_n, 100u);
+  EXPECT_NE(slow->refusal.find("depend on each other"), std::string::npos);
   EXPECT_FALSE(OfferInterval({})->interval);
+}
+
+// Hooks that pile up: each step takes longer than the one before, and more steps say no more.
+TEST(OfferedIntervalTest, StepsThatGrowHaveNone) {
+  std::vector<double> steps;
+  for (int i = 0; i < 100; ++i) steps.push_back(2 + 0.05 * i + (i * 37 % 11) * 0.1);
+  const auto offer = OfferInterval(steps);
+  EXPECT_FALSE(offer->interval);
+  EXPECT_FALSE(offer->needed_n);
+  EXPECT_NE(offer->refusal.find("take 2.2"), std::string::npos) << offer->refusal;
+  for (double& step : steps) step = 2 + (step - 2) / 100;
+  EXPECT_TRUE(OfferInterval(steps)->interval || OfferInterval(steps)->needed_n) << "growth of 2 % is drift";
 }
 
 TEST(OfferedIntervalTest, EqualStepsGiveAPoint) {

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/series_trend.h"
 #include "validate/summary.h"
 
 namespace gapless::internal {
@@ -135,6 +136,16 @@ std::string_view SteadyOutcomeName(SteadyOutcome outcome) {
     case SteadyOutcome::kNone: return "no steady state";
   }
   return "";
+}
+
+std::optional<double> GrowthOf(std::span<const double> steps) {
+  constexpr double kLeast = 1.25;
+  std::vector<SeriesPoint> points;
+  for (const double step : steps) points.push_back({static_cast<double>(points.size()), step});
+  const SeriesTrend trend = TrendOf(points);
+  if (!GrowsSteadily(trend) || trend.quarters.front() <= 0) return std::nullopt;
+  const double growth = trend.quarters.back() / trend.quarters.front();
+  return growth >= kLeast ? std::optional(growth) : std::nullopt;
 }
 
 size_t Mser5(std::span<const double> steps) {

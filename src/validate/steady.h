@@ -47,6 +47,10 @@ struct SteadyState {
 // first fifth that is slower by five standard deviations is seen in all of them, in 98 % at phi 0.5.
 Result<SteadyState> FindSteadyState(std::span<const double> steps, const SteadyOptions& options = {});
 
+// Returns how many times as long the steps of the last quarter take as those of the first (by their medians), if they
+// grow steadily (base/series_trend.h) and by a quarter at least: then no single number stands for them. Else absent.
+std::optional<double> GrowthOf(std::span<const double> steps);
+
 // MSER-5 (White 1997; White, Cobb and Spratt 2000): how many steps to leave out so that the standard error of the mean
 // of the rest is least, in batches of five, at most half of the series. 0 below ten steps.
 size_t Mser5(std::span<const double> steps);

@@ -11,7 +11,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/counted_steps.h"
-#include "analyses/series_trend.h"
+#include "base/series_trend.h"
 #include "trace/formats.h"
 #include "trace/marks.h"
 

@@ -8,7 +8,7 @@
 
 #include "analyses/rows/kept_memory.h"
 #include "analyses/rows/memory_trend.h"
-#include "analyses/series_trend.h"
+#include "base/series_trend.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/rule.h"

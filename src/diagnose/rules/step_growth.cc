@@ -10,7 +10,7 @@
 #include "analyses/rows/growing_calls.h"
 #include "analyses/rows/host_steps.h"
 #include "analyses/rows/step_trend.h"
-#include "analyses/series_trend.h"
+#include "base/series_trend.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"

@@ -15,7 +15,9 @@ namespace {
 // judge.
 std::string OutcomeText(const std::vector<RunSample>& samples) {
   if (samples[0].source != SampleSource::kSteps || samples.size() > 1) return "";
-  const auto steady = FindSteadyState(SeriesOf(samples));
+  const std::vector<double> series = SeriesOf(samples);
+  if (GrowthOf(series)) return "something piles up from step to step: gapless profile says what grows\n";
+  const auto steady = FindSteadyState(series);
   if (!steady) return "";
   switch (steady->outcome) {
     case SteadyOutcome::kNone:
