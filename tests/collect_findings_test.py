@@ -70,10 +70,10 @@ class Planted(Case):
 class WholeRun(Case):
     """Reports name what happens in all steps, with or without a recording of six."""
 
-    def found(self, *options: object) -> dict[str, dict[str, Any]]:
+    def found(self, *options: object, folder: str = "run") -> dict[str, dict[str, Any]]:
         done = self.gapless("profile", "-q", *options, "--", PYTHON, self.folder / "train.py")
         self.assertEqual(done.returncode, 0, done.stderr)
-        report = json.loads(self.gapless("analyze", "run", "--json").stdout)
+        report = json.loads(self.gapless("analyze", folder, "--json").stdout)
         return {finding["id"]: finding for finding in report["bottlenecks"]}
 
     @cases.in_ci
@@ -115,6 +115,27 @@ class WholeRun(Case):
         (evidence,) = self.found()["run_evaluation"]["evidence"]
         self.assertEqual(evidence["source"], "train.py:9")
         self.assertRegex(evidence["text"], r"^(9|10) evaluations: ")
+
+    def test_images_that_steps_wait_for_and_those_of_a_thread(self) -> None:
+        """A stand-in for PIL: its name, class and method are what is looked for."""
+        library = self.folder / "lib/site-packages/PIL"
+        library.mkdir(parents=True)
+        (library / "__init__.py").touch()
+        (library / "Image.py").write_text("import time\nclass Image:\n    def save(self, path): time.sleep(0.004)\n")
+        begin = "sys.path.append('lib/site-packages')\nfrom PIL.Image import Image\n"
+        self.script(f"import sys\n{begin}for number in range(80):\n    step()\n    Image().save('a.png')\n")
+        found = self.found("--no-record")["run_side_work"]
+        self.assertRegex(found["title"], r"^writing images takes \d.* of every step, over the whole run$")
+        self.assertEqual(found["evidence"][0]["source"], "train.py:13")
+        self.assertRegex(found["evidence"][1]["text"], r"^Image\.save: \d\d calls, ")
+        self.script(
+            f"import sys\n{begin}from concurrent.futures import ThreadPoolExecutor\n"
+            "with ThreadPoolExecutor(1) as pool:\n    for number in range(80):\n        step()\n"
+            "        pool.submit(Image().save, 'a.png')\n"
+        )
+        self.assertNotIn("run_side_work", self.found("--no-record", "-o", "threads", folder="threads"))
+        said = self.gapless("analyze", "threads").stdout
+        self.assertIn("in threads of their own, which no step waits for: images: Image.save ", said)
 
     def test_steps_to_which_each_adds_a_hook(self) -> None:
         self.script(

@@ -75,7 +75,9 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
       if ((record.flags & wire::kStepSkipped) != 0) ++seen.skipped;
       break;
     case RecordKind::kGc: seen.gc_ns = wire::SumOf(seen.gc_ns, record.dur_ns); break;
-    case RecordKind::kSave: seen.save_ns = wire::SumOf(seen.save_ns, record.dur_ns); break;
+    case RecordKind::kSave:
+      if ((record.flags & wire::kInThread) == 0) seen.save_ns = wire::SumOf(seen.save_ns, record.dur_ns);
+      break;
     case RecordKind::kCompile:
       seen.compile_ns = wire::SumOf(seen.compile_ns, record.dur_ns), ++seen.compilations;
       break;

@@ -12,7 +12,9 @@ namespace gapless::internal {
 bool StepAccount::Add(const wire::RingRecord& record) {
   switch (record.kind) {
     case wire::RecordKind::kGc: open_.gc_ns = wire::SumOf(open_.gc_ns, record.dur_ns); return false;
-    case wire::RecordKind::kSave: open_.save_ns = wire::SumOf(open_.save_ns, record.dur_ns); return false;
+    case wire::RecordKind::kSave:
+      if ((record.flags & wire::kInThread) == 0) open_.save_ns = wire::SumOf(open_.save_ns, record.dur_ns);
+      return false;
     case wire::RecordKind::kCompile: open_.compile_ns = wire::SumOf(open_.compile_ns, record.dur_ns); return false;
     case wire::RecordKind::kStep: break;
     default: return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common part of the rules about rare events of a whole run: garbage, checkpoints, compilation.
+// The common part of the rules about rare events of a whole run: garbage, checkpoints, evaluation, logging.
 #pragma once
 
 #include <string_view>

@@ -9,6 +9,7 @@
 #include "analyses/rows/python_lines.h"
 #include "analyses/rows/recording_cost.h"
 #include "analyses/rows/set_aside.h"
+#include "analyses/rows/whole_run.h"
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
@@ -18,6 +19,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kMinRecordingCost = 0.01;  // share of a recorded step; less is lost in the variation between steps
+constexpr double kMinBackground = 0.03;     // share of the steps' time, as of work that steps wait for
 constexpr size_t kTopFunctions = 3;
 
 // Adds a note for each kind of loss or error that a reader counted, with its count and first place.
@@ -81,6 +83,26 @@ void AddRecordingCost(Tables& tables, std::vector<Note>& notes) {
   notes.push_back({Severity::kInfo, std::move(text)});
 }
 
+// Adds a note on checkpoints, logging and the like in threads of their own: no step waits for them, and no finding
+// names them.
+void AddBackground(Tables& tables, std::vector<Note>& notes) {
+  const auto run = tables.Get<WholeRunRows>();
+  int64_t steps_ns = 0;
+  for (size_t row = 0; row < run.rows(); ++row)
+    if (run.Text(row, "kind") == "step") steps_ns += run.Int(row, "total_ns");
+  std::vector<std::string> parts;
+  for (size_t row = 0; row < run.rows(); ++row) {
+    const int64_t ns = run.Int(row, "total_ns");
+    const bool is_much = static_cast<double>(ns) >= kMinBackground * static_cast<double>(steps_ns);
+    if (run.Text(row, "kind") != "background" || run.IsNull(row, "detail") || !is_much) continue;
+    std::string text = StrCat(run.Text(row, "detail"), ' ', FormatDuration(ns));
+    if (!run.IsNull(row, "source_line")) text += StrCat(" (", run.Text(row, "source_line"), ")");
+    parts.push_back(std::move(text));
+  }
+  if (!parts.empty())
+    notes.push_back({Severity::kInfo, StrCat("in threads of their own, which no step waits for: ", Join(parts, ", "))});
+}
+
 // Adds a note on the functions with most time of their own, of a profile of the Python code.
 void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
   const auto functions = tables.Get<PythonFunctionsRows>();
@@ -138,6 +160,7 @@ std::vector<Note> NotesOf(const Report& report) {
     notes.push_back({Severity::kError, StrCat("rule ", failure.rule, " could not run: ", failure.error.message)});
   }
   AddRecordingCost(report.tables, notes);
+  AddBackground(report.tables, notes);
   AddTopFunctions(report.tables, notes);
   AddTopLines(report.tables, notes);
   return notes;

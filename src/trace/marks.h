@@ -20,13 +20,17 @@ inline bool IsEngineIteration(std::string_view name) {
   return (name.starts_with("step[") && has("bs=")) || name.starts_with("[Executor] _forward_step");
 }
 
-// Names of what the agent reports of a whole run. What the profiler records, too, has the name that it has there.
+// Names of what the agent reports of a whole run. Behind kBesideName comes what it is, "images: Image.save", and behind
+// kInThreadName what no step waited for. What the profiler records, too, has the name that it has there.
 inline constexpr std::string_view kBatchWaitName = "wait for the next batch", kGarbageName = "Python GC",
                                   kSaveName = "torch.save", kProfilerRecordsName = "profiler records",
                                   kRolloutName = "rollout (environment steps)",
                                   kEvaluationName = "evaluation (the model in evaluation mode)",
+                                  kBesideName = "beside the training: ", kInThreadName = "in another thread: ",
                                   kCompiledAgainName = "compiled again: ", kGraphBreakName = "graph break: ",
                                   kCompileSuffix = " (dynamo_timed)";
+// Counters of a slice of work beside the training, at its start: its name and one of these.
+inline constexpr std::string_view kCallsSuffix = ", calls", kLongestSuffix = ", the longest";
 inline constexpr std::string_view kEnvironmentStepsName = "environment steps",
                                   kEnvironmentTimeName = "stepping environments";  // counters, of one rollout
 inline constexpr std::string_view kSkippedStepName = "skipped step", kLossScaleName = "loss scale";  // counters

@@ -61,7 +61,8 @@ enum class RecordKind : uint16_t {
   kDigest,
   kParity,
   kRollout,
-  kEvaluation
+  kEvaluation,
+  kBeside
 };
 
 struct RingRecord {
@@ -101,6 +102,8 @@ constexpr bool IsSound(const RingRecord& record) {
 
 // Flags of kStep.
 inline constexpr uint16_t kStepRecorded = 1, kStepInference = 2, kStepExplicit = 4, kStepSkipped = 8, kStepFirst = 16;
+// Flag of kSave and kBeside: a thread that does not train did it, and no step waited for it.
+inline constexpr uint16_t kInThread = 1;
 // kText: the bytes from offset 16; `flags` counts them.
 inline constexpr size_t kTextBytesAt = 16, kTextBytes = kRingRecordBytes - kTextBytesAt;
 inline constexpr uint16_t kTextGoesOn = 0x8000;

@@ -265,6 +265,12 @@ class Agent:
     def evaluation(self, ts: float, dur: float, line: str, step: int = 0) -> None:
         self._add(layout.KIND_EVALUATION, ts, dur, a=self._text(line), b=step)
 
+    def beside(self, ts: float, dur: float, label: str, line: str, count: int = 1, in_thread: bool = False) -> None:
+        """Calls of what no step needs, `count` of one length: "images: Image.save"."""
+        flags = layout.FLAG_IN_THREAD if in_thread else 0
+        text, longest = self._text(label), dur * 1000 / count
+        self._add(layout.KIND_BESIDE, ts, dur, flags=flags, value=count, a=text, x=longest, y=self._text(line))
+
     def compiled(self, ts: float, dur: float, text: str, value: int = layout.COMPILED) -> None:
         self._add(layout.KIND_COMPILE, ts, dur, value=value, a=self._text(text))
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums up what the agent reported of a whole run, not only of the steps that the profiler recorded: waits for batches,
-// garbage collections, checkpoints, evaluations, compilations, skipped steps. How often rare things happen is known
-// only from here.
+// garbage collections, checkpoints, evaluations, other work beside the training, compilations, skipped steps. How often
+// rare things happen is known only from here.
+//
+// What an evaluation does, such as computing metrics, is part of that evaluation alone, as a row with a detail. What
+// another thread does takes no time of the steps: its rows are of kind `background`.
 //
 // The steps that count are those of analyses/counted_steps.h. An event counts with the part of it that lies in such
 // steps. Waits are those of the steps themselves, which the agent adds up from the first nanosecond on; long ones are
@@ -49,8 +52,19 @@ Counted CountSteps(const Trace& trace) {
   return counted;
 }
 
+constexpr std::string_view kBesideKinds[] = {"logging", "images", "metrics"};
+
+// Splits "images: Image.save". Kinds that this version does not know are left out.
+std::pair<std::string_view, std::string_view> KindOfWork(std::string_view label) {
+  const size_t at = label.find(": ");
+  if (at == label.npos || std::ranges::find(kBesideKinds, label.substr(0, at)) == std::end(kBesideKinds)) return {};
+  return {label.substr(0, at), label.substr(at + 2)};
+}
+
 // Returns the kind and detail of a slice; an empty kind for slices that are not summed up.
 std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
+  if (name.starts_with(kBesideName)) return KindOfWork(name.substr(kBesideName.size()));
+  if (name.starts_with(kInThreadName)) return {"background", name.substr(kInThreadName.size())};
   if (name == kBatchWaitName) return {"data", {}};
   if (name == kGarbageName) return {"garbage", {}};
   if (name == kSaveName) return {"checkpoint", {}};
@@ -65,21 +79,69 @@ std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
 
 using Key = std::pair<std::string_view, std::string_view>;  // kind, detail
 
+// How many calls a slice stands for, and the longest of them, where the agent has added some up: by start and name.
+class AddedUp {
+ public:
+  explicit AddedUp(const Trace& trace) {
+    const CounterTable& counters = trace.counters;
+    for (size_t row = 0; row < counters.size(); ++row) {
+      std::string_view name = trace.Text(counters.name[row]);
+      const double value = counters.value[row];
+      if (!name.ends_with(kCallsSuffix) && !name.ends_with(kLongestSuffix)) continue;
+      if (!(value >= 0) || value > kMaxCounted) continue;
+      const bool is_count = name.ends_with(kCallsSuffix);
+      name.remove_suffix(is_count ? kCallsSuffix.size() : kLongestSuffix.size());
+      auto& [calls, longest_ns] = of_[{counters.ts_ns[row], name}];
+      (is_count ? calls : longest_ns) = static_cast<int64_t>(value);
+    }
+  }
+  // Returns calls and the longest; 1 and `ns` for a slice that stands for itself.
+  std::pair<int64_t, int64_t> Of(int64_t ts_ns, std::string_view name, int64_t ns) const {
+    const auto found = of_.find({ts_ns, name});
+    if (found == of_.end()) return {1, ns};
+    return {std::max<int64_t>(1, found->second.first), std::min(found->second.second, ns)};
+  }
+
+ private:
+  std::map<std::pair<int64_t, std::string_view>, std::pair<int64_t, int64_t>> of_;
+};
+
+Intervals Evaluations(const Trace& trace) {
+  Intervals found;
+  const SliceTable& slices = trace.slices;
+  for (size_t row = 0; row < slices.size(); ++row)
+    if (trace.Text(slices.name[row]) == kEvaluationName)
+      AppendMerged(found, {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
+  return found;
+}
+
+// Returns the row that a slice adds to: the evaluation around it, or its own.
+Key KeyOf(std::string_view name, Key own, const Intervals& evaluations, int64_t ts_ns) {
+  const bool is_work = name.starts_with(kBesideName) || own.first == "checkpoint";
+  if (!is_work || !IsSomeIn(evaluations, {ts_ns, ts_ns + 1})) return own;
+  return {"evaluation", name.starts_with(kBesideName) ? name.substr(kBesideName.size()) : name};
+}
+
+void Add(Events& events, std::pair<int64_t, int64_t> calls, int64_t ns, StringId line) {
+  events.calls += calls.first, events.total_ns += ns, events.max_ns = std::max(events.max_ns, calls.second);
+  if (line != StringId::kNone) events.line_ns[line] += ns;
+}
+
 std::map<Key, Events> Collect(const Trace& trace, const Counted& counted) {
   std::map<Key, Events> all;
+  const AddedUp added_up(trace);
+  const Intervals evaluations = Evaluations(trace);
   const SliceTable& slices = trace.slices;
   for (size_t row = 0; row < slices.size(); ++row) {
-    const auto [kind, detail] = KindOf(trace.Text(slices.name[row]));
-    if (kind.empty()) continue;
-    const Interval span{slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]};
-    const int64_t ns = TotalIn(counted.steps, span);
-    if (ns == 0 && kind != "graph_break") continue;
-    for (const std::string_view which : {std::string_view(), detail}) {
-      Events& events = all[{kind, which}];
-      ++events.calls, events.total_ns += ns, events.max_ns = std::max(events.max_ns, ns);
-      if (slices.source_line[row] != StringId::kNone) events.line_ns[slices.source_line[row]] += ns;
-      if (detail.empty()) break;
-    }
+    const std::string_view name = trace.Text(slices.name[row]);
+    const Key own = KindOf(name);
+    if (own.first.empty()) continue;
+    const int64_t ts_ns = slices.ts_ns[row], ns = TotalIn(counted.steps, {ts_ns, ts_ns + slices.dur_ns[row]});
+    if (ns == 0 && own.first != "graph_break") continue;
+    const Key key = KeyOf(name, own, evaluations, ts_ns);
+    const auto calls = added_up.Of(ts_ns, name, ns);
+    if (key == own) Add(all[{key.first, {}}], calls, ns, slices.source_line[row]);
+    if (!key.second.empty()) Add(all[key], calls, ns, slices.source_line[row]);
   }
   return all;
 }
@@ -188,7 +250,7 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(whole_run) = {
     .name = "whole_run",
-    .help = "What the agent saw in all steps: waits, garbage, checkpoints, evaluation, compilation, skipped steps",
+    .help = "What the agent saw in all steps: waits, garbage, evaluation, work beside the training, compilation",
     .columns = WholeRunRows::kColumns,
     .run = Compute};
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
+#include "base/strings.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -53,6 +54,32 @@ TEST(WholeRun, LeavesOutRecordedStepsAndTheOneBehindThem) {
   const auto table = run["whole_run"];
   EXPECT_EQ(table.Int(RowOf(table, "step"), "calls"), 2);
   EXPECT_EQ(table.Int(RowOf(table, "garbage"), "calls"), 1);
+}
+
+// Two calls of one record; the same function within an evaluation; a checkpoint there; and what a thread does.
+TEST(WholeRun, CountsWorkBesideTheTrainingOnceAndWhereItBlocks) {
+  HandMade trace;
+  for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000);
+  const std::string score = StrCat(kBesideName, "metrics: f1_score");
+  trace.Counter(StrCat(score, kCallsSuffix), 1100, 2).Counter(StrCat(score, kLongestSuffix), 1100, 70);
+  trace.Annotation(score, 1100, 1200).Annotation(kEvaluationName, 2000, 2600).Annotation(score, 2100, 2150);
+  trace.Annotation(kSaveName, 2200, 2300).Annotation(kSaveName, 3200, 3300);
+  trace.Annotation(StrCat(kInThreadName, "images: Image.save"), 3000, 3900);
+  trace.Annotation(StrCat(kBesideName, "a later kind: x"), 3000, 3900);
+  Analysed run(trace);
+  const auto table = run["whole_run"];
+  const size_t metrics = RowOf(table, "metrics"), within = RowOf(table, "evaluation", "metrics: f1_score");
+  ASSERT_LT(std::max(metrics, RowOf(table, "metrics", "f1_score")), table.rows());
+  EXPECT_EQ(table.Int(metrics, "calls"), 2);
+  EXPECT_EQ(table.Int(metrics, "total_ns"), 100) << "not those of the evaluation";
+  EXPECT_EQ(table.Int(metrics, "max_ns"), 70);
+  ASSERT_LT(within, table.rows());
+  EXPECT_EQ(table.Int(within, "total_ns"), 50);
+  EXPECT_EQ(table.Int(RowOf(table, "evaluation"), "total_ns"), 600);
+  EXPECT_EQ(table.Int(RowOf(table, "checkpoint"), "calls"), 1);
+  EXPECT_EQ(table.Int(RowOf(table, "background", "images: Image.save"), "total_ns"), 900);
+  EXPECT_EQ(RowOf(table, "images"), table.rows());
+  EXPECT_EQ(RowOf(table, "a later kind"), table.rows());
 }
 
 TEST(WholeRun, TellsCompilationsApartAndWhy) {

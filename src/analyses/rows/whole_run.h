@@ -13,12 +13,13 @@ struct WholeRunRows : TypedRows<WholeRunRows> {
       kTraceColumn,
       kRankColumn,
       {"kind", kText, "",
-       "step, data, garbage, checkpoint, evaluation, rollout, environment, compile, recompile, graph_break or "
-       "skipped_step"},
+       "step, data, garbage, checkpoint, evaluation, logging, images, metrics, background (what other threads do, "
+       "while "
+       "steps go on), rollout, environment, compile, recompile, graph_break or skipped_step"},
       {"detail", kText, "",
-       "function and reason of a compilation or graph break, loss scale of skipped steps; NULL: the row is of all of "
-       "the "
-       "kind"},
+       "function and reason of a compilation or graph break, loss scale of skipped steps, function that logs, writes "
+       "or "
+       "computes, also within evaluations; NULL: the row is of all of the kind"},
       {"calls", kInt, "",
        "how often; data: waits of 1 ms or more; step: steps that count; environment: environment steps"},
       {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},

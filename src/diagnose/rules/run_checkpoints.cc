@@ -32,7 +32,9 @@ RULE(run_checkpoints) = {
     .id = "run_checkpoints",
     .type = BottleneckType::kIo,
     .title = "Over the whole run, steps wait for checkpoints",
-    .why = "Calls of torch.save that the agent saw in every step. Reported at 3 % of the steps' time or more.",
+    .why =
+        "Calls of torch.save, torch.distributed.checkpoint.save and safetensors' save_file that the agent saw in every "
+        "step, without those of other threads and those of an evaluation. Reported at 3 % of the steps' time or more.",
     .needs = kNeeds,
     .check = Check};
 

@@ -87,6 +87,27 @@ TEST_F(AgentReader, WhatHappensInStepsHasTheNamesThatTheProfilerGives) {
             (std::vector<std::string_view>{"Python GC", "torch.save", "wait for the next batch", kEvaluationName}));
 }
 
+TEST_F(AgentReader, WorkBesideTheTrainingHasItsCallsAndWhetherStepsWaitForIt) {
+  RingFile file(0);
+  file.AddText(1, "images: Image.save");
+  file.AddText(2, "train.py:12");
+  for (const uint16_t flags : {uint16_t{0}, wire::kInThread}) {
+    wire::RingRecord& record = file.Add(RecordKind::kBeside, kAgentStart + 1'000 + flags, 900);
+    record.a = 1, record.y = 2, record.value = 3, record.x = 500, record.flags = flags;
+    file.Add(RecordKind::kSave, kAgentStart + 3'000 + flags, 100).flags = flags;
+  }
+  const Trace trace = Read(file.Bytes());
+  EXPECT_EQ(
+      NamesOf(trace, trace.slices.name),
+      (std::vector<std::string_view>{"beside the training: images: Image.save", "in another thread: images: Image.save",
+                                     "torch.save", "in another thread: checkpoint: torch.save"}));
+  EXPECT_EQ(trace.Text(trace.slices.source_line[0]), "train.py:12");
+  ASSERT_EQ(trace.counters.size(), 4U);
+  EXPECT_EQ(trace.Text(trace.counters.name[0]), "beside the training: images: Image.save, calls");
+  EXPECT_EQ(trace.counters.value[0], 3);
+  EXPECT_EQ(trace.counters.value[1], 500);
+}
+
 TEST_F(AgentReader, ValuesOverTimeAreCounters) {
   RingFile file(0);
   wire::RingRecord& memory = file.Add(RecordKind::kMemory, kAgentStart);

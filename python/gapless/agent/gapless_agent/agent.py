@@ -54,6 +54,7 @@ class Agent(Counts):
         self.patches = Patches()
         self.ends: list[Callable[[], None]] = []  # what to do when the process ends, in order
         self.guards: list[Guard] = []
+        self.each_second: list[Callable[[], None]] = []  # what to do between two steps about once a second
         self.complaints: list[str] = []  # what was switched off, in the words of its message
         self.unsaid: list[str] = []  # of these, what the ring does not have yet
         self.write_held: Callable[[], None] = lambda: None
@@ -69,6 +70,7 @@ class Agent(Counts):
         self.place: Place | None = None
         self.step = 0
         self.cost_ns = 0
+        self.blocked_ns = 0  # that steps waited for evaluations and other work beside the training
         self.hook_calls = 0
         self.backwards = 0
         self.samples = 0

@@ -93,6 +93,7 @@ class Evaluation:
 
     def _write(self, begun: Begun, dur_ns: int) -> None:
         text = self.agent.text(begun.line)
+        self.agent.blocked_ns += dur_ns
         self.agent.emit(layout.KIND_EVALUATION, ts_ns=begun.when_ns, dur_ns=dur_ns, a=text, b=begun.step)
 
     def _trains(self, module: Any) -> bool:

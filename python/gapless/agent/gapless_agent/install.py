@@ -13,6 +13,7 @@ from typing import Any, Callable
 from . import layout
 from .agent import Agent, make_agent
 from .backward import Backward
+from .beside import Beside
 from .by_hand import ByHand
 from .commands import Commands
 from .compile_watch import CompileWatch
@@ -34,7 +35,6 @@ from .python_profile import PythonProfile
 from .recorder import Recorder
 from .rollouts import Rollouts
 from .roots import Roots
-from .saves import Saves
 from .scaler import Scalers
 from .steps import Steps
 
@@ -87,7 +87,8 @@ class Running:
         self.rollouts = Rollouts(agent, self.optimizers)
         self.parts.append(self.rollouts)
         if full:
-            self.parts += [self.device_time, self.gc_watch, Saves(agent), Evaluation(agent, self.optimizers, by_hand)]
+            self.parts += [self.device_time, self.gc_watch, Evaluation(agent, self.optimizers, by_hand)]
+            self.parts.append(Beside(agent, self.steps, self.optimizers))
         if agent.options.step_function:
             from .step_function import StepFunction  # most processes do without
 

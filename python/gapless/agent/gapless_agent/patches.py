@@ -45,11 +45,16 @@ class Patches:
     def __init__(self) -> None:
         self._made: list[tuple[Any, str, Any, Any]] = []
 
-    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-        """`owner.name` becomes `make(owner.name)` and keeps the name, the documentation and the signature that it had."""
-        before = vars(owner).get(name, _MISSING)
+    def wrap(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Any:
+        """`owner.name` becomes `make(owner.name)`, which is returned, and keeps the name, the documentation and the signature that it had."""
         original = getattr(owner, name)
         wrapper = functools.wraps(original)(unseen(make(original)))
+        self.put(owner, name, wrapper)
+        return wrapper
+
+    def put(self, owner: Any, name: str, wrapper: Any) -> None:
+        """`owner.name` becomes a wrapper that was made elsewhere."""
+        before = vars(owner).get(name, _MISSING)
         setattr(owner, name, wrapper)
         self._made.append((owner, name, before, wrapper))
 

@@ -90,6 +90,8 @@ class StepWriter:
     def _check(self, perf_ns: int) -> None:
         """Updates what changes rarely: the presence of a GPU, and the wall clock, which somebody may set anew."""
         self.check_ns = perf_ns + CHECK_NS
+        for act in self.agent.each_second:
+            act()
         if self.agent.torch.cuda.is_initialized():
             self.agent.attention = True
         before = perf_counter_ns()

@@ -88,6 +88,20 @@ void Rows::AddCompile(const RingRecord& record) {
   AddSlice(record, StrCat(record.value == kCompiledAgain ? kCompiledAgainName : "", text, kCompileSuffix));
 }
 
+void Rows::AddSave(const RingRecord& record) {
+  const std::string& line = Text(wire::WholeOf(record.y));
+  if ((record.flags & wire::kInThread) == 0) return AddSlice(record, kSaveName, line);
+  AddSlice(record, StrCat(kInThreadName, "checkpoint: ", kSaveName), line);
+}
+
+// A slice stands for all calls that the record adds up; their number and the longest are counters of the same name.
+void Rows::AddBeside(const RingRecord& record) {
+  const std::string name = StrCat((record.flags & wire::kInThread) != 0 ? kInThreadName : kBesideName, Text(record.a));
+  AddCounter(record, StrCat(name, kCallsSuffix), "", record.value);
+  AddCounter(record, StrCat(name, kLongestSuffix), "ns", record.x);
+  AddSlice(record, name, Text(wire::WholeOf(record.y)));
+}
+
 const std::string& Rows::LineOfLoader(int64_t loader) const {
   const auto line = loader_lines_.find(loader);
   return Text(line == loader_lines_.end() ? 0 : line->second);
@@ -145,7 +159,8 @@ void Rows::Add(const RingRecord& record) {
       AddCounter(record, kEnvironmentStepsName, "", static_cast<double>(record.b));
       AddCounter(record, kEnvironmentTimeName, "ns", record.x);
       return AddSlice(record, kRolloutName);
-    case RecordKind::kSave: return AddSlice(record, kSaveName, Text(wire::WholeOf(record.y)));
+    case RecordKind::kSave: return AddSave(record);
+    case RecordKind::kBeside: return AddBeside(record);
     case RecordKind::kEvaluation: return AddSlice(record, kEvaluationName, Text(record.a));
     case RecordKind::kMemory:
       AddCounter(record, "allocated memory", "bytes", record.x, true);

@@ -26,6 +26,8 @@ class Rows {
   void AddStep(const wire::RingRecord& record);
   // `line`: "file:line" of the user's code that made the call; "": not known.
   void AddSlice(const wire::RingRecord& record, std::string_view name, std::string_view line = {});
+  void AddSave(const wire::RingRecord& record);
+  void AddBeside(const wire::RingRecord& record);
   void AddCompile(const wire::RingRecord& record);
   void AddCounter(const wire::RingRecord& record, std::string_view name, std::string_view unit, double value,
                   bool of_device = false);
