@@ -6,6 +6,7 @@
 
 #include "analyses/rows/loader_work.h"
 #include "base/strings.h"
+#include "diagnose/evidence.h"
 
 namespace gapless::internal {
 namespace {
@@ -21,11 +22,8 @@ struct Cure {
 };
 
 constexpr Cure kCures[] = {
-    {"decode", "decoding",
-     "decode faster: torchvision.io.decode_image or PyTurboJPEG instead of PIL, or store the samples decoded and "
-     "resized "
-     "once",
-     "image = torchvision.io.decode_image(torchvision.io.read_file(path))", "hours"},
+    {"decode", "decoding", "store the samples decoded and resized once, or decode them with a faster library", "",
+     "hours"},
     {"read", "reading files",
      "read faster: keep the data set in memory (/dev/shm) or on a local disk, and pack small files into a few large "
      "ones "
@@ -36,6 +34,17 @@ constexpr Cure kCures[] = {
     {"collate", "collating", "store samples as tensors of one size, so that collating a batch is a single copy", "",
      "hours"},
 };
+// What is faster than a decoder depends on which one it is.
+constexpr Cure kDecodeWithPil = {"decode", "decoding",
+                                 "decode faster: torchvision.io.decode_image or PyTurboJPEG instead of PIL, or store "
+                                 "the samples decoded and resized "
+                                 "once",
+                                 "image = torchvision.io.decode_image(torchvision.io.read_file(path))", "hours"};
+constexpr Cure kDecodeWithOpenCv = {"decode", "decoding",
+                                    "let OpenCV decode at half or a quarter of the size where the samples are made "
+                                    "smaller anyway, or store them decoded "
+                                    "and resized once",
+                                    "image = cv2.imread(path, cv2.IMREAD_REDUCED_COLOR_2)", "hours"};
 constexpr Cure kTransformOnHost = {
     "transform", "transforming",
     "make transforms cheaper: torchvision.transforms.v2 on uint8 tensors, resized once before the training",
@@ -46,8 +55,10 @@ constexpr Cure kTransformOnGpu = {
     "loader",
     "batch = gpu_transforms(batch.to(device, non_blocking=True))  # v2.Compose([...]) of whole batches", "hours"};
 
-const Cure* CureOf(std::string_view kind, bool has_gpu) {
+const Cure* CureOf(std::string_view kind, std::string_view library, bool has_gpu) {
   if (kind == kTransformOnHost.kind) return has_gpu ? &kTransformOnGpu : &kTransformOnHost;
+  if (kind == "decode" && library == "PIL") return &kDecodeWithPil;
+  if (kind == "decode" && library == "OpenCV") return &kDecodeWithOpenCv;
   for (const Cure& cure : kCures)
     if (cure.kind == kind) return &cure;
   return nullptr;
@@ -59,13 +70,15 @@ void AddLoaderWork(Tables& tables, bool has_gpu, Bottleneck& found) {
   const auto work = tables.Get<LoaderWorkRows>();
   std::string shares;
   for (size_t row = 0; row < work.rows() && work.Int(row, "trace") == work.Int(0, "trace"); ++row) {
-    const Cure* const cure = CureOf(work.Text(row, "kind"), has_gpu);
+    const std::string library = TextOr(work, row, "library", "");
+    const Cure* const cure = CureOf(work.Text(row, "kind"), library, has_gpu);
     if (cure == nullptr) continue;
     const double share = work.Real(row, "share");
-    shares += StrCat(shares.empty() ? "" : ", ", cure->words, " ", FormatPercent(share));
+    const std::string words = library.empty() ? std::string(cure->words) : StrCat(cure->words, " with ", library);
+    shares += StrCat(shares.empty() ? "" : ", ", words, " ", FormatPercent(share));
     if (share < kLoaderWorkShare) continue;
     found.recommendations.push_back(
-        {StrCat(cure->words, " takes ", FormatPercent(share), " of the loader's time: ", cure->text), "",
+        {StrCat(words, " takes ", FormatPercent(share), " of the loader's time: ", cure->text), "",
          std::string(cure->code), std::string(cure->effort)});
   }
   if (!shares.empty())

@@ -34,6 +34,21 @@ TEST(LoaderWork, GivesSelfTimeToTheKindOfTheNameOrOfTheParent) {
   EXPECT_EQ(table.Int(2, "self_ns"), 100);
 }
 
+TEST(LoaderWork, NamesTheLibraryWithMostOfTheTime) {
+  HandMade trace;
+  trace.Step(0, 0, 1000).Loader(0, 500);
+  trace.Python("<built-in function imread>", 0, 200, "");
+  trace.Python("PIL/ImageFile.py(210): load", 200, 300, "");
+  trace.Python("<built-in function open>", 300, 350, "");
+  Analysed run(trace);
+  const auto table = run["loader_work"];
+  ASSERT_GE(table.rows(), 2U);
+  EXPECT_EQ(table.Text(0, "kind"), "decode");
+  EXPECT_EQ(table.Text(0, "library"), "OpenCV");
+  EXPECT_EQ(table.Int(0, "self_ns"), 300);
+  for (size_t row = 1; row < table.rows(); ++row) EXPECT_TRUE(table.IsNull(row, "library"));
+}
+
 TEST(LoaderWork, HasNoRowsWhereNoFunctionIsKnown) {
   HandMade trace;
   trace.Step(0, 0, 1000).Loader(0, 400).Operator("aten::stack", 100, 200);

@@ -15,6 +15,7 @@ struct LoaderWorkRows : TypedRows<LoaderWorkRows> {
       {"kind", kText, "", "read, decode, transform, tokenize, collate or other"},
       {"self_ns", kInt, "ns", "time inside the loader spent on it, without what it calls of other kinds"},
       {"share", kReal, "share", "of the time inside the loader"},
+      {"library", kText, "", "the library with most of that time; NULL: the functions name none"},
       {"function", kText, "", "the function with most of that time, as recorded"},
   };
 };
