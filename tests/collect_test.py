@@ -230,6 +230,17 @@ class Survives(Case):
             done.stderr,
             r"overhead: the agent took [\d.]+ % of the steps' time; recorded steps took [\d.]+× as long as the others",
         )
+        self.assertRegex(
+            done.stderr, r"recording cost [\d.]+ (ms|s), [\d.]+ % of the run: .*[\d.]+ .?s to write its file"
+        )
+
+    def test_what_recording_cost_adds_up(self) -> None:
+        done = self.gapless("profile", "--json", "--", PYTHON, self.script("for _ in range(40): step()"))
+        cost = json.loads(done.stdout)["recording_cost"]
+        parts = ("agent_ns", "start_ns", "slow_steps_ns", "stop_ns", "export_ns", "end_ns", "python_ns")
+        self.assertEqual(cost["total_ns"], sum(cost[part] for part in parts))
+        self.assertGreater(min(cost["start_ns"], cost["stop_ns"], cost["export_ns"]), 0)
+        self.assertTrue(0 < cost["share"] <= 1, cost)
 
     def test_it_says_why_nothing_was_recorded(self) -> None:
         """Not that the steps were too few where they were not."""

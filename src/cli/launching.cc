@@ -22,6 +22,27 @@
 namespace gapless::internal {
 namespace documents {
 
+// What recording cost the process that it cost most.
+struct RecordingCost {
+  int64_t total_ns = 0;
+  double share = 0;
+  int64_t agent_ns = 0, start_ns = 0;
+  std::optional<int64_t> slow_steps_ns{};
+  int64_t stop_ns = 0, export_ns = 0, end_ns = 0, python_ns = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&RecordingCost::total_ns>("total_ns", "ns", "all of it: the parts below"),
+      Field<&RecordingCost::share>("share", "", "fraction of the steps' time and the end of the program"),
+      Field<&RecordingCost::agent_ns>("agent_ns", "ns", "hooks of the agent"),
+      Field<&RecordingCost::start_ns>("start_ns", "ns", "starting the profiler"),
+      Field<&RecordingCost::slow_steps_ns>("slow_steps_ns", "ns",
+                                           "recorded steps beyond the median of the others; missing: not known"),
+      Field<&RecordingCost::stop_ns>("stop_ns", "ns", "stopping it"),
+      Field<&RecordingCost::export_ns>("export_ns", "ns", "writing what it kept"),
+      Field<&RecordingCost::end_ns>("end_ns", "ns", "the end of the program waited for the files"),
+      Field<&RecordingCost::python_ns>("python_ns", "ns", "tracing of Python calls or lines that --python asks for"),
+  };
+};
+
 // The document of a run. What the agent cost is absent if no step was seen.
 struct Launch {
   std::string run{};
@@ -31,6 +52,7 @@ struct Launch {
   std::optional<int64_t> agent_cost_per_step_ns{};
   std::optional<double> agent_share{};
   double recorded_step_slowdown = 0;
+  std::optional<RecordingCost> recording_cost{};
   std::vector<std::string> recordings{}, incomplete{};
   static constexpr FieldInfo kFields[] = {
       Field<&Launch::run>("run", "", "folder of the run"),
@@ -42,6 +64,8 @@ struct Launch {
       Field<&Launch::agent_share>("agent_share", "", "fraction of the steps' time that the agent took"),
       Field<&Launch::recorded_step_slowdown>("recorded_step_slowdown", "ratio",
                                              "recorded step / other step, medians; missing: not known", kUnlessEmpty),
+      Field<&Launch::recording_cost>("recording_cost", "",
+                                     "what recording cost the run; missing: nothing was recorded"),
       Field<&Launch::recordings>("recordings", "", "files with recorded steps"),
       Field<&Launch::incomplete>("incomplete", "", "what is missing in the record", kUnlessEmpty),
   };
@@ -62,10 +86,11 @@ struct Seen {
   uint64_t steps = 0;
   size_t ranks = 0, recordings = 0;
   int64_t agent_cost_ns = 0;
-  double agent_share = 0;    // share of step time, in the process with the highest agent cost
-  double slowdown = 0;       // median recorded step over the median of the others; 0: not known
-  std::string unrecorded{};  // the agent's reason why a recording came to nothing
-  int64_t recorded_ns = 0;   // the median recorded step of the process that was slowed down most
+  double agent_share = 0;                          // share of step time, in the process with the highest agent cost
+  double slowdown = 0;                             // median recorded step over the median of the others; 0: not known
+  std::string unrecorded{};                        // the agent's reason why a recording came to nothing
+  int64_t recorded_ns = 0;                         // the median recorded step of the process that was slowed down most
+  std::optional<documents::RecordingCost> cost{};  // of the process that recording cost most
 };
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median
@@ -76,6 +101,48 @@ void TakeSlowdown(const AgentProcess& process, Seen& seen) {
   const int64_t recorded_ns = process.recorded_steps.Quantile(0.5), other_ns = process.other_steps.Quantile(0.5);
   const double slowdown = other_ns > 0 ? static_cast<double>(recorded_ns) / static_cast<double>(other_ns) : 0;
   if (slowdown > seen.slowdown) seen.slowdown = slowdown, seen.recorded_ns = recorded_ns;
+}
+
+// Keeps the process that recording cost most, in parts of its time.
+void TakeCost(const AgentProcess& process, Seen& seen) {
+  if (!process.recording_cost.recorded()) return;
+  const RecordingParts parts = process.recording_cost.Parts(static_cast<int64_t>(process.ring.header().cost_ns));
+  const int64_t run_ns = wire::SumOf(process.steps_ns, parts.end_ns), total_ns = parts.Total();
+  if (run_ns <= 0 || (seen.cost && seen.cost->total_ns >= total_ns)) return;
+  seen.cost = {.total_ns = total_ns,
+               .share = std::min(1.0, static_cast<double>(total_ns) / static_cast<double>(run_ns)),
+               .agent_ns = parts.agent_ns,
+               .start_ns = parts.start_ns,
+               .slow_steps_ns = parts.slow_steps_ns,
+               .stop_ns = parts.stop_ns,
+               .export_ns = parts.export_ns,
+               .end_ns = parts.end_ns,
+               .python_ns = parts.python_ns};
+}
+
+// "recording cost 1.24 s, 38 % of the run: 310 ms to start the profiler, 640 ms to write its file, …"; the largest part
+// comes first, and parts of less than a hundredth are left out.
+std::string CostText(const documents::RecordingCost& cost) {
+  std::vector<std::pair<int64_t, std::string_view>> parts = {
+      {cost.agent_ns, "in hooks of the agent"},
+      {cost.start_ns, "to start the profiler"},
+      {cost.slow_steps_ns.value_or(0), "more in the recorded steps"},
+      {cost.stop_ns, "to stop it"},
+      {cost.export_ns, "to write its file"},
+      {cost.end_ns, "at the end, waiting for files"},
+      {cost.python_ns, "to trace Python"}};
+  std::ranges::stable_sort(parts, std::ranges::greater(), [](const auto& part) { return part.first; });
+  std::string text =
+      StrCat("recording cost ", FormatDuration(cost.total_ns), ", ", FormatPercent(cost.share), " of the run");
+  std::string_view before = ": ";
+  for (const auto& [ns, what] : parts) {
+    if (ns < cost.total_ns / 100 || ns == 0) continue;
+    text += StrCat(before, FormatDuration(ns), ' ', what);
+    before = ", ";
+  }
+  if (!cost.slow_steps_ns)
+    text += "; how much longer the recorded steps took is not known, for there are too few others";
+  return text;
 }
 
 // "overhead: the agent took 0.31 % of the steps' time; recorded steps took 1.8× as long as the others".
@@ -106,6 +173,7 @@ Seen Count(const LaunchResult& result) {
       seen.agent_share =
           std::max(seen.agent_share, static_cast<double>(header.cost_ns) / static_cast<double>(process->steps_ns));
     TakeSlowdown(*process, seen);
+    TakeCost(*process, seen);
   }
   seen.ranks = folders.size();
   return seen;
@@ -151,6 +219,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::str
   if (seen.recordings > 0) text += StrCat(", ", seen.recordings, seen.recordings == 1 ? " recording" : " recordings");
   Say(text);
   Say(OverheadText(seen));
+  if (seen.cost) Say(CostText(*seen.cost));
   if (plan.agent.record && seen.recordings == 0) Say(WhyNothingWasRecorded(seen, plan));
   Say(StrCat("next: gapless analyze ", result.folder));
 }
@@ -167,6 +236,7 @@ std::string ResultJson(const LaunchResult& result, std::string_view command) {
                              .incomplete = result.manifest.incomplete};
   if (seen.steps > 0) document.agent_cost_per_step_ns = seen.agent_cost_ns;
   if (seen.steps > 0) document.agent_share = seen.agent_share;
+  document.recording_cost = seen.cost;
   for (const auto& process : result.processes)
     for (const std::string& file : process->recordings)
       document.recordings.push_back(StrCat(process->folder, "/", file));

@@ -70,6 +70,7 @@ void NoteStep(AgentProcess& process, const wire::RingRecord& record) {
 
 void Note(AgentProcess& process, const wire::RingRecord& record) {
   process.texts.Add(record);
+  process.recording_cost.Add(record);
   if (record.kind == wire::RecordKind::kStep) NoteStep(process, record);
   constexpr int kFileWritten = 4, kNotRecorded = 5, kWarning = 1;
   if (record.kind == wire::RecordKind::kRecorder && record.value == kFileWritten)

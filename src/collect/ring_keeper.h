@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collect/private_files.h"
+#include "collect/recording_account.h"
 #include "collect/ring.h"
 #include "collect/step_account.h"
 
@@ -38,6 +39,7 @@ struct AgentProcess {
   bool trains = false;                    // a step was seen that was more than a call of a model
   // Durations of the steps that the profiler recorded, and of the others but the first and those behind a recording.
   StepHistory recorded_steps{}, other_steps{};
+  RecordingAccount recording_cost{};
   bool ended = false;
 };
 

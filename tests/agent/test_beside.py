@@ -177,3 +177,20 @@ class Beside(AgentTest):
         watched = self.train(text)
         plain = self.execute(self.folder / "train.py", agent=False)
         self.assertEqual(watched.out, plain.out)
+
+    def test_a_window_goes_on_behind_an_evaluation(self) -> None:
+        done = self.train(
+            """
+    for number in range(20):
+        step()
+        if number == 3:
+            net.eval(); time.sleep(0.05); net.train()
+""",
+            recorded=True,
+        )
+        ring = done.ring()
+        said = [ring.text(message.a) for message in ring.of("message")]
+        self.assertEqual(len(said), 1)
+        self.assertIn("analysed of the recorded steps: steps 5 to 7; step 4 has an evaluation", said[0])
+        costs = {record.flags for record in ring.of("recorder") if record.value == layout.RECORDER_COST}
+        self.assertEqual(costs, {layout.COST_START, layout.COST_STOP, layout.COST_EXPORT, layout.COST_END})

@@ -15,6 +15,7 @@ from gzip import GzipFile
 from typing import IO, Any
 
 _ID = re.compile(rb'"Python id": (\d+)')
+_STEP = re.compile(rb'"ProfilerStep#(\d+)"')
 _KINDS = ("PyCall", "PyCCall")
 BLOCK = 1 << 20  # bytes of the file that are worked on at once
 
@@ -43,12 +44,18 @@ def calls_of(profiler: Any) -> list[bytes]:
     return [text for _, text in found]
 
 
-def copy_with_calls(source: IO[bytes], target: GzipFile, calls: list[bytes]) -> None:
-    """Copies the profiler's file, with `calls` added to it."""
+def copy_changed(source: IO[bytes], target: GzipFile, calls: list[bytes], left_out: list[int]) -> None:
+    """Copies the profiler's file, with `calls` added to it, and the marks of the steps `left_out` called otherwise."""
 
     def with_call(match: re.Match[bytes]) -> bytes:
         number = int(match.group(1))
         return b'"CallFrom": %s, %s' % (calls[number - 1], match.group()) if 0 < number <= len(calls) else match.group()
 
+    def with_name(match: re.Match[bytes]) -> bytes:
+        number = int(match.group(1))
+        return b'"Step %d, left out"' % number if number in left_out else match.group()
+
     while lines := source.readlines(BLOCK):
-        target.write(_ID.sub(with_call, b"".join(lines)))
+        text = b"".join(lines)
+        text = _ID.sub(with_call, text) if calls else text
+        target.write(_STEP.sub(with_name, text) if left_out else text)

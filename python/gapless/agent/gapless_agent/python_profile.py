@@ -3,11 +3,15 @@
 
 Four kinds, one file each: `sampler` (stacks at a fixed rate, cheap), `call_profile` (cProfile), `line_profile` (time per line of the
 program's own files) and `allocations` (tracemalloc). Each answers with the tables of `host_file`.
+
+Counting calls and lines makes Python code several times slower, and after some seconds it tells nothing new: it ends by itself once it has
+cost MOST_COST_NS and MOST_SHARE of the time since it began.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 from . import host_file, layout
@@ -17,6 +21,9 @@ from .call_profile import CallProfile
 from .line_profile import LineProfile
 from .sampler import Sampler, why_not
 
+MOST_COST_NS = 10_000_000_000
+MOST_SHARE = 1 / 3
+
 
 class PythonProfile:
     def __init__(self, agent: Agent) -> None:
@@ -25,6 +32,7 @@ class PythonProfile:
         self.sampler: Sampler | None = None
         self.other: Any = None
         self.ordered = 0
+        self.check_ns = 0  # when the cost is looked at next
 
     def install(self) -> None:
         kinds: dict[str, Any] = {"cprofile": CallProfile, "lines": LineProfile, "tracemalloc": Allocations}
@@ -39,6 +47,8 @@ class PythonProfile:
             reason = self.other.start()
             if reason:
                 self.other = None
+            elif name in ("cprofile", "lines"):
+                self.agent.each_second.append(self.check_cost)
         elif name:
             self.agent.message(layout.WARNING, f"there is no Python profile {name!r}")
         if reason:
@@ -51,6 +61,38 @@ class PythonProfile:
         self.sampler = None
         if self.other is not None:
             self.other.restart()
+
+    def check_cost(self) -> None:
+        """Between two steps, about once a second; later ever less often, for cProfile takes some time to say it."""
+        if self.other is None or not self.guard.on or self.agent.thread() != self.agent.main_thread:
+            return
+        now = time.time_ns()
+        if now < self.check_ns:
+            return
+        try:
+            cost_ns, since_ns = self.other.cost_ns(), now - self.other.started
+            self.check_ns = now + since_ns // 10
+            if cost_ns >= MOST_COST_NS and cost_ns >= MOST_SHARE * since_ns:
+                self._stop_other(cost_ns, since_ns)
+        except Exception as error:
+            self.guard.failed(error)
+
+    def _stop_other(self, cost_ns: int, since_ns: int) -> None:
+        self.agent.message(
+            layout.WARNING,
+            f"the Python profile ({self.agent.options.python}) ended after {since_ns / 1e9:.0f} s: it had cost about "
+            f"{cost_ns / 1e9:.0f} s, and what it saw until then is in the run",
+        )
+        self._write_other()
+
+    def _write_other(self) -> None:
+        other, self.other = self.other, None
+        if self.agent.ring is not None and isinstance(other, (CallProfile, LineProfile)):
+            self.agent.emit(
+                layout.KIND_RECORDER, value=layout.RECORDER_COST, flags=layout.COST_PYTHON, dur_ns=other.cost_ns(),
+                b=self.agent.step,
+            )  # fmt: skip
+        self._write(other.tables(), "")
 
     def start_in_worker(self) -> None:
         if self.agent.options.python == "sample" and self.sampler is None and not why_not():
@@ -84,7 +126,7 @@ class PythonProfile:
             self.sampler.stop()
             self._write(self.sampler.tables(), "")
         if self.other is not None:
-            self._write(self.other.tables(), "")
+            self._write_other()
 
     def _write(self, tables: dict[str, Any], suffix: str) -> None:
         """Only in processes that have something to say: not in every child that happens to import torch."""

@@ -13,6 +13,9 @@ and earlier windows have is kept, and the owner stops the profiler when it ends.
 recorded without Python stacks: a process that ends while these are recorded ends with signal 11, too.
 
 The file gets its name when it is complete. It is compressed in a thread: training goes on meanwhile.
+
+A step with an evaluation, a checkpoint or the like in it is no step as the others are. Where most of the window has none, the window goes
+on behind it, and only the longest stretch without any is marked as steps: `clean_steps.py`. What all this holds the program up is reported.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
-from .call_lines import BLOCK, calls_of, copy_with_calls, has_calls
+from .call_lines import BLOCK, calls_of, copy_changed, has_calls
+from .clean_steps import CleanSteps
 from .own_files import check_json, make_file, remove
 from .patches import hide
 
@@ -73,7 +77,7 @@ class Recorder:
         self.users = False
         self.keeps = False
         self.ending = False
-        self.marked = 0  # steps that the open window has
+        self.seen = CleanSteps(0)  # the steps that the open window has
         self.again = 0  # windows that were opened again
         self.windows = record.repeat if record.on and self.agent.options.full else 0
         self._schedule(record.wait, record.warmup, record.active)
@@ -184,7 +188,7 @@ class Recorder:
     def _schedule(self, prepare_at: int, warmup: int, active: int) -> None:
         """The next window: prepared before step `prepare_at`, it keeps `active` steps of its thread after the warm-up."""
         self.prepare_at, self.start_at, self.active = prepare_at, prepare_at + warmup, active
-        self.marked = 0
+        self.seen = CleanSteps(active)
 
     def order(self, step: int, active: int, warmup: int) -> tuple[int, str]:
         """A window from step `step` on, outside of the schedule."""
@@ -207,13 +211,21 @@ class Recorder:
         self._advance(step)
         self.agent.cost_ns -= time.perf_counter_ns() - entered
 
+    def _paid(self, part: int, since_ns: int) -> None:
+        """The program was held up since then."""
+        self.agent.emit(
+            layout.KIND_RECORDER, value=layout.RECORDER_COST, flags=part, dur_ns=time.perf_counter_ns() - since_ns, b=self.agent.step
+        )  # fmt: skip
+
     def _advance(self, step: int) -> None:
         if self.profiler is not None and not self._is_mine():
             return
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None
-        if self.profiler is not None and self.marked >= self.active:
+        if self.keeps:
+            self.seen.ended(self.agent.clock(), self.agent.blocked_ns)
+        if self.profiler is not None and (self.seen.complete() or self.active == 0):
             self._close()
             if self.ending:  # Python ends this thread at once: better here than in PyTorch's code, which that aborts
                 time.sleep(_LAST_REST_S)
@@ -221,14 +233,21 @@ class Recorder:
             self._schedule(step + record.wait, record.warmup, record.active)
         if self.windows > 0 and self.profiler is None and step >= self.prepare_at:
             self.windows -= 1
+            begun = time.perf_counter_ns()
             self._prepare()
+            if self.profiler is None:
+                return
+            self._paid(layout.COST_START, begun)
         if self.profiler is None:
             return
         if not self.keeps and step >= self.start_at:
+            begun = time.perf_counter_ns()
             self.profiler.start_trace()
             self.keeps = True
+            self._paid(layout.COST_START, begun)
             self._say(layout.RECORDER_KEEPS)
-        self.marked += self.keeps
+        if self.keeps:
+            self.seen.begins(step, self.agent.clock(), self.agent.blocked_ns)
         self.mark = self.agent.torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
         self.mark.__enter__()
 
@@ -298,13 +317,24 @@ class Recorder:
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None
+        begun = time.perf_counter_ns()
         self._stop(profiler, keeps)
         self._say(layout.RECORDER_OFF)
+        self._paid(layout.COST_STOP, begun)
         if keeps:
-            self._export(profiler)
+            begun = time.perf_counter_ns()
+            self._export(profiler, self._left_out())
+            self._paid(layout.COST_EXPORT, begun)
         self.closed.set()
 
-    def _export(self, profiler: Any) -> None:
+    def _left_out(self) -> list[int]:
+        """The steps of the window that are not to be marked as steps; the run says so."""
+        steps = self.seen.left_out()
+        if steps:
+            self.agent.message(layout.WARNING, self.seen.text())
+        return steps
+
+    def _export(self, profiler: Any, left_out: list[int]) -> None:
         place = self.agent.place
         name = f"{place.worker if place else 'main'}.{time.time_ns()}.pt.trace.json"
         try:
@@ -317,7 +347,7 @@ class Recorder:
             check_json(plain)
         except (OSError, RuntimeError) as error:
             return self._lost(error, plain, plain + ".tmp")  # which torch writes first
-        arguments = (plain, name + ".gz", profiler)
+        arguments = (plain, name + ".gz", profiler, left_out)
         thread = threading.Thread(target=self._compress, args=arguments, name="gapless", daemon=True)
         try:
             thread.start()
@@ -326,7 +356,7 @@ class Recorder:
         else:
             self.files.append(thread)
 
-    def _compress(self, plain: str, name: str, profiler: Any) -> None:
+    def _compress(self, plain: str, name: str, profiler: Any, left_out: list[int]) -> None:
         try:
             calls = self._calls(plain, profiler)
             folder = os.path.dirname(plain)
@@ -336,8 +366,8 @@ class Recorder:
                 open(make_file(packed), "wb") as file,
                 gzip.GzipFile("", "wb", 3, file) as target,
             ):
-                if calls:
-                    copy_with_calls(source, target, calls)
+                if calls or left_out:
+                    copy_changed(source, target, calls, left_out)
                 else:
                     shutil.copyfileobj(source, target, BLOCK)
             os.rename(packed, os.path.join(folder, name))
@@ -380,5 +410,8 @@ class Recorder:
         """A program that ends early has what was kept so far."""
         self.ending = True
         self._close_or_leave("the thread that was recorded neither ended nor took a step before the process ended")
+        begun = time.perf_counter_ns()
         for thread in self.files:
             thread.join(60)
+        if self.files:
+            self._paid(layout.COST_END, begun)
