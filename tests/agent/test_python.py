@@ -158,3 +158,35 @@ class Python(AgentTest):
         """Python 3.11 ends with signal 11 where a stack changes while it is fetched."""
         done = self.execute(self.script(COLLECTS_WHILE_SAMPLED), AGENT, agent=False)
         self.assertEqual((done.code, done.out), (0, "lived\n"), done.err)
+
+
+class Cost(AgentTest):
+    def test_counting_ends_once_it_costs_too_much(self) -> None:
+        """The limits are lowered; what was seen until then is there, and the program is no longer traced."""
+        text = """
+    import sys, time, torch
+    profile = sys.modules["gapless_agent.python_profile"]
+    profile.MOST_COST_NS, profile.MOST_SHARE = 1_000_000, 0.0001
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    def count(): return sum(number for number in range(20000))
+    for _ in range(150):
+        optimizer.zero_grad()
+        net(torch.ones(8, 4)).square().mean().backward()
+        optimizer.step()
+        count()
+        time.sleep(0.01)
+    print(sys.gettrace(), sys.getprofile())
+"""
+        for kind, rows in (("lines", "lines"), ("cprofile", "functions")):
+            with self.subTest(kind):
+                self.setUp()
+                done = self.succeed(text, options={"python": kind, "record": {"on": False}})
+                self.assertEqual(done.out, "None None\n")
+                ring = done.ring()
+                (said,) = [ring.text(message.a) for message in ring.of("message")]
+                self.assertRegex(said, rf"^the Python profile \({kind}\) ended after \d+ s: it had cost about \d+ s")
+                (cost,) = [record for record in ring.of("recorder") if record.flags == layout.COST_PYTHON]
+                self.assertGreater(cost.dur_ns, 1_000_000)
+                (file,) = done.files("*/python-*.host.json")
+                self.assertTrue(json.loads(file.read_text())[rows])
