@@ -33,11 +33,14 @@ namespace {
 
 constexpr std::string_view kTelemetryStem = "telemetry", kTelemetryEnd = ".gts";
 
-// Returns the variables by which the command's processes find the run, load the agent, and inject the collector.
+// Returns the variables by which the command's processes find the run, load the agent, and inject the collector. The
+// agent comes before the modules of a PYTHONPATH, ours or the one that the options give.
 std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder& folder, const Entry& entry,
                                                                 const Tools& tools, const LaunchOptions& options) {
   const std::string agent = tools.folder + "/agent", injected = tools.folder + "/libgapless_inject.so";
-  const std::string path = VariableOf("PYTHONPATH");
+  std::string path = VariableOf("PYTHONPATH");
+  for (const auto& [name, value] : options.environment)
+    if (name == "PYTHONPATH") path = value;
   std::vector<std::pair<std::string, std::string>> environment = {
       {"GAPLESS_RUN", folder.PathForProcesses()},
       {"GAPLESS_LAUNCHER", StrCat(entry.launcher)},
@@ -49,7 +52,8 @@ std::vector<std::pair<std::string, std::string>> EnvironmentFor(const RunFolder&
   if (std::filesystem::exists(injected, error))
     for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
       if (VariableOf(name).empty()) environment.emplace_back(name, injected);
-  environment.insert(environment.end(), options.environment.begin(), options.environment.end());
+  for (const auto& variable : options.environment)
+    if (variable.first != "PYTHONPATH") environment.push_back(variable);
   return environment;
 }
 

@@ -7,51 +7,17 @@
 #include "trial/checkout.h"
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
 #include <filesystem>
-#include <thread>
 
 #include "base/redact.h"
-#include "base/stop_signal.h"
 #include "base/strings.h"
-#include "collect/child.h"
 #include "collect/files.h"
+#include "trial/captured.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxText = size_t{1} << 26, kErrorTail = 2000;
-constexpr auto kPoll = std::chrono::milliseconds(5);
-
-// An Outcome is the exit status and output of a program that ended, without the last line ends.
-struct Outcome {
-  int status = 0;
-  std::string text;
-};
-
-// Runs it to its end; what it prints goes into a file, so that nothing can fill a pipe.
-Result<Outcome> RunCaptured(const std::vector<std::string>& argv, const std::string& folder) {
-  const auto folder_for_output = TemporaryFolder::Make();
-  if (!folder_for_output) return Unexpected{folder_for_output.error()};
-  const std::string path = StrCat(folder_for_output->path(), "/output");
-  int failure = 0;
-  ChildOptions options{.argv = argv, .environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"GIT_OPTIONAL_LOCKS", "0"}}};
-  options.output_path = path;
-  options.working_folder = folder;
-  options.ends_with_us = true;
-  ::sigprocmask(SIG_SETMASK, nullptr, &options.mask);
-  auto child = Child::Start(options, &failure);
-  if (!child) return Unexpected{child.error()};
-  while (!child->Ended()) {
-    std::this_thread::sleep_for(kPoll);
-    if (StopSignal() != 0) child->End(StopSignal());
-  }
-  if (StopSignal() != 0) return Fail(ErrorCode::kInterrupted, "interrupted");
-  Outcome outcome{*child->Ended(), ContentOf(path, kMaxText)};
-  while (!outcome.text.empty() && outcome.text.back() == '\n') outcome.text.pop_back();
-  return outcome;
-}
 
 // git does not share the objects of a shallow repository with a clone of it: what a clone of one would lack is named by
 // hand.
