@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "trace/own_code.h"
 #include "trace/trace.h"
 
 namespace gapless::internal {
@@ -10,9 +11,9 @@ namespace gapless::internal {
 // Returns true if the file is of the user's program: neither of a library nor built in.
 inline bool IsUsersFile(std::string_view file) {
   if (file.empty() || file.front() == '<') return false;
-  for (const std::string_view part : {"site-packages/", "dist-packages/", "/lib/python", "gapless_agent/"})
+  for (const std::string_view part : {"site-packages/", "dist-packages/", "/lib/python"})
     if (file.find(part) != file.npos) return false;
-  return true;
+  return !IsOfGapless(file);
 }
 
 // Returns how the Python code was profiled: "sample", "cprofile", "lines" or "tracemalloc"; empty where it was not.

@@ -62,7 +62,8 @@ enum class RecordKind : uint16_t {
   kParity,
   kRollout,
   kEvaluation,
-  kBeside
+  kBeside,
+  kMade
 };
 
 struct RingRecord {

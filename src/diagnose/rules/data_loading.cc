@@ -17,6 +17,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/loader_work_advice.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/thresholds.h"
@@ -100,6 +101,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (share < kDataLoadingShare) return std::vector<Bottleneck>{};
   Loader loader = MainLoader(tables.Get<DataLoadingRows>(), ledger);
   if (loader.line.empty()) loader.line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
+  loader.line = MadeOr(LineOfLoader(tables.run(), loader.line), loader.line);
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the GPU waits ", ledger.CostText(stake), " for the next batch");

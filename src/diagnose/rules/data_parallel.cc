@@ -12,6 +12,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
@@ -66,7 +67,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const int64_t at_stake_ns = stake.idle_ns + stake.moving_ns;
   const double share = ledger.Share(at_stake_ns);
   if (stake.rows.empty() || share < kExposedCommunicationShare) return std::vector<Bottleneck>{};
-  const std::string line = TextOr(events, stake.rows[0], "source_line", "");
+  const std::string line =
+      MadeOr(LineOfMade(tables.run(), "DataParallel"), TextOr(events, stake.rows[0], "source_line", ""));
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "launch_bound";

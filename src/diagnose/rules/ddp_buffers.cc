@@ -15,7 +15,9 @@
 #include "analyses/rows/host_events.h"
 #include "analyses/rows/host_time.h"
 #include "base/strings.h"
+#include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 
 namespace gapless::internal {
@@ -52,12 +54,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " of the time the GPU is idle while the host packs the model's buffers into flat tensors "
                              "and back: DistributedDataParallel broadcasts them in every forward pass.");
   found.evidence = EventEvidence(events, sum.rows);
+  const std::string line = InLine(LineOfMade(tables.run(), "DistributedDataParallel"));
   found.recommendations = {
-      {"do not broadcast buffers: each rank then keeps the statistics of its own batches, and those of rank 0 are "
-       "saved",
+      {StrCat("do not broadcast buffers: each rank then keeps the statistics of its own batches, and those of rank 0 "
+              "are saved",
+              line),
        "", "model = DDP(model, broadcast_buffers=False)", "minutes"},
-      {"or, where batches are small, normalise over all ranks: the statistics are then equal without a broadcast", "",
-       "model = DDP(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model), broadcast_buffers=False)", "minutes"}};
+      {StrCat(
+           "or, where batches are small, normalise over all ranks: the statistics are then equal without a broadcast",
+           line),
+       "", "model = DDP(torch.nn.SyncBatchNorm.convert_sync_batchnorm(model), broadcast_buffers=False)", "minutes"}};
   found.gain = GainOfIdle(ledger, sum.idle_ns, 0.9, 0.6);
   return std::vector{std::move(found)};
 }

@@ -8,6 +8,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
 #include "diagnose/loader_work_advice.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
@@ -34,6 +35,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto loading = tables.Get<DataLoadingRows>();
   std::string line = steps.First("data_line");
   if (line.empty()) line = WholeRunView(tables).Sum("data").line;  // no stacks were recorded
+  line = MadeOr(LineOfLoader(tables.run(), line), line);
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the program waits ", steps.CostText(stake), " for the next batch");

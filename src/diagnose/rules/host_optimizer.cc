@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
@@ -39,7 +40,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const double share = steps.Share(stake);
   const int64_t a_step = steps.Sum("optimizer_operators") / std::max<int64_t>(1, steps.Sum("steps"));
   if (share < kHostOptimizerShare || a_step < kHostOptimizerOperators) return std::vector<Bottleneck>{};
-  const std::string name = steps.First("optimizer"), line = steps.First("optimizer_line");
+  const std::string name = steps.First("optimizer");
+  const std::string line = MadeOr(LineOfOptimizer(tables.run(), name), steps.First("optimizer_line"));
   Bottleneck found;
   found.share_of_step = share;
   found.title = StrCat("the optimiser's loop over parameters takes ", steps.CostText(stake));

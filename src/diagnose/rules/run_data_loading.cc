@@ -9,6 +9,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/host_step_view.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
@@ -40,7 +41,8 @@ Recommendation Advise(Tables& tables, bool has_workers, const std::string& line)
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const WholeRunView run(tables);
-  const WholeRunSum waits = run.Sum("data");
+  WholeRunSum waits = run.Sum("data");
+  waits.line = MadeOr(LineOfLoader(tables.run(), waits.line), waits.line);
   const double share = run.Share(waits.total_ns);
   if (!run.knows() || share < kDataLoadingShare || IsSeenInRecording(tables)) return std::vector<Bottleneck>{};
   Bottleneck found;

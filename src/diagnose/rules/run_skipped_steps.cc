@@ -4,6 +4,8 @@
 // The gain is the time of the skipped steps: all of it goes with bfloat16, which needs no scaling (high); we expect
 // nine tenths and at least half.
 #include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
@@ -30,13 +32,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.description =
       StrCat("The gradients of ", FormatCount(skipped.calls), " steps held an infinity or NaN, so that the optimiser ",
              "did not step and their work is lost: ", run.ShareText(skipped.total_ns), ".");
+  const std::string line = LineOfMade(tables.run(), "GradScaler");
   found.evidence.push_back(
       {.text = StrCat(FormatCount(skipped.calls), " skipped steps: ", FormatDuration(skipped.total_ns)),
        .value = static_cast<double>(skipped.calls),
-       .table = "whole_run"});
+       .table = "whole_run",
+       .source = line});
   for (const size_t row : skipped.rows)
     found.evidence.push_back({.text = std::string(run.table().Text(row, "detail")), .table = "whole_run"});
-  found.recommendations.push_back({"train in bfloat16, whose range needs no loss scale", fixes::kAmp.Item("bf16"),
+  found.recommendations.push_back({StrCat("train in bfloat16, whose range needs no loss scale", InLine(line)),
+                                   fixes::kAmp.Item("bf16"),
                                    "torch.autocast(\"cuda\", dtype=torch.bfloat16)  # without GradScaler", "minutes"});
   found.recommendations.push_back(
       {"find the step whose gradients overflow: a high learning rate, a division, a logarithm", "",

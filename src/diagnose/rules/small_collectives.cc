@@ -13,6 +13,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
@@ -70,14 +71,17 @@ std::vector<Recommendation> Recommend(Tables& tables, const CollectiveGroupsRows
   bool ddp = false;
   for (size_t row = 0; row < events.rows(); ++row) ddp |= events.Text(row, "kind") == "ddp";
   const std::string_view kind = small.rows.empty() ? "" : groups.Text(small.rows[0], "kind");
+  const std::string line = InLine(LineOfMade(tables.run(), "DistributedDataParallel"));
   std::vector<Recommendation> all;
   if (kind == "broadcast" && ddp)
     all.push_back(
-        {"do not broadcast buffers in every forward pass, if no layer needs the same running statistics on all ranks",
+        {StrCat("do not broadcast buffers in every forward pass, if no layer needs the same running statistics on all "
+                "ranks",
+                line),
          "", "DDP(model, broadcast_buffers=False)", "minutes"});
   if (kind == "all_reduce" && ddp)
-    all.push_back({"reduce gradients in larger buckets", fixes::kDdpBucket.Item("50"), "DDP(model, bucket_cap_mb=50)",
-                   "minutes"});
+    all.push_back({StrCat("reduce gradients in larger buckets", line), fixes::kDdpBucket.Item("50"),
+                   "DDP(model, bucket_cap_mb=50)", "minutes"});
   all.push_back({StrCat("send one message instead of many: flatten or coalesce the ",
                         kind.empty() ? "collectives" : kind, " calls"),
                  "",

@@ -13,6 +13,7 @@
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/made_lines.h"
 #include "diagnose/optimizer_calls.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
@@ -34,9 +35,10 @@ OptimizerCalls Collect(const OptimizerStepsRows& steps, const LedgerView& ledger
   });
 }
 
-Evidence EvidenceOf(const OptimizerStepsRows& steps, const RowGroup& place, const LedgerView& ledger) {
+Evidence EvidenceOf(const Run& run, const OptimizerStepsRows& steps, const RowGroup& place, const LedgerView& ledger) {
   const size_t row = place.first();
-  const std::string line = TextOr(steps, row, "source_line", "");
+  const std::string line =
+      MadeOr(LineOfOptimizer(run, OptimizerIn(steps.Text(row, "name"))), TextOr(steps, row, "source_line", ""));
   const int64_t calls = std::max<int64_t>(1, SumOver(steps, place, "calls"));
   const int64_t busy = SumOver(steps, place, "device_ns");
   return {.text = StrCat(steps.Text(row, "name"), InLine(line), ": ",
@@ -57,20 +59,21 @@ bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
 }
 
 // PyTorch has fused kernels for some of its optimisers, lists of tensors for the others.
-Recommendation AdviceFor(const std::string& name) {
+Recommendation AdviceFor(const std::string& name, const std::string& made) {
   static constexpr std::string_view kFused[] = {"Adam", "AdamW", "SGD"};
   static constexpr std::string_view kForeach[] = {"Adadelta", "Adagrad", "Adamax",  "ASGD",
                                                   "NAdam",    "RAdam",   "RMSprop", "Rprop"};
   if (IsOneOf(name, kFused))
-    return {StrCat("update all parameters with one kernel: pass fused=True to ", name), fixes::kFusedOptimizer.Item(),
-            StrCat("optimizer = torch.optim.", name, "(params, ..., fused=True)"), "minutes"};
+    return {StrCat("update all parameters with one kernel: pass fused=True to ", name, InLine(made)),
+            fixes::kFusedOptimizer.Item(), StrCat("optimizer = torch.optim.", name, "(params, ..., fused=True)"),
+            "minutes"};
   if (IsOneOf(name, kForeach))
-    return {StrCat("update all parameters with few kernels: pass foreach=True to ", name),
+    return {StrCat("update all parameters with few kernels: pass foreach=True to ", name, InLine(made)),
             fixes::kFusedOptimizer.Item(), StrCat("optimizer = torch.optim.", name, "(params, ..., foreach=True)"),
             "minutes"};
-  return {
-      StrCat("update all parameters with few kernels: let ", name, " work on lists of tensors, or compile its step"),
-      fixes::kFusedOptimizer.Item(), "step = torch.compile(optimizer.step)", "hours"};
+  return {StrCat("update all parameters with few kernels: let ", name, " work on lists of tensors, or compile its step",
+                 InLine(made)),
+          fixes::kFusedOptimizer.Item(), "step = torch.compile(optimizer.step)", "hours"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -88,8 +91,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              " updates one parameter after the other; meanwhile the GPU idles for ",
                              FormatPercent(ledger.Share(loops.idle_ns)), " of the time meanwhile.");
   for (size_t i = 0; i < loops.places.size() && i < 3; ++i)
-    found.evidence.push_back(EvidenceOf(steps, loops.places[i], ledger));
-  found.recommendations.push_back(AdviceFor(name));
+    found.evidence.push_back(EvidenceOf(tables.run(), steps, loops.places[i], ledger));
+  found.recommendations.push_back(AdviceFor(name, LineOfOptimizer(tables.run(), name)));
   const auto idle = static_cast<double>(loops.idle_ns), busy = static_cast<double>(loops.device_ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = idle * 0.5,

@@ -82,6 +82,15 @@ TEST_F(KinetoLines, RecordedStacksAreExactWithoutPythonFunctions) {
   const std::string op =
       R"({"ph":"X","cat":"cpu_op","name":"aten::add","pid":2,"tid":2,"ts":20,"dur":5,"args":{"Call stack":"/x/site-packages/torch/optim.py(3): step;loop.py(12): <module>"}})";
   EXPECT_EQ(Place(MustRead(Wrap(op)), 0), "loop.py:12");
+  const auto behind = [&](const std::string& frames) {
+    const std::string library = "/x/site-packages/torch/optim.py(3): step;";
+    std::string other = op;
+    return std::string(Place(MustRead(Wrap(other.replace(other.find(library), library.size(), library + frames))), 0));
+  };
+  EXPECT_EQ(behind("data.py(7): <genexpr>;"), "loop.py:12") << "the line that asks for the next value";
+  EXPECT_EQ(behind("gapless/collect.py(95): _recorded;"), "loop.py:12") << "gapless itself";
+  EXPECT_EQ(behind("python/gapless/collect.py(95): _recorded;"), "loop.py:12");
+  EXPECT_EQ(behind("gapless/train.py(95): main;"), "gapless/train.py:95") << "a script in a folder of that name";
   const std::string function =
       R"(,{"ph":"X","cat":"python_function","name":"loop.py(12): <module>","pid":2,"tid":2,"ts":0,"dur":50,"args":{}})";
   EXPECT_EQ(Place(MustRead(Wrap(op + function)), 1), "<module> (loop.py)");

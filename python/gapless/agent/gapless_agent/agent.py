@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .constructors import Constructors
     from .fixing import Fixes
     from .loader_switch import LoaderSwitch
+    from .made import Made
     from .models import Models
 
 NAN = float("nan")
@@ -40,6 +41,7 @@ NO_ORDERS = [0]
 class Agent(Counts):
     # The objects that fixes work with; install.py sets them.
     fixes: Fixes
+    made: Made
     models: Models
     constructors: Constructors
     backward: Backward

@@ -71,10 +71,10 @@ class Constructors:
     def change(self, owner: Any, fix: str, transform: Transform) -> None:
         wanted = self.wanted.setdefault(owner, [])
         if not wanted:
-            self.agent.patches.wrap(owner, "__init__", lambda original: self._around(original, wanted))
+            self.agent.patches.wrap(owner, "__init__", lambda original: self._around(original, owner))
         wanted[:] = [entry for entry in wanted if entry[0] != fix] + [(fix, transform)]
 
-    def _around(self, original: Callable[..., Any], wanted: list[tuple[str, Transform]]) -> Callable[..., Any]:
+    def _around(self, original: Callable[..., Any], owner: Any) -> Callable[..., Any]:
         signature = inspect.signature(original)
 
         def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
@@ -84,7 +84,7 @@ class Constructors:
                     return
                 self.building.add(id(self_))
                 try:
-                    self._make(original, signature, wanted, self_, args, kwargs)
+                    self._make(original, signature, owner, self_, args, kwargs)
                 finally:
                     self.building.discard(id(self_))
             except BaseException as error:
@@ -95,11 +95,11 @@ class Constructors:
 
     @unseen
     def _make(
-        self, original: Callable[..., Any], signature: inspect.Signature, wanted: list[tuple[str, Transform]], made: Any,
+        self, original: Callable[..., Any], signature: inspect.Signature, owner: Any, made: Any,
         args: tuple[Any, ...], kwargs: dict[str, Any],
     ) -> None:  # fmt: skip
         fixes = self.agent.fixes
-        given, plans = self._plan(signature, wanted, made, args, kwargs)
+        given, plans = self._plan(signature, self.wanted[owner], made, args, kwargs)
         if given is None:
             original(made, *args, **kwargs)
             return
@@ -119,7 +119,7 @@ class Constructors:
             try:
                 if plan.after is not None:
                     plan.after()
-                edit = plan.edit or (edits.keywords(made, plan.values) if plan.values else None)
+                edit = plan.edit or (edits.keywords(made, owner.__name__, plan.values) if plan.values else None)
                 fixes.changed(fix, f"{type(made).__name__}: {plan.what}", edit)
             except Exception as error:
                 fixes.failed(fix, error)

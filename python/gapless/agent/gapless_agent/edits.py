@@ -8,11 +8,14 @@ edit. A place that cannot be found is left out; the change is then described in 
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
 import linecache
 import os
 import sys
 import sysconfig
-from types import FrameType
+from collections.abc import Iterable
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -38,7 +41,16 @@ def is_own(file: str) -> bool:
 def is_users(file: str) -> bool:
     if file.startswith(("<", *_LIBRARIES)) or not file:
         return False
-    return "site-packages" not in file and "dist-packages" not in file and not os.path.abspath(file).startswith(_HERE)
+    if "site-packages" in file or "dist-packages" in file or os.path.abspath(file).startswith(_HERE):
+        return False
+    return f"{os.sep}gapless{os.sep}" not in file or not _is_of_gapless(file)
+
+
+@functools.lru_cache(maxsize=256)
+def _is_of_gapless(file: str) -> bool:
+    """Returns true for a file of the Python package that is called gapless, which is no part of the user's program."""
+    above = os.path.abspath(file).rpartition(f"{os.sep}gapless{os.sep}")[0]
+    return os.path.exists(os.path.join(above, "gapless", "agent_path.py"))
 
 
 def caller(made: Any = None) -> FrameType | None:
@@ -64,11 +76,25 @@ def calling_line() -> str:
     return line_of(sys._getframe(1))
 
 
+def consuming_line() -> str:
+    """The same, outside of generators, which hand on what others ask them for: the line that asks."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (
+        frame.f_code.co_flags & inspect.CO_GENERATOR or not is_users(frame.f_code.co_filename)
+    ):
+        frame = frame.f_back
+    return line_at(frame) if frame is not None else calling_line()
+
+
 def line_of(frame: FrameType | None) -> str:
     """The same, from that frame outwards."""
     while frame is not None and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
-    return "" if frame is None else f"{shown(os.path.abspath(frame.f_code.co_filename))}:{frame.f_lineno}"
+    return "" if frame is None else line_at(frame)
+
+
+def line_at(frame: FrameType) -> str:
+    return f"{shown(os.path.abspath(frame.f_code.co_filename))}:{frame.f_lineno}"
 
 
 def shown(file: str) -> str:
@@ -151,6 +177,12 @@ def mentions(place: Place, attribute: str) -> bool:
     )
 
 
+def calls_super(place: Place) -> bool:
+    """Returns true if the statement calls a method of `super()`."""
+    here = statement(place)
+    return here is not None and any(isinstance(node, ast.Name) and node.id == "super" for node in ast.walk(here))
+
+
 def names_in(frame: FrameType, kind: type) -> dict[int, str]:
     """Returns the names of a kind's objects at that place: variables, and attributes of `self`."""
     found: dict[int, str] = {}
@@ -181,13 +213,44 @@ def call_name(frame: FrameType, made: Any) -> str:
     return kind.__name__
 
 
-def keywords(made: Any, values: dict[str, str]) -> dict[str, Any] | None:
-    """The same arguments at the place where `made` is constructed; called from inside its constructor."""
-    frame = caller(made)
-    place = place_of(frame)
-    if frame is None or place is None:
+def _is_constructor_of(frame: FrameType, made: Any) -> bool:
+    code = frame.f_code
+    return code.co_name == "__init__" and code.co_argcount > 0 and frame.f_locals.get(code.co_varnames[0]) is made
+
+
+def _takes(code: CodeType, names: Iterable[str]) -> bool:
+    """Returns true if a function has these arguments, or passes on what it does not know."""
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return bool(code.co_flags & inspect.CO_VARKEYWORDS) or all(name in own for name in names)
+
+
+def constructing(made: Any, names: Iterable[str] = ()) -> tuple[FrameType, bool] | None:
+    """The user's code that constructs `made`, and whether that is a constructor of the user's own, which hands its arguments on; none
+    when a library constructs it, or has a class in between that does not take arguments of these names. Called from inside the
+    constructor."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        inside = _is_constructor_of(frame, made)
+        if is_users(file):
+            return frame, inside
+        if not is_own(file) and not (inside and _takes(frame.f_code, names)):
+            return None
+        frame = frame.f_back
+    return None
+
+
+def keywords(made: Any, owner: str, values: dict[str, str]) -> dict[str, Any] | None:
+    """The same arguments at the place where `made` is constructed; called from inside the constructor of the class `owner`."""
+    found = constructing(made, values)
+    if found is None:
         return None
-    return {"kind": "keywords", **place._asdict(), "call": call_name(frame, made), "set": values}
+    frame, inside = found
+    place = Place(os.path.abspath(frame.f_code.co_filename), frame.f_lineno)
+    if inside and not calls_super(place):
+        return None  # `Base.__init__(self, …)`: the arguments stand elsewhere
+    call = "__init__" if inside else call_name(frame, made)
+    return {"kind": "keywords", **place._asdict(), "call": call, "of": owner, "set": values}
 
 
 def lines(kind: str, place: Place | None, *text: str, imports: tuple[str, ...] = ()) -> dict[str, Any] | None:

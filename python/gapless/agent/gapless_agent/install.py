@@ -28,6 +28,7 @@ from .gc_watch import GcWatch
 from .items import Items
 from .later import Later
 from .loader import Loaders
+from .made import Made
 from .memory import Memory
 from .models import Models
 from .optim import Optimizers
@@ -47,6 +48,7 @@ class Running:
         self.steps = Steps(agent)
         self.cuda = agent.torch.cuda
         self.later = Later(agent)
+        agent.made = Made(agent)
         self.optimizers = Optimizers(agent, self.steps)
         self.recorder = Recorder(agent)
         self.memory = Memory(agent)
@@ -67,7 +69,7 @@ class Running:
         roots = Roots(agent, self.steps, self.optimizers, agent.models)
         self.compile_watch.when_called = [roots.compiles, by_hand.compiles, self.optimizers.compiles]
         loaders = Loaders(agent, self.steps)
-        self.parts: list[Any] = [self.optimizers, loaders, roots]
+        self.parts: list[Any] = [agent.made, self.optimizers, loaders, roots]
         if agent.options.switch_loaders:
             from .loader_switch import LoaderSwitch  # most processes do without
 

@@ -56,7 +56,8 @@ TEXT_MAX_BYTES = 16384
     KIND_ROLLOUT,
     KIND_EVALUATION,
     KIND_BESIDE,
-) = range(1, 25)
+    KIND_MADE,
+) = range(1, 26)
 
 FLAG_IN_THREAD = 1  # of saves and of work beside the training: no step waits for it
 FLAG_RECORDED, FLAG_INFERENCE, FLAG_EXPLICIT, FLAG_SKIPPED, FLAG_FIRST = 1, 2, 4, 8, 16

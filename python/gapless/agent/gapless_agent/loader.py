@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import NAN, Agent
-from .edits import calling_line
+from .edits import consuming_line
 from .patches import hide
 from .steps import Steps
 
@@ -64,7 +64,9 @@ class Loaders:
             self.numbers[number] = number
             own["_gapless_loader"] = number
             agent = self.agent
-            settings, line = agent.json(settings_of(loader)), agent.text(calling_line())
+            read, about = consuming_line(), settings_of(loader)
+            about.update(line=agent.made.line_of(loader), read=read)
+            settings, line = agent.json(about), agent.text(read)
             workers = getattr(loader, "num_workers", 0)
             workers = workers if isinstance(workers, int) else 0
             agent.emit(layout.KIND_LOADER, value=workers, a=settings, b=number, x=float(line))

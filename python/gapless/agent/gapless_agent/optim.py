@@ -86,6 +86,7 @@ class Optimizers:
             self.nested.add(source)
         self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
         self.steps.source_made(source)
+        self.agent.made.note(optimizer)
         self._hook_again(type(optimizer))
         for follower in self.when_made:
             follower()
@@ -166,9 +167,11 @@ class Optimizers:
             "class": type(optimizer).__name__,
             "module": type(optimizer).__module__,
             "settings": settings,
+            "line": self.agent.made.line_of(optimizer),
         }
         about["tensors"] = tensors
         agent, threads = self.agent, float(self.agent.torch.get_num_threads())
+        agent.made.tell()
         agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=agent.json(about), b=number, x=threads)
 
 

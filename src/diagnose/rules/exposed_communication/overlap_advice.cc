@@ -9,6 +9,8 @@
 #include "analyses/rows/communication.h"
 #include "analyses/rows/host_events.h"
 #include "base/strings.h"
+#include "diagnose/evidence.h"
+#include "diagnose/made_lines.h"
 #include "fixes/names.h"
 
 namespace gapless::internal::exposed {
@@ -39,18 +41,19 @@ Recommendation OverlapAdvice(const Use& use) {
                    " with computation: start the next batch's exchange before this one's result is needed"),
             "", "", "days"};
   if (kind == "broadcast")
-    return {"do not broadcast buffers in every forward pass", "", "DDP(model, broadcast_buffers=False)", "minutes"};
+    return {StrCat("do not broadcast buffers in every forward pass", InLine(use.made)), "",
+            "DDP(model, broadcast_buffers=False)", "minutes"};
   if (kind == "all_reduce" && use.one_by_one())
     return {StrCat("reduce gradients in few large buckets while the backward pass computes, not in ",
                    FormatNumber(use.calls, 0), use.has_steps ? " calls a step" : " calls",
-                   ": DistributedDataParallel does"),
+                   ": DistributedDataParallel does", InLine(use.made)),
             fixes::kDdpBucket.Item("50"), "model = DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True)",
             "hours"};
   if (!use.trains)
     return {
         "overlap it with computation: split the batch in two, and let one half communicate while the other computes",
         "", "", "days"};
-  return {"let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view",
+  return {StrCat("let gradients leave earlier: tune bucket_cap_mb and use gradient_as_bucket_view", InLine(use.made)),
           fixes::kDdpBucket.Item("50"), "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)",
           "minutes"};
 }
@@ -58,7 +61,8 @@ Recommendation OverlapAdvice(const Use& use) {
 }  // namespace
 
 Use UseOf(Tables& tables, const LedgerView& ledger) {
-  Use use{.kind = MainKind(tables.Get<CommunicationRows>())};
+  Use use{.kind = MainKind(tables.Get<CommunicationRows>()),
+          .made = LineOfMade(tables.run(), "DistributedDataParallel")};
   const auto events = tables.Get<HostEventsRows>();
   const auto groups = tables.Get<CollectiveGroupsRows>();
   for (size_t row = 0; row < events.rows(); ++row) use.ddp |= events.Text(row, "kind") == "ddp";

@@ -18,6 +18,7 @@ namespace gapless::internal::exposed {
 // The framework features that the program was seen to use.
 struct Use {
   std::string kind;  // kind of collective with the most exposed time; "": not recorded
+  std::string made;  // line that wraps the model; "": not known
   bool ddp = false;
   bool has_steps = false;
   bool trains = false;  // it has steps or wraps its model: all-reduces are of gradients

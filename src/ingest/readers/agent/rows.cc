@@ -172,6 +172,7 @@ void Rows::Add(const RingRecord& record) {
       loader_lines_[record.b] = wire::WholeOf(record.x);
       return builder_.AddEnvironment(StrCat("loader.", record.b), Text(record.a));
     case RecordKind::kOptimizer: return builder_.AddEnvironment(StrCat("optimizer.", record.b), Text(record.a));
+    case RecordKind::kMade: return builder_.AddEnvironment(StrCat("made.", record.b), Text(record.a));
     case RecordKind::kItems: return AddLoaded(record);
     case RecordKind::kFailure: return builder_.AddEnvironment("failure", Text(record.a));
     case RecordKind::kFix: return builder_.AddEnvironment(StrCat("fix.", record.b), Text(record.a));

@@ -13,17 +13,17 @@
 #include <charconv>
 
 #include "base/strings.h"
+#include "trace/own_code.h"
 
 namespace gapless::internal::kineto {
 namespace {
 
 // Recorders write frames as "path(line): function", with the path below site-packages where it is there.
 constexpr std::string_view kLibraryParts[] = {
-    "site-packages/",   "dist-packages/", "/lib/python", "<built-in",      "<frozen",
-    "<string>",         "nn.Module: ",    "torch/",      "gapless_agent/", "numpy/",
-    "multiprocessing/", "threading.py",   "runpy.py",    "contextlib.py",  "functools.py",
-    "queue.py",         "selectors.py",   "PIL/",        "torchvision/",   "importlib",
-    "site.py",          "typing.py",      "inspect.py",  "socket.py",      "abc.py"};
+    "site-packages/", "dist-packages/", "/lib/python", "<built-in",        "<frozen",      "<string>",
+    "nn.Module: ",    "torch/",         "numpy/",      "multiprocessing/", "threading.py", "runpy.py",
+    "contextlib.py",  "functools.py",   "queue.py",    "selectors.py",     "PIL/",         "torchvision/",
+    "importlib",      "site.py",        "typing.py",   "inspect.py",       "socket.py",    "abc.py"};
 
 // Files of Python's own library, whose path recorders cut to what is below its folder. Names that programs give their
 // own files, too (profile.py, test/, trace.py), are left out.
@@ -113,6 +113,7 @@ constexpr std::string_view kStandardLibrary[] = {"_collections_abc.py",
                                                  "zipfile.py"};
 
 bool IsLibrary(std::string_view frame) {
+  if (IsOfGapless(frame)) return true;
   for (const std::string_view name : kStandardLibrary)
     if (frame.starts_with(name)) return true;
   for (const std::string_view part : kLibraryParts) {
@@ -203,15 +204,20 @@ bool WritesBackslashesAsTheyAre(std::string_view text) {
 
 }  // namespace
 
+// A generator expression runs where it is asked for its next value: that line says more.
 std::string UserLine(std::string_view frames) {
+  std::string in_generator;
   while (!frames.empty()) {
     const size_t end = frames.find(';');
-    if (const Frame frame = FrameOf(frames.substr(0, end)); !frame.file.empty())
-      return StrCat(frame.file, ':', frame.line);
+    if (const Frame frame = FrameOf(frames.substr(0, end)); !frame.file.empty()) {
+      std::string line = StrCat(frame.file, ':', frame.line);
+      if (frame.function != "<genexpr>") return line;
+      if (in_generator.empty()) in_generator = std::move(line);
+    }
     if (end == std::string_view::npos) break;
     frames.remove_prefix(end + 1);
   }
-  return {};
+  return in_generator;
 }
 
 std::string UserFunction(std::string_view name) {
