@@ -45,6 +45,15 @@ for x, y in DataLoader(Slow(), batch_size=4):
 """
 
 
+# The same in two files, below a repository's root.
+APART = {
+    "data.py": LOADING[: LOADING.index("net =")] + "def batches():\n    return DataLoader(Slow(), batch_size=4)\n",
+    "scripts/train.py": "import os, sys\nsys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))\nimport torch\n"
+    "from data import batches\n"
+    + LOADING[LOADING.index("net =") :].replace("DataLoader(Slow(), batch_size=4)", "batches()"),
+}
+
+
 class Optimize(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gapless-optimize-"))
@@ -115,6 +124,21 @@ class Repairs(Optimize):
         lines = [json.loads(line) for line in (self.folder / "out" / "journal.jsonl").read_text().splitlines()[1:]]
         measured = {line["value"]: line for line in lines if line["fix"] == "workers" and line["pairs"]}
         self.assertTrue(all(line["live"] for line in measured.values()), measured)
+
+    def test_patch_of_another_file(self) -> None:
+        """The loader is made in a module beside the script's folder: the patch says so, was tested, and applies at the root."""
+        for name, text in APART.items():
+            path = self.folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        subprocess.run(["git", "init", "--quiet"], cwd=self.folder, check=True)
+        answer = self.run_it("--only", "workers", "--budget", "360s", script=self.folder / "scripts" / "train.py")
+        self.assert_repaired(answer, "workers")
+        self.assertEqual(answer["patch_files"], ["data.py"])
+        self.assertIn("git applies it, each file compiles, it ran 5 steps", answer["patch_tested"])
+        self.assertNotIn("by_hand", answer)
+        subprocess.run(["git", "apply", self.folder / "out" / "optimized.patch"], cwd=self.folder, check=True)
+        self.assertIn("DataLoader(Slow(), batch_size=4, num_workers=", (self.folder / "data.py").read_text())
 
     def test_looping_optimizer(self) -> None:
         self.assert_repaired(

@@ -82,7 +82,7 @@ def by_hand(text: bytes, diff: bytes) -> bytes:
     """What `patch` does, without starting it: for many scripts."""
     old, at = lines_of(text), 0
     new: list[bytes] = []
-    lines = lines_of(diff)[2:]
+    lines = lines_of(diff)[3:]
     i = 0
     while i < len(lines):
         head = lines[i].split()

@@ -12,6 +12,8 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "collect/files.h"
+#include "optimize/patch/checkout_root.h"
+#include "optimize/patch_check.h"
 #include "optimize/recipe.h"
 
 namespace gapless::internal {
@@ -62,16 +64,23 @@ Recipe RecipeOf(const std::vector<std::string>& command, const Optimized& result
   return recipe;
 }
 
-// Returns the folder that the patch applies to: the current one, or that of the script where it lies elsewhere.
-std::string PatchRoot(const std::vector<Change>& changes) {
-  std::string here = Absolute(".");
-  std::string elsewhere;
-  for (const Change& change : changes) {
-    if (change.edit.file.starts_with(here + "/")) return here;
-    if (elsewhere.empty() && !change.edit.file.empty())
-      elsewhere = std::filesystem::path(change.edit.file).parent_path().string();
-  }
-  return elsewhere.empty() ? here : elsewhere;
+// Writes the patch into the handover, and tests it.
+void MakePatch(const HandoverOrder& order, const Optimized& result, const RunSample& sample, Handover& handover) {
+  std::vector<Change> changes;
+  for (const Decision& decision : result.decisions)
+    if (decision.outcome == FixOutcome::kAccepted)
+      changes.insert(changes.end(), decision.changes.begin(), decision.changes.end());
+  std::error_code error;
+  const std::string here = std::filesystem::canonical(".", error).string();
+  const std::string root = CheckoutRoot(order.command, error ? Absolute(".") : here, changes);
+  handover.patch = WritePatch(changes, root);
+  if (root != here) handover.patch_root = root;
+  CheckPatch({.root = root,
+              .request = order.request,
+              .steps = sample.source == SampleSource::kSteps ? sample.step_ns.size() : 0,
+              .run_s = static_cast<double>(sample.wall_ns) / 1e9,
+              .left_s = order.left_s},
+             handover.patch);
 }
 
 // Renames the recipe and the patch of an earlier start, which say nothing of this result.
@@ -82,20 +91,15 @@ void PutAside(const std::string& folder) {
   std::filesystem::remove(folder + "/candidate.json", error);
 }
 
-// Writes the recipe and, if the changes can be said as edits of the script, the patch. Both are readable by their owner
-// only.
-Result<void> WriteProved(const std::string& folder, const Recipe& recipe, const Optimized& result, Handover& handover) {
-  std::vector<Change> changes;
-  for (const Decision& decision : result.decisions)
-    if (decision.outcome == FixOutcome::kAccepted)
-      changes.insert(changes.end(), decision.changes.begin(), decision.changes.end());
-  const std::string root = PatchRoot(changes);
-  handover.patch = WritePatch(changes, root);
-  if (root != Absolute(".")) handover.patch_root = root;
-  handover.recipe = StrCat(folder, "/optimized.json");
+// Writes the recipe and, if the changes can be said as edits of the program, the patch. Both are readable by their
+// owner only. The recipe is there before the patch is tested.
+Result<void> WriteProved(const HandoverOrder& order, const Recipe& recipe, const Optimized& result,
+                         const RunSample& sample, Handover& handover) {
+  handover.recipe = StrCat(order.folder, "/optimized.json");
   GAPLESS_TRY(WriteRecipe(recipe, handover.recipe));
+  MakePatch(order, result, sample, handover);
   if (handover.patch.diff.empty()) return {};
-  handover.patch_file = StrCat(folder, "/optimized.patch");
+  handover.patch_file = StrCat(order.folder, "/optimized.patch");
   return WriteFileAtomically(handover.patch_file, handover.patch.diff, 0600);
 }
 
@@ -107,7 +111,7 @@ Result<Handover> HandOver(const HandoverOrder& order, const Optimized& result, c
   PutAside(order.folder);
   Handover handover;
   if (recipe.proved) {
-    GAPLESS_TRY(WriteProved(order.folder, recipe, result, handover));
+    GAPLESS_TRY(WriteProved(order, recipe, result, sample, handover));
   } else if ((order.keep_candidate && !result.accepted.empty()) || !result.ahead.empty()) {
     handover.candidate = StrCat(order.folder, "/candidate.json");
     GAPLESS_TRY(WriteRecipe(recipe, handover.candidate));

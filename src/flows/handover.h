@@ -7,6 +7,7 @@
 
 #include "optimize/patch.h"
 #include "optimize/planner.h"
+#include "trial/process_run.h"
 
 namespace gapless::internal {
 
@@ -15,6 +16,8 @@ struct HandoverOrder {
   std::string folder{};
   std::vector<std::string> command{};
   bool keep_candidate = false;  // write accepted fixes that are not proved together as candidate.json
+  RunRequest request{};         // runs the command without any fix, to try the patch
+  double left_s = 0;            // time for that
 };
 
 // Paths are empty where nothing was written.

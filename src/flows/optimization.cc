@@ -203,8 +203,13 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   done.own = std::move(orders->own);
   done.bottlenecks = std::move(job->bottlenecks);
   done.sample = std::move(job->sample);
-  auto files = HandOver({options.folder, orders->request.command, options.keep_candidate}, done.result, done.context,
-                        done.sample);
+  const double used_s = std::chrono::duration<double>(Clock::now() - orders->planner.begun).count();
+  auto files = HandOver({.folder = options.folder,
+                         .command = orders->request.command,
+                         .keep_candidate = options.keep_candidate,
+                         .request = orders->request,
+                         .left_s = options.budget_s - used_s},
+                        done.result, done.context, done.sample);
   if (!files) return Unexpected{files.error()};
   done.files = std::move(*files);
   return done;

@@ -56,6 +56,7 @@ Edit ParseEdit(const JsonValue& json) {
   edit.line = LineOf(json, "line");
   edit.last = LineOf(json, "last");
   edit.call = json.TextOf("call");
+  edit.of = json.TextOf("of");
   const JsonValue& set = json.Get("set");
   for (size_t i = 0; i < set.keys().size(); ++i)
     if (const std::string text = PythonText(set.items()[i]); !text.empty()) edit.set.emplace_back(set.keys()[i], text);

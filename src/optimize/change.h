@@ -34,6 +34,7 @@ struct Edit {
   int line = 0;                                            // from 1
   int last = 0;                                            // last line that kReplace replaces
   std::string call{};                                      // "DataLoader"
+  std::string of{};                                        // class that takes the arguments; empty: `call` names it
   std::vector<std::pair<std::string, std::string>> set{};  // arguments, or variables
   std::vector<std::string> lines{};
   std::vector<std::string> imports{};  // "import torch": lines that the edit needs at the top of the file, once each

@@ -22,6 +22,7 @@ void WriteEdit(JsonWriter& json, const Edit& edit) {
   if (edit.line > 0) json.Field("line", edit.line);
   if (edit.last > 0) json.Field("last", edit.last);
   json.FieldUnlessEmpty("call", edit.call);
+  json.FieldUnlessEmpty("of", edit.of);
   if (!edit.set.empty()) {
     json.Key("set");
     json.BeginObject();

@@ -396,6 +396,33 @@ TEST_F(PatchTest, AChangeWithinWhatAnotherReplacesIsLeftOut) {
   EXPECT_NE(patch.left_out[0].find("another change replaces line 1"), std::string::npos);
 }
 
+TEST_F(PatchTest, AClassThatTheRunChoseIsNotAssumed) {
+  IsLeftOut(
+      "x = getattr(optim, name)(p, **rest)\n", CallWith(1, "AdamW", {{"fused", "True"}}),
+      "train.py: line 1 makes AdamW by calling getattr(optim, name), which may make something else in another run");
+  IsLeftOut("x = kinds[name](p)\n", CallWith(1, "AdamW", {{"fused", "True"}}), "by calling kinds[name], which may");
+}
+
+TEST_F(PatchTest, ArgumentsOfAClassUnderAnotherNameKnowTheirPositions) {
+  Edit edit = CallWith(2, "__init__", {{"num_workers", "4"}});
+  edit.of = "DataLoader";
+  const std::string head = "class A:\n  def __init__(self): super().__init__(";
+  Becomes(StrCat(head, "data, 8, False, None, None, 0)\n"), {edit}, StrCat(head, "data, 8, False, None, None, 4)\n"));
+}
+
+TEST_F(PatchTest, AFileThatIsTakenOutLeavesTheOthers) {
+  Write("a.py", "x = f()\n"), Write("b.py", "y = f()\n");
+  const std::vector<Change> changes{Made(CallWith(1, "f", {{"k", "1"}}), "pin", "a.py"),
+                                    Made(CallWith(1, "f", {{"k", "1"}}), "workers", "b.py")};
+  Patch patch = WritePatch(changes, Folder());
+  ASSERT_EQ(patch.files.size(), 2U);
+  EXPECT_EQ(patch.files[1].text, "y = f(k=1)\n");
+  LeaveOut(patch, "a.py", "it is mine");
+  EXPECT_EQ(patch.diff, patch.files[0].diff);
+  EXPECT_TRUE(patch.diff.starts_with("diff --git a/b.py b/b.py\n--- a/b.py\n+++ b/b.py\n")) << patch.diff;
+  EXPECT_EQ(patch.left_out, std::vector<std::string>{"pin: what was done, in a.py:1: it is mine"});
+}
+
 TEST_F(PatchTest, AChangeThatBreaksTheScriptIsLeftOutAlone) {
   Write("train.py", "if a:\n  f()\nif b:\n\tg()\n");
   const std::vector<Change> changes{Made(Lines(EditKind::kWith, 4, {"with w():"}), "block"),
@@ -426,7 +453,10 @@ TEST_F(PatchTest, OtherChangesAreAdvice) {
   ASSERT_EQ(patch.advice.size(), 4U);
   EXPECT_EQ(patch.advice[0], "allocator: start the command with A=1 B=2");
   EXPECT_EQ(patch.advice[1], "sdpa: set attn_implementation=\"sdpa\"");
-  EXPECT_EQ(patch.advice[2], "workers: what was done, in /nowhere/else.py:1");
+  EXPECT_EQ(patch.advice[2],
+            StrCat("workers: what was done, in /nowhere/else.py:1, which lies outside of the checkout ", Folder()));
+  EXPECT_EQ(patch.advice[3], StrCat("pin: what was done, in ", PathOf("lib/python3.11/site-packages/lib.py"),
+                                    ":1, which belongs to an installed package"));
 }
 
 TEST_F(PatchTest, AFileThatIsGoneIsLeftOut) {

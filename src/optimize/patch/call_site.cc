@@ -13,6 +13,8 @@
 namespace gapless::internal {
 namespace {
 
+constexpr size_t kMaxCallee = 80;  // characters of it that a reason shows
+
 // Returns the last part of the called name; no node: the call is of something without a name.
 PythonNode NameOf(const PythonSource& source, const PythonNode& call) {
   PythonNode name = call.Field("function");
@@ -68,6 +70,20 @@ CallSite MakeCallSite(const PythonSource& source, const PythonNode& name, const 
   return call;
 }
 
+// Returns what the line calls where that is computed, as in `registry[name](…)` and `getattr(module, name)(…)`; empty:
+// nothing is, or more than one.
+std::string ComputedCallee(const PythonSource& source, const LogicalLine& line) {
+  std::vector<std::string_view> found;
+  source.tree().Walk([&](const PythonNode& node) {
+    if (node.end() <= line.begin || node.begin() >= line.end) return false;
+    if (node.kind() != "call" || node.begin() < line.begin) return true;
+    const PythonNode callee = node.Field("function");
+    if (callee && (callee.kind() == "call" || callee.kind() == "subscript")) found.push_back(source.TextOf(callee));
+    return true;
+  });
+  return found.size() == 1 ? Ellipsize(Printable(found[0]), kMaxCallee) : "";
+}
+
 std::vector<CallSite> CallsOf(const PythonSource& source, const LogicalLine& line,
                               const std::set<std::string, std::less<>>& names) {
   std::vector<CallSite> found;
@@ -104,7 +120,12 @@ Result<CallSite> FindCall(const PythonSource& source, std::string_view name, int
   names.emplace(name);
   std::vector<CallSite> calls = CallsOf(source, source.lines()[index], names);
   if (calls.size() > 1) calls = At(source, line, calls);
-  if (calls.empty()) return Fail(ErrorCode::kInput, StrCat("line ", line, " holds no call of ", name));
+  if (calls.empty()) {
+    const std::string callee = ComputedCallee(source, source.lines()[index]);
+    if (callee.empty()) return Fail(ErrorCode::kInput, StrCat("line ", line, " holds no call of ", name));
+    return Fail(ErrorCode::kInput, StrCat("line ", line, " makes ", name, " by calling ", callee,
+                                          ", which may make something else in another run"));
+  }
   if (calls.size() > 1)
     return Fail(ErrorCode::kInput, StrCat("line ", line, " holds ", calls.size(), " calls of ", name));
   return std::move(calls.front());

@@ -57,7 +57,8 @@ Result<void> FileEditor::AddKeywords(const Edit& edit) {
   auto site = FindCall(*source_, edit.call, edit.line);
   if (!site) return Unexpected{site.error()};
   const auto same = [&](const CallEdit& call_edit) { return call_edit.site.name_begin == site->name_begin; };
-  if (std::ranges::none_of(calls_, same)) calls_.push_back({.site = *site, .name = edit.call, .set = {}});
+  if (std::ranges::none_of(calls_, same))
+    calls_.push_back({.site = *site, .name = edit.of.empty() ? edit.call : edit.of, .set = {}});
   CallEdit& call = *std::ranges::find_if(calls_, same);
   for (const auto& [key, value] : edit.set) {
     const auto there = std::ranges::find(call.set, key, &Keywords::value_type::first);

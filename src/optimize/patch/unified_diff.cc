@@ -136,7 +136,7 @@ class Differ {
 };
 
 // Returns the name for a header line, quoted as git does where it has control characters, quotes or backslashes.
-std::string FileName(std::string_view side, std::string_view path) {
+std::string FileName(std::string_view side, std::string_view path, std::string_view end_of_spaced = "\t") {
   std::string quoted;
   bool unusual = false;
   for (const char c : path) {
@@ -155,7 +155,7 @@ std::string FileName(std::string_view side, std::string_view path) {
   }
   if (unusual) return StrCat("\"", side, "/", quoted, "\"");
   // Behind a tab comes the time of the file: so a name with spaces has an end.
-  return StrCat(side, "/", path, path.find(' ') == std::string_view::npos ? "" : "\t");
+  return StrCat(side, "/", path, path.find(' ') == std::string_view::npos ? "" : end_of_spaced);
 }
 
 }  // namespace
@@ -163,7 +163,8 @@ std::string FileName(std::string_view side, std::string_view path) {
 std::string UnifiedDiff(std::string_view path, std::string_view text, const std::vector<Splice>& splices) {
   const std::string hunks = Differ(text, splices).Hunks();
   if (hunks.empty()) return "";
-  return StrCat("--- ", FileName("a", path), "\n+++ ", FileName("b", path), "\n", hunks);
+  return StrCat("diff --git ", FileName("a", path, ""), " ", FileName("b", path, ""), "\n--- ", FileName("a", path),
+                "\n+++ ", FileName("b", path), "\n", hunks);
 }
 
 }  // namespace gapless::internal

@@ -101,6 +101,8 @@ std::string OptimizePage(const OptimizeView& view) {
   if (!view.recipe.empty())
     page += StrCat("<h2>Run it</h2>\n<pre>gapless run --recipe ", XmlEscaped(view.recipe), " -- ", name, "</pre>\n");
   if (!view.patch.diff.empty()) page += StrCat("<h2>The patch</h2>\n", Diff(view.patch.diff));
+  if (!view.patch.tested.empty()) page += StrCat("<p>Tested ", XmlEscaped(view.patch.tested), ".</p>\n");
+  for (const std::string& change : ByHandOf(view.patch)) page += StrCat("<p>By hand: ", XmlEscaped(change), ".</p>\n");
   return page + "</body></html>\n";
 }
 

@@ -116,7 +116,8 @@ struct Optimize {
   TrainingPair training{};
   std::optional<int64_t> memory_saved_bytes{};
   std::vector<StageMeasured> table{};
-  std::string recipe{}, candidate{}, patch{};
+  std::string recipe{}, candidate{}, patch{}, patch_root{}, patch_tested{};
+  std::vector<std::string> patch_files{}, by_hand{};
   std::vector<UntriedFix> untried{};
   std::vector<AheadFix> ahead{};
   std::string budget_use{};
@@ -139,6 +140,12 @@ struct Optimize {
       Field<&Optimize::recipe>("recipe", "", "file for gapless run --recipe", kUnlessEmpty),
       Field<&Optimize::candidate>("candidate", "", "the same of fixes that are not proved", kUnlessEmpty),
       Field<&Optimize::patch>("patch", "", "file with the changes as a patch", kUnlessEmpty),
+      Field<&Optimize::patch_root>("patch_root", "", "folder that the patch applies to; missing: the current one",
+                                   kUnlessEmpty),
+      Field<&Optimize::patch_files>("patch_files", "", "files that the patch changes, below that folder", kUnlessEmpty),
+      Field<&Optimize::patch_tested>("patch_tested", "", "what was tried with the patch, as a sentence", kUnlessEmpty),
+      Field<&Optimize::by_hand>("by_hand", "", "changes that are not in the patch: what to do, or why not",
+                                kUnlessEmpty),
       Field<&Optimize::untried>("untried", "", "fixes for which there was no time"),
       Field<&Optimize::ahead>("ahead", "", "fixes that were faster so far, but are not decided"),
       Field<&Optimize::budget_use>("budget_use", "", "how the time was used, as a sentence", kUnlessEmpty),
@@ -233,10 +240,14 @@ std::string OptimizeJson(const OptimizeView& view) {
                     .recipe = view.recipe,
                     .candidate = view.candidate,
                     .patch = view.patch_file,
+                    .patch_root = view.patch_file.empty() ? "" : view.patch_root,
+                    .patch_tested = view.patch.tested,
+                    .by_hand = ByHandOf(view.patch),
                     .budget_use = BudgetText(result),
                     .took_s = result.took_s,
                     .budget_s = result.budget_s,
                     .interrupted = result.interrupted};
+  for (const PatchedFile& file : view.patch.files) document.patch_files.push_back(file.path);
   for (const Decision& decision : result.decisions) {
     const bool applied = document.proved && decision.outcome == FixOutcome::kAccepted;
     (applied ? document.applied : document.refused).push_back(TriedOf(decision, result));

@@ -66,6 +66,8 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   AddRefusedTable("Not tried", RefusedOf(result, false), text);
   AddRefusedTable("No time was left for", UntriedOf(result), text);
   if (!view.patch.diff.empty()) text += StrCat("\n## The patch\n\n```diff\n", view.patch.diff, "```\n");
+  if (!view.patch.tested.empty()) text += StrCat("\nTested ", MarkdownEscaped(view.patch.tested), ".\n");
+  for (const std::string& change : ByHandOf(view.patch)) text += StrCat("\nBy hand: ", MarkdownEscaped(change), ".\n");
   AddLog(result, text);
   return text;
 }

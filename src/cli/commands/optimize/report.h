@@ -59,6 +59,8 @@ std::string TrainingText(const std::optional<ParityReport>& training);
 bool HasRowOfAll(const Optimized& result);
 // One sentence on all of them together, no full stop: how much faster, or why that is not known.
 std::string ProofText(const Optimized& result);
+// Changes that the patch does not hold: a sentence each, what to do or why not.
+std::vector<std::string> ByHandOf(const Patch& patch);
 // Returns the next step for fixes that were kept without a proof of all together, without a full stop. Empty: proved,
 // or no fix was kept.
 std::string UnprovedText(const OptimizeView& view);

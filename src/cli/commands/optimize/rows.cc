@@ -125,6 +125,12 @@ std::string ProofText(const Optimized& result) {
 }
 
 // Names the command that measures a candidate again, ready to be pasted.
+std::vector<std::string> ByHandOf(const Patch& patch) {
+  std::vector<std::string> all = patch.advice;
+  all.insert(all.end(), patch.left_out.begin(), patch.left_out.end());
+  return all;
+}
+
 std::string UnprovedText(const OptimizeView& view) {
   if ((view.result.accepted.empty() && view.result.ahead.empty()) || IsProved(view.result)) return "";
   if (view.candidate.empty())

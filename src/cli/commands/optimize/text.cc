@@ -39,8 +39,8 @@ std::string Steps(const OptimizeView& view, int width) {
   if (!view.patch_file.empty())
     line("patch", StrCat("patch -p1 ", view.patch_root.empty() ? "" : StrCat("-d ", ShellWord(view.patch_root), " "),
                          "< ", view.patch_file));
-  for (const std::string& advice : view.patch.advice) line("by hand", advice);
-  for (const std::string& left : view.patch.left_out) line("by hand", left);
+  line("tested", view.patch.tested);
+  for (const std::string& change : ByHandOf(view.patch)) line("by hand", change);
   line("next", UnprovedText(view));
   line("page", view.page);
   line("log", view.log);
