@@ -78,7 +78,7 @@ void MakePatch(const HandoverOrder& order, const Optimized& result, const RunSam
   CheckPatch({.root = root,
               .request = order.request,
               .steps = sample.source == SampleSource::kSteps ? sample.step_ns.size() : 0,
-              .run_s = static_cast<double>(sample.wall_ns) / 1e9,
+              .run_s = SecondsToTryPatch(sample),
               .left_s = order.left_s},
              handover.patch);
 }
@@ -104,6 +104,15 @@ Result<void> WriteProved(const HandoverOrder& order, const Recipe& recipe, const
 }
 
 }  // namespace
+
+double SecondsToTryPatch(const RunSample& sample) {
+  constexpr double kSteps = 5;
+  double steps_s = 0;
+  for (const int64_t step_ns : sample.step_ns) steps_s += static_cast<double>(step_ns) / 1e9;
+  const double start_s = static_cast<double>(sample.wall_ns - sample.warmup_ns) / 1e9 - steps_s;
+  const auto count = static_cast<double>(sample.step_ns.size());
+  return std::max(0.0, start_s) + (count > 0 ? kSteps * steps_s / count : 0);
+}
 
 Result<Handover> HandOver(const HandoverOrder& order, const Optimized& result, const FixContext& context,
                           const RunSample& sample) {

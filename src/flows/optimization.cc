@@ -191,6 +191,9 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   // laid out for the number of loader workers.
   orders->planner.memory_limit_bytes = job->sample.gpu_capacity_bytes;
   orders->planner.loader_workers = done.context.loader_workers;
+  // Twice as long as it takes: the machine may be busy by then.
+  constexpr double kMostForPatch = 0.1;
+  orders->planner.budget_s -= std::min(2 * SecondsToTryPatch(job->sample), kMostForPatch * options.budget_s);
   const auto candidates = FindCandidates(done.context, job->bottlenecks, PredictorOf(*job), orders->candidates);
   ProcessRunner runner({.request = orders->request, .context = done.context, .parity = ParityPlanFor(job->sample)});
   auto result = Plan(candidates, orders->planner, runner, *journal, [&](const PlannerEvent& event) {
@@ -200,6 +203,7 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   // A journal that could not be written does not end the optimisation; it only cannot be continued.
   Tell(watch.on_warning, journal->failure());
   done.result = std::move(*result);
+  done.result.budget_s = options.budget_s;
   done.own = std::move(orders->own);
   done.bottlenecks = std::move(job->bottlenecks);
   done.sample = std::move(job->sample);

@@ -137,12 +137,14 @@ class Loaders(FixTest):
         self.assertIn("no CUDA device", self.the(ring, "pin", REFUSED)["what"])
 
     def test_of_a_library(self) -> None:
-        """A loader that an installed package makes has no line that the user could edit; a subclass of the user's own has."""
+        """A loader that an installed package makes has no line that the user could edit, nor has one of a class that does not take
+        the arguments; one of a class that passes them on has."""
         package = self.folder / "site-packages"
         package.mkdir()
         (package / "trainer.py").write_text(
             "from torch.utils.data import DataLoader\ndef loader(data): return DataLoader(data)\n"
-            "class Loader(DataLoader):\n    def __init__(self, data): super().__init__(data, batch_size=2)\n"
+            "class Loader(DataLoader):\n    def __init__(self, data, **rest): super().__init__(data, batch_size=2, **rest)\n"
+            "class Narrow(DataLoader):\n    def __init__(self, data): super().__init__(data, batch_size=2)\n"
         )
         text = """
             import sys, torch
@@ -153,10 +155,12 @@ class Loaders(FixTest):
             for x in trainer.loader(torch.ones(3, 4)):
                 net(x).sum().backward(); optimizer.step()
             trainer.Loader(torch.ones(3, 4))
+            trainer.Narrow(torch.ones(3, 4))
         """
         found = of(self.train("workers=1", text=text).ring(), "workers")
-        self.assertEqual([value for value, _ in found], [ON, ON])
+        self.assertEqual([value for value, _ in found], [ON, ON, ON])
         self.assertNotIn("edit", found[0][1])
+        self.assertNotIn("edit", found[2][1])
         self.assertEqual(found[1][1]["edit"]["call"], "Loader")
         self.assertEqual(
             found[1][1]["edit"]["line"], line_of((self.folder / "train.py").read_text(), "trainer.Loader(")
@@ -441,10 +445,11 @@ class Processes(FixTest):
 
     @in_ci
     def test_without_fixes_nothing_changes(self) -> None:
+        """Constructors of loaders and of DistributedDataParallel are watched for their lines, once, and by no fix."""
         show = (
             "from torch.nn.parallel import DistributedDataParallel as D; M = torch.nn.Module\n"
-            "    print([hasattr(f, '__wrapped__') for f in (DataLoader.__init__, torch.optim.SGD.__init__, D.__init__, M.__call__,"
-            " M.zero_grad, torch.Tensor.to, torch.autocast.__enter__)], 'gapless_agent.fixes.workers' in __import__('sys').modules)"
+            "    print([hasattr(f, '__wrapped__') for f in (DataLoader.__init__.__wrapped__, torch.optim.SGD.__init__,"
+            " D.__init__.__wrapped__, M.__call__, M.zero_grad, torch.Tensor.to, torch.autocast.__enter__)], 'gapless_agent.fixes.workers' in __import__('sys').modules)"
         )
         self.assertNotIn("True", self.train(show=show).out)
 
