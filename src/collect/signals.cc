@@ -4,6 +4,7 @@
 // as soon as that runs. A signal that the command itself sent is not sent back to it.
 #include "collect/signals.h"
 
+#include <atomic>
 #include <csignal>
 #include <ctime>
 #include <utility>
@@ -20,6 +21,8 @@ constexpr bool FromTerminal(const siginfo_t& info) {
          (info.si_signo == SIGINT || info.si_signo == SIGQUIT || info.si_signo == SIGHUP || info.si_signo == SIGWINCH);
 }
 
+std::atomic<bool> had_command{false};  // a command has had the stop signal, so a later one does not get it again
+
 }  // namespace
 
 SignalRelay::SignalRelay() {
@@ -28,7 +31,7 @@ SignalRelay::SignalRelay() {
   for (const int signal : kRelayed) sigaddset(&waited_, signal);
   sigaddset(&waited_, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &waited_, &previous_);
-  noted_before_ = StopSignal();
+  if (!had_command) noted_before_ = StopSignal();
 }
 
 SignalRelay::~SignalRelay() {
@@ -42,6 +45,7 @@ SignalRelay::~SignalRelay() {
 void SignalRelay::Wait(int most_ms, Child& child, bool ends_with_us) {
   if (const int signal = std::exchange(noted_before_, 0); signal != 0) {
     stop_signal_ = signal;
+    had_command = true;
     if (!ends_with_us) ::kill(child.pid(), signal);
   }
   const timespec limit{.tv_sec = most_ms / 1000, .tv_nsec = (most_ms % 1000) * 1'000'000L};
@@ -50,6 +54,7 @@ void SignalRelay::Wait(int most_ms, Child& child, bool ends_with_us) {
   if (IsStopSignal(signal) && !IsIgnored(signal)) {
     NoteStopSignal(signal);
     stop_signal_ = StopSignal();
+    had_command = true;
   }
   // Before the signal is passed on: what is below a child that ends at once could not be found any longer.
   if (ends_with_us && stop_signal_ != 0) child.End(stop_signal_);
