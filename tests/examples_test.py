@@ -149,6 +149,77 @@ class Workloads(unittest.TestCase):
         self.assertLessEqual(number(text, "latency_p50_ms"), number(text, "latency_p95_ms"))
 
 
+class Labs(unittest.TestCase):
+    """The stages of the labs, small; and every command of their guides."""
+
+    STAGES = ("dataloader", "model", "memory", "final")
+
+    def final_loss(self, name: str, *words: str) -> float:
+        return number(run(LAB / f"training_{name}.py", "--small", *words), "final_loss")
+
+    def test_stages_train_the_same_data(self) -> None:
+        first = self.final_loss("baseline")
+        self.assertEqual(first, self.final_loss("baseline"))
+        self.assertEqual(first, self.final_loss("dataloader_optimized"), "workers change no sample")
+        for name in self.STAGES[1:]:
+            self.assertAlmostEqual(self.final_loss(f"{name}_optimized"), first, delta=0.1 * first, msg=name)
+
+    @cases.in_ci
+    def test_checkpoints_change_no_loss(self) -> None:
+        plain = self.final_loss("model_optimized", "--steps", "3", "--amp")
+        self.assertEqual(self.final_loss("memory_optimized", "--steps", "3"), plain)
+
+    def test_accumulated_halves_are_a_whole(self) -> None:
+        whole = self.final_loss("baseline", "--steps", "2", "--batch", "8", "--workers", "0")
+        halves = self.final_loss("baseline", "--steps", "4", "--batch", "4", "--accumulate", "2")
+        self.assertAlmostEqual(halves, whole, delta=0.02 * whole)
+
+    def test_the_grids_name_the_best(self) -> None:
+        text = run(LAB / "benchmark_dataloader.py", "--small")
+        rows = [line.split() for line in text.splitlines() if line.split()[0].isdigit()]
+        best = max(rows, key=lambda row: float(row[3]))
+        self.assertIn(f"best: batch {best[0]}, {best[1]} workers, not pinned", text)
+        self.assertEqual(len(rows), 4)
+        text = run(LAB / "benchmark_memory.py", "--small")
+        self.assertEqual(text.count("checkpointed"), 2)
+        self.assertNotIn("–", text, "each batch fits")
+
+    def test_ranks_and_their_scaling(self) -> None:
+        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+        self.assertIn("ranks 2 over gloo", run(LAB / "training_ddp.py", "--small", python=launcher))
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "scaling.svg"
+            text = run(LAB / "analyze_scaling.py", "--small", "--steps", "6", "--output", str(picture))
+            self.assertRegex(text, r"(?m)^ +1 .* 1\.00 +100%$")
+            self.assertIn("<polyline", picture.read_text())
+
+    def test_every_command_of_the_guides(self) -> None:
+        for guide in ("LAB_A.md", "LAB_B.md"):
+            blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", (LAB / guide).read_text())
+            lines = [line for block in blocks for line in block.splitlines()]
+            self.assertGreater(len(lines), 5)
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "examples").symlink_to(ROOT / "examples")
+                programs = os.pathsep.join([str(Path(PROGRAM).parent), str(Path(PYTHON).parent), os.environ["PATH"]])
+                environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": programs}
+                for line in lines:
+                    done = subprocess.run(
+                        ["bash", "-o", "pipefail", "-c", line], cwd=folder, env=environment, capture_output=True, text=True,
+                        check=False, timeout=LIMIT_S,
+                    )  # fmt: skip
+                    self.assertEqual(done.returncode, 0, f"{guide}: {line}\n{done.stdout[-800:]}{done.stderr[-800:]}")
+                self.check_handed_in(guide, Path(folder))
+
+    def check_handed_in(self, guide: str, folder: Path) -> None:
+        if guide == "LAB_A.md":
+            analysis = (folder / "baseline_analysis.txt").read_text()
+            self.assertIn("# Baseline analysis", analysis)
+            self.assertIn("busy", analysis)
+        report = (folder / guide.lower()).read_text()
+        self.assertIn("| stage |", report)
+        self.assertGreater(len(report.split()), 500)
+
+
 class Planted(unittest.TestCase):
     def test_each_runs_and_has_its_line_in_the_readme(self) -> None:
         readme = (PLANTED / "README.md").read_text()
