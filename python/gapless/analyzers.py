@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Union
 
 from . import thresholds
 from .bottlenecks import Bottleneck, BottleneckType
-from .thresholds import duration_ms, kernel_metric, number, severity_of_share
+from .thresholds import duration_ms, kernel_metric, number, ratio_of, severity_of_share
 
 Kernels = Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
 
@@ -111,14 +111,16 @@ class DataLoadingAnalyzer:
         """Returns what delays the GPU, worst first. A figure that is not given makes no finding.
 
         Reads times in any unit, by the ending of the name (`_ms`, `_ns`, `_us`, `_s`): `step_time` (or `total_time`), `h2d_time`,
-        `cpu_time`, `gpu_time` (or `kernel_time`), and the list `gaps_ms` between kernels. It also reads `cuda_kernels` and `cuda_memory`
+        `cpu_time`, `gpu_time` (or `kernel_time`), the list `gaps_ms` between kernels, and what `NsightSystemsProfiler.analyze_timeline`
+        returns: `gpu_idle_time_ms`, `sync_overhead_ms`, `memory_transfer_concurrent`. It also reads `cuda_kernels` and `cuda_memory`
         as Nsight Systems lists them: [{"name", "time_ns", "start_ns"}], [{"type": "HtoD", "time_ns"}]. The step is then their span.
         """
         data = {**_of_events(timeline_data), **timeline_data}
         step = duration_ms(data, ("step_time", "total_time", "span"))
         copies = duration_ms(data, ("h2d_time", "memory_transfer_time"))
         cpu, gpu = duration_ms(data, ("cpu_time",)), duration_ms(data, ("gpu_time", "kernel_time"))
-        found = [_long_gaps(data, step), _copies(copies, step), _preprocessing(cpu, gpu)]
+        idle = _long_gaps(data, step) or _idle_time(data)
+        found = [idle, _copies(copies, step), _preprocessing(cpu, gpu)]
         return sorted((each for each in found if each is not None), key=lambda bottleneck: -bottleneck.severity)
 
 
@@ -137,19 +139,22 @@ class MultiGPUAnalyzer:
 
         Reads times in any unit, by the ending of the name: `step_time`, `allreduce_time` (or `nccl_time`, `comm_time`),
         `single_gpu_time` and `multi_gpu_time` of the same work, `overlap_time` of communication under computation, and
-        `gpu_times_ms` (a list, or by rank) or `max_gpu_time` and `min_gpu_time`; and `gradient_as_bucket_view` (True or False). Instead
-        of the times of the same work, `single_gpu_throughput` and `total_throughput`.
+        `gpu_times_ms` (a list, or by rank) or `max_gpu_time` and `min_gpu_time`; and `gradient_as_bucket_view` (True or False). Two times
+        without a unit are a ratio, too, and so are the keys of the evidence: `nccl_share` and `overlap_share` (0–1), `imbalance`,
+        `scaling_efficiency` (percent). Instead of the times of the same work, `single_gpu_throughput` and `total_throughput`.
         """
         if num_gpus < 2:
             return []
-        found = [_communication(nccl_metrics), _imbalance(nccl_metrics), self._scaling(nccl_metrics, num_gpus)]
+        exchange = _communication(nccl_metrics) or _no_bucket_view(nccl_metrics)
+        found = [exchange, _imbalance(nccl_metrics), self._scaling(nccl_metrics, num_gpus)]
         return sorted((each for each in found if each is not None), key=lambda bottleneck: -bottleneck.severity)
 
     def scaling_efficiency(self, nccl_metrics: Mapping[str, Any], num_gpus: int) -> float | None:
         """Returns the speedup over one GPU, divided by the number of GPUs, in percent; None where it was not measured."""
-        alone, together = (duration_ms(nccl_metrics, (name,)) for name in ("single_gpu_time", "multi_gpu_time"))
-        if alone and together:
-            return alone / together / num_gpus * 100
+        known = number(nccl_metrics.get("scaling_efficiency"), "scaling_efficiency")
+        speedup = ratio_of(nccl_metrics, ("single_gpu_time",), ("multi_gpu_time",))
+        if known is not None or speedup is not None:
+            return known if speedup is None else speedup / num_gpus * 100
         alone, together = (
             number(nccl_metrics.get(name), name) for name in ("single_gpu_throughput", "total_throughput")
         )
@@ -222,6 +227,29 @@ def _long_gaps(data: Mapping[str, Any], step: float | None) -> Bottleneck | None
     )  # fmt: skip
 
 
+def _idle_time(data: Mapping[str, Any]) -> Bottleneck | None:
+    """The idle time of a timeline, without what the program itself waits for: that is no loading of data."""
+    idle, waits = duration_ms(data, ("gpu_idle_time",)), duration_ms(data, ("sync_overhead",))
+    total = duration_ms(data, ("total_time", "span", "step_time"))
+    if not idle:
+        return None
+    other = max(0.0, idle - (waits or 0.0))
+    share = None if not total else min(1.0, other / max(total, other))
+    if not other or (share is not None and share <= thresholds.IDLE_SHARE):
+        return None
+    evidence: dict[str, Any] = {"gpu_idle_time_ms": idle, **({} if waits is None else {"sync_overhead_ms": waits})}
+    advice = ["Increase num_workers in DataLoader", "Enable pinned memory (pin_memory=True)"]
+    if data.get("memory_transfer_concurrent") is False:
+        evidence["memory_transfer_concurrent"] = False
+        advice.append("Copy beside computation: non_blocking=True from pinned memory")
+    kind = BottleneckType.DATA_LOADING
+    if share is not None:
+        text = f"GPU idle time detected: {share * 100:.0f}% of training time, synchronisation left out"
+        return _of_share(kind, share, text, evidence, advice)
+    text = f"GPU idle time detected: {other:.1f} ms, synchronisation left out (total_time_ms would say how much of the run that is)"
+    return Bottleneck(kind, thresholds.WARNING, text, evidence, advice)
+
+
 def _copies(copies: float | None, step: float | None) -> Bottleneck | None:
     if copies is None or not step or copies / step <= thresholds.COPIES_SHARE:
         return None
@@ -248,30 +276,44 @@ def _preprocessing(cpu: float | None, gpu: float | None) -> Bottleneck | None:
     )  # fmt: skip
 
 
+COMMUNICATION, STEP = ("allreduce_time", "nccl_time", "comm_time", "nccl"), ("step_time", "total_step")
+BUCKET_VIEW = "Use DistributedDataParallel(model, gradient_as_bucket_view=True)"
+
+
 def _communication(metrics: Mapping[str, Any]) -> Bottleneck | None:
-    step = duration_ms(metrics, ("step_time", "total_step"))
-    time = duration_ms(metrics, ("allreduce_time", "nccl_time", "comm_time", "nccl"))
-    if time is None or not step or time / step <= thresholds.COMMUNICATION_SHARE:
+    share = ratio_of(metrics, COMMUNICATION, STEP)
+    share = number(metrics.get("nccl_share"), "nccl_share") if share is None else share
+    if share is None or share <= thresholds.COMMUNICATION_SHARE:
         return None
-    evidence: dict[str, Any] = {"nccl_time_ms": time, "step_time_ms": step, "nccl_share": time / step}
+    times = {"nccl_time_ms": duration_ms(metrics, COMMUNICATION), "step_time_ms": duration_ms(metrics, STEP)}
+    evidence: dict[str, Any] = {**{name: time for name, time in times.items() if time is not None}, "nccl_share": share}
     advice = [
         "Use gradient accumulation to amortize the cost of communication (no_sync)",
         "Enable peer-to-peer transfers over NVLink (NCCL_P2P_DISABLE=0)",
         "Use FP16 gradients (automatic with mixed precision)",
     ]
-    overlap = duration_ms(metrics, ("overlap_time",))
+    overlap = ratio_of(metrics, ("overlap_time",), COMMUNICATION)
+    overlap = number(metrics.get("overlap_share"), "overlap_share") if overlap is None else overlap
     if overlap is not None:
-        evidence["overlap_share"] = overlap / time
-        if overlap / time < thresholds.OVERLAP_SHARE:
+        evidence["overlap_share"] = overlap
+        if overlap < thresholds.OVERLAP_SHARE:
             advice.insert(0, "Overlap the gradient all-reduce with the backward pass (DistributedDataParallel does)")
     view = metrics.get("gradient_as_bucket_view")
     if view is not None:
         evidence["gradient_as_bucket_view"] = bool(view)
     if not view:
-        advice.append("Use DistributedDataParallel(model, gradient_as_bucket_view=True)")
-    text = f"Gradient synchronization takes {time / step * 100:.1f}% of the step"
-    exposed = time if overlap is None else max(0.0, time - overlap)
-    return _of_share(BottleneckType.MULTI_GPU_COMM, exposed / step, text, evidence, advice)
+        advice.append(BUCKET_VIEW)
+    text = f"Gradient synchronization takes {share * 100:.1f}% of the step"
+    exposed = share if overlap is None else share * max(0.0, 1 - overlap)
+    return _of_share(BottleneckType.MULTI_GPU_COMM, exposed, text, evidence, advice)
+
+
+def _no_bucket_view(metrics: Mapping[str, Any]) -> Bottleneck | None:
+    """Gradients that are copied into buckets and back: a copy of each, and memory for it, whatever the exchange takes."""
+    if metrics.get("gradient_as_bucket_view") is not False:
+        return None
+    text = "Gradients are copied into buckets: gradient_as_bucket_view is off"
+    return Bottleneck(BottleneckType.MULTI_GPU_COMM, 0.2, text, {"gradient_as_bucket_view": False}, [BUCKET_VIEW])
 
 
 def _imbalance(metrics: Mapping[str, Any]) -> Bottleneck | None:
@@ -279,14 +321,19 @@ def _imbalance(metrics: Mapping[str, Any]) -> Bottleneck | None:
     by_rank = dict(given) if isinstance(given, Mapping) else dict(enumerate(given or ()))
     times = {rank: number(time, f"the time of rank {rank}") for rank, time in by_rank.items()}
     known = [time for time in times.values() if time]
+    given_ratio = ratio_of(metrics, ("max_gpu_time",), ("min_gpu_time",))
+    given_ratio = number(metrics.get("imbalance"), "imbalance") if given_ratio is None else given_ratio
     most = max(known) if known else duration_ms(metrics, ("max_gpu_time",))
     least = min(known) if known else duration_ms(metrics, ("min_gpu_time",))
-    if not most or not least or most / least <= thresholds.IMBALANCE:
+    ratio = most / least if known and most and least else given_ratio
+    if ratio is None or ratio <= thresholds.IMBALANCE:
         return None
     slowest = next((rank for rank, time in times.items() if time == most), None)
+    bounds = {"max_gpu_time_ms": most, "min_gpu_time_ms": least}
+    measured = {name: time for name, time in bounds.items() if time is not None}
     who = "the slowest GPU" if slowest is None else f"rank {slowest}"
     return _of_share(
-        BottleneckType.MULTI_GPU_COMM, 1 - least / most, f"Load imbalance: {who} takes {most / least:.2f} times as long as the fastest",
-        {"max_gpu_time_ms": most, "min_gpu_time_ms": least, "imbalance": most / least, **({} if slowest is None else {"slowest_rank": slowest})},
+        BottleneckType.MULTI_GPU_COMM, 1 - 1 / ratio, f"Load imbalance: {who} takes {ratio:.2f} times as long as the fastest",
+        {**measured, "imbalance": ratio, **({} if slowest is None else {"slowest_rank": slowest})},
         ["Balance data distribution: the same number of samples of the same size on each GPU"],
     )  # fmt: skip

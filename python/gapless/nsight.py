@@ -116,6 +116,8 @@ class NsightComputeProfiler:
         warp efficiency below 80 %: branch divergence.
         """
         summary = profile_result.summary
+        if not summary and profile_result.profile_path:  # a result made by hand, of a report that is there
+            summary = kernel_summary(profile_result.profile_path)
         sm, dram, occupancy, warp = (kernel_metric(summary, name) for name in thresholds.METRICS)
         underused = sm is not None and sm < thresholds.SM_EFFICIENCY_PERCENT
         verdicts = [
@@ -159,12 +161,22 @@ def timeline_result(path: str) -> ProfileResult:
 
 def kernel_result(path: str) -> ProfileResult:
     """Returns the result of a report of ncu: the means over all launches, each kernel, and the verdicts."""
+    result = ProfileResult(ProfilerType.NSIGHT_COMPUTE, path, kernel_summary(path))
+    result.recommendations = NsightComputeProfiler().identify_bottlenecks(result)
+    return result
+
+
+def kernel_summary(path: str) -> dict[str, Any]:
+    """Returns the means over all launches, each kernel, and the short names: means by time, so that a kernel of 2 µs counts as much as it takes."""
     profiler = NsightComputeProfiler()
     means: dict[str, Any] = dict(profiler.metrics(path))
-    means.update(short_names(means), kernels=profiler.kernels(path))
-    result = ProfileResult(ProfilerType.NSIGHT_COMPUTE, path, means)
-    result.recommendations = profiler.identify_bottlenecks(result)
-    return result
+    kernels = profiler.kernels(path)
+    found = {**means, **short_names(means), "kernels": kernels}
+    for name in thresholds.METRICS:
+        timed = [(kernel[name], kernel["time_ns"]) for kernel in kernels if name in kernel and kernel.get("time_ns")]
+        if timed:
+            found[name] = sum(value * time for value, time in timed) / sum(time for _, time in timed)
+    return found
 
 
 def _gpu_time(path: str) -> dict[str, Any]:

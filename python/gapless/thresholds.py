@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 SM_EFFICIENCY_PERCENT = 60.0  # below: the compute units are underused
@@ -18,6 +18,7 @@ WARP_THREADS = 32
 
 IDLE_GAP_MS = 1.0  # shorter gaps between GPU operations are no idle period of a timeline
 LOADING_GAP_MS = 5.0  # longer gaps are waiting for a batch
+IDLE_SHARE = 0.05  # of the time, without work on the GPU
 COPIES_SHARE = 0.5  # of the step, in copies to the GPU
 COMMUNICATION_SHARE = 0.1  # of the step, in NCCL
 IMBALANCE = 1.1  # slowest over fastest GPU
@@ -37,6 +38,9 @@ METRICS: dict[str, tuple[str, ...]] = {
     ),
     "memory_bw_utilization": (
         "memory_bw_utilization",
+        "memory_bandwidth_utilization",
+        "memory_bandwidth",
+        "memory_bw",
         "dram_throughput_pct",
         "dram__throughput.avg.pct_of_peak_sustained_elapsed",
         "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -91,6 +95,21 @@ def duration_ms(data: Mapping[str, Any], names: Iterable[str]) -> float | None:
             if value is not None:
                 return value * factor
     return None
+
+
+def ratio_of(data: Mapping[str, Any], above: Sequence[str], below: Sequence[str]) -> float | None:
+    """Returns the ratio of two times, which need no unit where neither has one; None where one is missing.
+
+    >>> ratio_of({"max_gpu_time": 115, "min_gpu_time": 100}, ["max_gpu_time"], ["min_gpu_time"])
+    1.15
+    """
+    top, bottom = duration_ms(data, above), duration_ms(data, below)
+    if top is None or bottom is None:
+        top, bottom = (
+            next((found for name in names if (found := number(data.get(name), name)) is not None), None)
+            for names in (above, below)
+        )
+    return None if top is None or not bottom else top / bottom
 
 
 def severity_of_share(share: float) -> float:

@@ -151,6 +151,20 @@ class Loading(unittest.TestCase):
             "GPU idle time detected: 80% of training time, in 1 gaps of more than 5 ms", "Copies to the GPU take 60% of the step",
         ])  # fmt: skip
 
+    def test_idle_time_of_a_timeline(self) -> None:
+        """What analyze_timeline returns, waiting for the device left out."""
+        timeline = {"gpu_idle_time_ms": 150, "sync_overhead_ms": 45, "memory_transfer_concurrent": False}
+        analyzer = gapless.DataLoadingAnalyzer()
+        (found,) = analyzer.analyze(timeline)
+        self.assertEqual((found.type, found.severity), (Type.DATA_LOADING, thresholds.WARNING))
+        self.assertIn("105.0 ms", found.description)
+        self.assertIn("non_blocking=True", found.recommendations[-1])
+        (found,) = analyzer.analyze({**timeline, "total_time_ms": 210})
+        self.assertIn("50% of training time", found.description)
+        self.assertEqual(analyzer.analyze({**timeline, "total_time_ms": 10_000}), [], "1 % is nothing")
+        self.assertEqual(analyzer.analyze({"gpu_idle_time_ms": 45, "sync_overhead_ms": 45}), [], "all of it waits")
+        self.assertEqual(len(analyzer.analyze({**timeline, "gaps_ms": [12, 9], "step_time_ms": 60})), 1, "once")
+
     def test_nothing_known(self) -> None:
         self.assertEqual(self.analyze(), [])
 
@@ -171,6 +185,33 @@ class SeveralGpus(unittest.TestCase):
             "gradient_as_bucket_view=True", self.analyze(nccl_time_ms=30, step_time_ms=100)[0].recommendations[-1]
         )
         self.assertEqual(self.analyze(1, nccl_time_ms=30, step_time_ms=100), [])
+
+    def test_ratios_need_no_unit(self) -> None:
+        analyze = gapless.MultiGPUAnalyzer().analyze
+        for metrics, said in (
+            ({"single_gpu_time": 100, "multi_gpu_time": 38}, "Scaling efficiency of 4 GPUs: 65.8%"),
+            ({"max_gpu_time": 115, "min_gpu_time": 100}, "the slowest GPU takes 1.15 times"),
+            ({"allreduce_time": 30, "step_time": 100}, "takes 30.0% of the step"),
+            ({"nccl_share": 0.3}, "takes 30.0% of the step"),
+            ({"imbalance": 1.2}, "1.20 times"),
+            ({"scaling_efficiency": 60.0}, "60.0%"),
+            ({"gradient_as_bucket_view": False}, "gradient_as_bucket_view is off"),
+        ):
+            with self.subTest(metrics):
+                (found,) = analyze(metrics, 4)
+                self.assertIn(said, found.description)
+        for metrics in (
+            {"allreduce_time": 30, "step_time_ms": 100},
+            {"max_gpu_time": 105, "min_gpu_time": 100},
+            {"imbalance": 1.1},
+        ):
+            self.assertEqual(analyze(metrics, 4), [], metrics)
+
+    def test_evidence_is_understood_again(self) -> None:
+        analyze = gapless.MultiGPUAnalyzer().analyze
+        (found,) = analyze({"allreduce_time_ms": 30, "step_time_ms": 100, "overlap_time_ms": 25}, 4)
+        (again,) = analyze(found.evidence, 4)
+        self.assertEqual((again.description, round(again.severity, 6)), (found.description, round(found.severity, 6)))
 
     def test_imbalance(self) -> None:
         self.assertEqual(self.analyze(gpu_times_ms=[100, 109]), [])

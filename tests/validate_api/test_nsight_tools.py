@@ -40,6 +40,37 @@ NCU = """
 """
 
 
+@in_ci
+class WeightedKernels(unittest.TestCase):
+    def test_a_short_kernel_counts_as_much_as_it_takes(self) -> None:
+        """A kernel of 2 µs with an occupancy of 5 % beside one of 1,250 µs with 55 %: the mean by launches would be low, that by time is not."""
+        rows = [
+            ("long", "Compute (SM) Throughput", "35.2"),
+            ("long", "Duration", "1250"),
+            ("long", "Achieved Occupancy", "55"),
+        ]
+        rows += [
+            ("short", "Compute (SM) Throughput", "9"),
+            ("short", "Duration", "2"),
+            ("short", "Achieved Occupancy", "1"),
+        ]
+        units = {"Duration": "usecond"}
+        lines = [
+            '"ID","Kernel Name","Block Size","Grid Size","Section Name","Metric Name","Metric Unit","Metric Value"'
+        ]
+        for name, metric, value in rows:
+            lines.append(
+                f'"{int(name == "short")}","{name}","(256, 1, 1)","(128, 1, 1)","s","{metric}","{units.get(metric, "%")}","{value}"'
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "two.ncu.csv"
+            path.write_text("\n".join(lines) + "\n")
+            given = gapless.ProfileResult(gapless.ProfilerType.NSIGHT_COMPUTE, str(path), {}, [])
+            self.assertEqual(
+                gapless.NsightComputeProfiler().identify_bottlenecks(given), ["Compute bound - optimize algorithm"]
+            )
+
+
 class Tools(unittest.TestCase):
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
