@@ -13,6 +13,7 @@ from typing import Any, Callable
 
 from .metrics import PerformanceMetrics, fields_of
 from .pairs import LEAST_PAIRS, PAIRS, Memory, Side, judge_pairs, take_pairs
+from .progress import OnProgress, say, shown
 from .record import Record, hidden
 from .step_timing import check_counts
 from .training import Batches, Criterion, Kept, MakeOptimizer, Training
@@ -85,6 +86,7 @@ class ABTestValidator:
         make_optimizer: MakeOptimizer | None = None,
         criterion: Criterion | None = None,
         seed: int | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ABTestResult:
         """Makes both configurations `num_runs` times, in random order, and takes `pairs` pairs of blocks of them in all.
 
@@ -96,7 +98,8 @@ class ABTestValidator:
         - a function of a batch: the step itself.
 
         A step of the latter two gets the batch as the loader gave it. Both configurations see the same batches, which are loaded outside
-        of what is timed. Both are in memory at once; the memory of each is what it took above what was there before it was made.
+        of what is timed. Both are in memory at once; the memory of each is what it took above what was there before it was made, and what
+        was there before both. `on_progress` is called with a sentence for each part (`gapless.progress`).
         """
         check_counts(pairs, warmup_steps)
         check_counts(num_runs, 0)
@@ -106,12 +109,16 @@ class ABTestValidator:
         configs = (baseline_config, optimized_config)
         totals = [Side(step=_nothing), Side(step=_nothing)]
         ratios: list[float] = []
-        for _ in range(num_runs):
+        for run in range(num_runs):
             sides: dict[int, Side] = {}
             with contextlib.ExitStack() as stack:
+                stack.enter_context(shown(on_progress))
+                say(f"run {run + 1} of {num_runs}: making both, {warmup_steps} steps of warm-up each")
+                floor_gb = Memory(_current_cuda()).held_gb()
                 for which in coin.sample((0, 1), 2):
                     made = _Made(model_fn, configs[which], make_optimizer, criterion, stack)
                     sides[which] = made.warmed_up(batches, warmup_steps)
+                    sides[which].floor_gb = floor_gb
                 per_run = max(LEAST_PAIRS, math.ceil(pairs / num_runs))
                 ratios += take_pairs(sides[0], sides[1], batches, per_run, coin)
             for total, which in zip(totals, (0, 1)):

@@ -20,6 +20,7 @@ from .memory import MemoryOptimizer
 from .metrics import fields_of
 from .mixed_precision import MixedPrecisionOptimizer
 from .pairs import PAIRS
+from .progress import OnProgress, say, shown
 from .record import Record, hidden
 from .search import Change, Search
 from .step_timing import benchmark_steps
@@ -96,6 +97,7 @@ class AutoOptimizer:
         warmup_steps: int = 10,
         seed: int | None = None,
         allow_training_changes: bool = False,
+        on_progress: OnProgress | None = None,
     ) -> OptimizationResult:
         """Tries what cures the bottlenecks (also plain dictionaries; None: whatever may be faster).
 
@@ -106,10 +108,25 @@ class AutoOptimizer:
         batch_size and gradient_accumulation change the training: they go into `new_config` only with `allow_training_changes`, and are
         not in `estimated_speedup`. `config` is the training's configuration, whatever is in it; `new_config` is that with what was
         kept. The given model and loader are not changed: use those of the result. Steps, losses and their parity are as in
-        `PerformanceValidator.validate_optimization`.
+        `PerformanceValidator.validate_optimization`, and `on_progress` is what it is there.
         """
+        with shown(on_progress):
+            return self._optimize(
+                model, data_loader, bottlenecks, config, (make_optimizer, criterion), (pairs, warmup_steps, seed), allow_training_changes
+            )  # fmt: skip
+
+    def _optimize(
+        self,
+        model: Any,
+        data_loader: Iterable[Any],
+        bottlenecks: Sequence[Any] | None,
+        config: Mapping[str, Any] | None,
+        training: TrainedBy,
+        how: tuple[int, int, int | None],  # pairs, steps of warm-up, seed
+        allow_training_changes: bool,
+    ) -> OptimizationResult:
         decision = decide(bottlenecks)
-        search = Search(model, Batches(data_loader), (make_optimizer, criterion), pairs, warmup_steps, seed)
+        search = Search(model, Batches(data_loader), training, *how)
         for change in self._changes(model, decision):
             search.attempt(change)
         new_config = dict(config or {})
@@ -126,10 +143,11 @@ class AutoOptimizer:
             data_loader=data_loader,
         )
         if decision.wants("data_loading"):
-            _load_faster(result, self.data_loading, (make_optimizer, criterion))
+            _load_faster(result, self.data_loading, training)
         if search.kept:
+            say("everything together, in turns with the training as it was")
             whole = (model, data_loader), (result.model, result.data_loader)
-            result.estimated_speedup = _measured(*whole, (make_optimizer, criterion))
+            result.estimated_speedup = _measured(*whole, training)
         if result.data_loader is not data_loader:
             remember_loader(result.model, data_loader, result.data_loader)
         self._configure(result, decision, data_loader, allow_training_changes)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .host import cores
+from .progress import say, shown
 
 WORKERS = (0, 2, 4, 8, 16)
 PREFETCH = 4
@@ -46,7 +47,9 @@ class DataLoadingOptimizer:
         for count in sorted({present, *WORKERS}):
             before = max(measured.values(), default=0.0)
             if count <= max(cores(), present) or is_climbing:
-                measured[count] = _rate(dataset, batch_size, _settings(count, given, present))
+                with shown():
+                    say(f"loading with {count} workers")
+                    measured[count] = _rate(dataset, batch_size, _settings(count, given, present))
                 is_climbing = measured[count] * NEARLY > before
         counts, most = list(measured), max(measured.values())
         best = present if measured[present] >= NEARLY * most else min(n for n in counts if measured[n] >= NEARLY * most)

@@ -33,9 +33,9 @@ class PerformanceMetrics(Record):
     """The figures of a training. A figure that is not known is None, never 0.
 
     `gpu_utilization` is the busy share of the GPU in percent (0–100), as nvidia-smi samples it; without a GPU it is the share of the
-    processors that the process uses, and `gpu_utilization_source` says which: "nvml" or "cpu". `memory_usage_gb` is the peak of
-    PyTorch's allocator on the device, without a GPU that of the process's resident memory, in units of 1e9 bytes;
-    `memory_usage_source` is "allocator" or "host". `multi_gpu_scaling_efficiency` is throughput per process over that of the smallest
+    processors that the process uses, and `gpu_utilization_source` says which: "nvml" or "cpu". `memory_usage_gb` is the peak memory of
+    the training in 1e9 bytes, as everywhere (docs/definitions.md): what PyTorch's allocator held on the device, without a GPU the resident
+    memory of the process; `memory_usage_source` is "allocator" or "host". Of two models in one process each counts without the other. `multi_gpu_scaling_efficiency` is throughput per process over that of the smallest
     number of processes. `step_time_ms` is the mean; `step_times_ms` has every measured step.
 
     >>> metrics = PerformanceMetrics(samples_per_second=4800.0, gpu_utilization=87.0)

@@ -20,6 +20,7 @@ from typing import Any, Callable
 from .host import GB, SOURCE, cores, forget_peak, give_back, own_seconds, peak_resident_gb, resident_gb
 from .metrics import PerformanceMetrics, quantile
 from .program import as_file, ask
+from .progress import say
 from .step_timing import StepClock, cuda_device, measure_steps
 
 PAIRS = 24  # at least, in all; some 11 show a change of 5 % at a variation of 2 % (docs/STATISTICS.md)
@@ -36,7 +37,8 @@ class Side:
     device: Any = None
     times_ms: list[float] = field(default_factory=list)
     samples: int | None = 0
-    memory_gb: float | None = None
+    memory_gb: float | None = None  # its own, and what its steps take
+    floor_gb: float = 0.0  # what the process holds beside both sides: a process of its own would have it, too
     cpu_seconds: float = 0.0  # of this process, in all blocks
     loads: Iterator[Any] | None = None  # a loader of its own, whose time is part of a step
 
@@ -54,9 +56,18 @@ class Side:
         self.samples = None if samples is None or self.samples is None else self.samples + samples
         return max(LEAST_MS, quantile(sorted(times), 0.5))
 
+    def warm_up(self, batches: list[Any]) -> None:
+        step = self.step if self.loads is None else self._load_and_step
+        for batch in batches:
+            step(batch)
+        if cuda_device(self.device) is not None:
+            import torch
+
+            torch.cuda.synchronize(self.device)
+
     def metrics(self) -> PerformanceMetrics:
         found = PerformanceMetrics.of_steps(self.times_ms, self.samples)
-        found.memory_usage_gb = self.memory_gb
+        found.memory_usage_gb = None if self.memory_gb is None else self.floor_gb + self.memory_gb
         found.memory_usage_source = None if self.memory_gb is None else Memory(self.device).source
         total_s = math.fsum(self.times_ms) / 1e3
         if cuda_device(self.device) is None and total_s > 0:
@@ -69,6 +80,7 @@ class Side:
         self.times_ms += other.times_ms
         self.cpu_seconds += other.cpu_seconds
         self.samples = None if self.samples is None or other.samples is None else self.samples + other.samples
+        self.floor_gb = max(self.floor_gb, other.floor_gb)
         if other.memory_gb is not None:
             self.memory_gb = other.memory_gb if self.memory_gb is None else min(self.memory_gb, other.memory_gb)
 
@@ -97,6 +109,15 @@ class Memory:
             forget_peak()
             self.before_gb = resident_gb() - own_bytes / GB
 
+    def held_gb(self) -> float:
+        """Returns what is in use now."""
+        if cuda_device(self.device) is None:
+            give_back()
+            return resident_gb()
+        import torch
+
+        return float(torch.cuda.memory_allocated(self.device)) / GB
+
     def peak_gb(self) -> float | None:
         if self.before_gb is None:
             return None
@@ -108,9 +129,15 @@ class Memory:
 
 
 def take_pairs(a: Side, b: Side, batches: Iterator[Any], pairs: int, coin: random.Random) -> list[float]:
-    """The log ratio, time of B over time of A, of each pair."""
-    ratios = []
-    for _ in range(pairs):
+    """The log ratio, time of B over time of A, of each pair. A step of each comes first that does not count: whatever was done before, the
+    measurement of memory for one, has left the caches cold for the side that begins."""
+    ratios: list[float] = []
+    batch = list(itertools.islice(batches, 1))
+    for side in (a, b):
+        side.warm_up(batch)
+    for number in range(pairs):
+        so_far = f": {math.exp(-math.fsum(ratios) / len(ratios)):.2f}× as fast so far" if ratios else ""
+        say(f"pair {number + 1} of {pairs}{so_far}")
         block = list(itertools.islice(batches, BLOCK_STEPS))
         b_first = coin.random() < 0.5
         times = {id(side): side.block(block) for side in ((b, a) if b_first else (a, b))}

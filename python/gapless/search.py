@@ -13,6 +13,7 @@ from typing import Any, Callable
 
 from .ab_test import ABTestResult
 from .pairs import take_pairs
+from .progress import say
 from .training import Batches, Criterion, Kept, MakeOptimizer
 from .validator import TrainedModel, measure_host_memory, warm_up
 
@@ -48,6 +49,7 @@ class Search:
         self.kept: list[Change] = []
         self.rejected: dict[str, str] = {}
         self.memory_saved_gb = 0.0
+        self.own_gb = 0.0  # memory of the model before the change that was compared last
         self.why_other = ""  # of the change that was compared last
 
     def best(self) -> Any:
@@ -56,13 +58,14 @@ class Search:
 
     def attempt(self, change: Change) -> None:
         """Keeps the change if it is faster and the same training; otherwise `rejected` has the reason."""
+        say(f"{change.name}: is it faster, and the same training?")
         try:
             found, same = self._compare(self.best(), self._with([*self.kept, change]))
         except Exception as error:  # noqa: BLE001 -- whatever a change does to a model, the search goes on
             self.rejected[change.name] = f"{type(error).__name__}: {str(error).strip()[:300]}"
             return
         saved = found.memory_saved_gb or 0.0
-        enough = change.for_memory and saved > SAVED_SHARE * (found.baseline_metrics.memory_usage_gb or 0.0)
+        enough = change.for_memory and saved > SAVED_SHARE * self.own_gb
         if not same:
             self.rejected[change.name] = self.why_other
         elif found.verdict != "faster" and not enough:
@@ -84,5 +87,6 @@ class Search:
             sides = [model.side for model in models]
             measure_host_memory(models, self.batches)
             ratios = take_pairs(sides[0], sides[1], self.batches, self.pairs, random.Random(self.seed))
+        self.own_gb = sides[0].memory_gb or 0.0
         self.why_other = "" if loss is None else loss.training.reason
         return ABTestResult.of(sides[0], sides[1], ratios, self.seed), loss is None or loss.parity is not False

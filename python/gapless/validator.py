@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .ab_test import ABTestResult, ABTestValidator
+from .alike import are_alike
 from .benchmark import PerformanceBenchmark
+from .host import GB
 from .metrics import PerformanceMetrics, fields_of
 from .pairs import PAIRS, Memory, Side, take_pairs
 from .parity import LossParity, Recordings
+from .progress import LOGGER, OnProgress, say, shown
 from .record import Record
 from .regression import Regression, RegressionDetector
 from .step_timing import check_counts, cuda_device
@@ -27,9 +30,9 @@ MEMORY_STEPS = 2
 
 @dataclass
 class ValidationResult(Record):
-    """The outcome of a validation; its fields are also keys.
+    """The outcome of a validation; its fields are also keys. No `pairs`: nothing differs, and nothing was run.
 
-    `accepted` is True if the optimised model is faster, is the same training, and is no regression. `loss` is None where there is no loss
+    `accepted` is True if the optimised model is faster, is the same training, and is no regression, nor looks like one. `loss` is None where there is no loss
     to compare, which does not count against it. `recorded`: the optimised model's metrics are in the history. `report` has all of it in words.
     The rest is as in `ABTestResult`.
     """
@@ -84,6 +87,7 @@ class PerformanceValidator:
         make_optimizer: MakeOptimizer | None = None,
         criterion: Criterion | None = None,
         seed: int | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ValidationResult:
         """Measures both models in turns, compares their losses, judges the optimised one against the history and records it.
 
@@ -94,20 +98,26 @@ class PerformanceValidator:
         Where `optimized_model` is the result of an `AutoOptimizer` that found another loader in place of `data_loader`, each model has its
         own, and loading is part of a step.
 
+        Where nothing differs (the same modules, numbers and loader) there is nothing to measure: the answer comes at once, with a speedup of
+        1, no pairs, and nothing recorded. `on_progress` is called with a sentence for each part; the logger `gapless` has them at INFO.
+
         The optimised model's metrics are recorded as of `commit_sha` and `branch` (otherwise git's, when that commit is checked out), with the
         verdict of the gate against `baseline_branch`.
         """
         check_counts(pairs, warmup_steps)
         if make_optimizer is not None and _share_weights(baseline_model, optimized_model):
             raise ValueError("the models share weights, so that each would train the other: give one of them a copy")
+        optimized_loader = loader_of(optimized_model, data_loader)
+        if optimized_loader is data_loader and are_alike(baseline_model, optimized_model):
+            return _nothing_differs(regression_threshold)
         seed = secrets.randbits(32) if seed is None else seed
         batches = Batches(data_loader)
-        with Kept(baseline_model), Kept(optimized_model):
+        with shown(on_progress), Kept(baseline_model), Kept(optimized_model):
             models = [TrainedModel(model, make_optimizer, criterion) for model in (baseline_model, optimized_model)]
+            say(f"the training of both: {warmup_steps} steps each, as often as the comparison needs")
             loss = warm_up(models, [next(batches) for _ in range(warmup_steps)], seed)
             sides = [model.side for model in models]
             measure_host_memory(models, batches)
-            optimized_loader = loader_of(optimized_model, data_loader)
             if optimized_loader is not data_loader:
                 sides[0].loads, sides[1].loads = Batches(data_loader), Batches(optimized_loader)
             ratios = take_pairs(sides[0], sides[1], batches, pairs, random.Random(seed))
@@ -156,6 +166,9 @@ class TrainedModel:
 def measure_host_memory(models: list[TrainedModel], batches: Iterator[Any]) -> None:
     """Measures the memory of steps of models on a CPU, after their warm-up and without a recorder, in turns; the smaller peak counts."""
     batch = next(batches)
+    for model in models:
+        own_gb = sum(_own_bytes(one.model, model.training.device) for one in models) / GB
+        model.side.floor_gb = max(0.0, Memory(model.training.device).held_gb() - own_gb)
     for model in (*models, *models):
         if cuda_device(model.training.device) is not None:
             continue
@@ -184,6 +197,33 @@ def warm_up(models: list[TrainedModel], batches: list[Any], seed: int) -> LossPa
         return None
     parity = None if training.verdict == "cannot_tell" else training.same
     return LossParity(parity, _differ(first, others), len(batches), training)
+
+
+def _nothing_differs(threshold: float) -> ValidationResult:
+    """The answer about a model and itself."""
+    recommendation = "nothing was measured, and nothing recorded"
+    LOGGER.warning(
+        "nothing differs: the optimised model is the baseline, and the loader is the same; %s", recommendation
+    )
+    answer = {
+        "regression_detected": False, "verdict": "cannot_tell", "threshold": threshold, "recommendation": recommendation,
+    }  # fmt: skip
+    return ValidationResult(
+        accepted=False,
+        speedup=1.0,
+        speedup_confidence_interval=(None, None),
+        p_value=1.0,
+        statistically_significant=False,
+        verdict="equivalent",
+        memory_saved_gb=0.0,
+        baseline_metrics=PerformanceMetrics(),
+        optimized_metrics=PerformanceMetrics(),
+        loss=None,
+        regression=Regression.of(answer),
+        pairs=0,
+        recorded=False,
+        report=f"Nothing differs: the optimised model is the baseline, and the loader is the same; {recommendation}.\nNot accepted.\n",
+    )
 
 
 def _differ(a: list[float], b: list[float]) -> float:
@@ -237,7 +277,7 @@ def _joined(found: ABTestResult, loss: LossParity | None, regression: Regression
     result = ValidationResult(
         accepted=found.verdict == "faster"
         and (loss is None or loss.parity is True)
-        and not regression.regression_detected,
+        and not (regression.regression_detected or regression.alarm_pending),
         speedup=found.speedup,
         speedup_confidence_interval=found.speedup_confidence_interval,
         p_value=found.p_value,
@@ -263,6 +303,13 @@ VERDICTS = {
 }
 
 
+def _rate(metrics: PerformanceMetrics) -> str:
+    """The throughput of the median step, which the speedup is of, too: a mean over few steps hangs on the slowest one."""
+    if metrics.samples_per_second is None or not metrics.step_time_ms or not metrics.step_time_p50_ms:
+        return ""
+    return f", {metrics.samples_per_second * metrics.step_time_ms / metrics.step_time_p50_ms:.1f} samples a second"
+
+
 def _report(result: ValidationResult) -> str:
     low, high = (f"{end:.3f}" if end is not None else "not bounded" for end in result.speedup_confidence_interval)
     lines = [
@@ -270,8 +317,7 @@ def _report(result: ValidationResult) -> str:
         f"  speedup {result.speedup:.3f} (95 % interval {low} to {high}), p {result.p_value:.2g}, {result.pairs} pairs",
     ]
     for name, metrics in (("baseline: ", result.baseline_metrics), ("optimised:", result.optimized_metrics)):
-        rate = "" if metrics.samples_per_second is None else f", {metrics.samples_per_second:.1f} samples a second"
-        lines.append(f"  {name} median step {metrics.step_time_p50_ms:.3f} ms{rate}")
+        lines.append(f"  {name} median step {metrics.step_time_p50_ms:.3f} ms{_rate(metrics)}")
     if result.memory_saved_gb is not None:
         lines.append(f"  memory saved: {result.memory_saved_gb:.3f} GB")
     if result.loss is None:

@@ -76,11 +76,23 @@ class Validator(unittest.TestCase):
         self.assertEqual(report["validation"], ANSWER)
 
     def test_a_recipe_is_switched_on(self) -> None:
-        recipe = {"format": "gapless.recipe", "command": ["python", "t.py"], "fixes": []}
+        recipe = {"format": "gapless.recipe", "command": ["python", "t.py"], "fixes": [{"item": "threads=1"}]}
         self.validate({}, recipe, "--db", "sqlite:h.db", "--output", "sub/v.json")
         self.assertEqual(self.commands(), ("python t.py", f"{self.program} run --recipe b.json -- python t.py"))
         self.assertIn("--db=sqlite:h.db", json.loads((self.folder / "asked.json").read_text()))
         self.assertTrue((self.folder / "sub" / "v.json").exists())
+
+    def test_a_recipe_without_fixes_is_the_baseline(self) -> None:
+        recipe = {"format": "gapless.recipe", "schema": 1, "command": ["python", "t.py"], "fixes": []}
+        self.validate({}, recipe)
+        self.assertEqual(self.commands(), ("python t.py", "python t.py"))
+        command = {"command": ["python", "t.py", "{config}"], "batch_size": 8}
+        self.validate(command, {**command, **recipe})
+        self.assertEqual(self.commands(), ("python t.py a.json",) * 2)
+        self.validate(command, {**command, **recipe, "batch_size": 16})
+        self.assertEqual(
+            self.commands(), ("python t.py a.json", f"{self.program} run --recipe b.json -- python t.py b.json")
+        )
 
     def test_a_model_is_trained_by_gapless(self) -> None:
         self.validate({"model": "mine:model", "python": "python3"}, {"model": "mine:model"})

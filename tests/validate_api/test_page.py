@@ -53,7 +53,7 @@ class Page(unittest.TestCase):
         self.assertRegex(said, r"(?m)^batch 64 \d")
         self.assertIn("Estimated Performance Improvement", said)
         self.assertRegex(said, r"(?m)^\[\] 1\.0 ")
-        self.assertIn("Training: the same, bit for bit", said)
+        self.assertIn("Nothing differs: the optimised model is the baseline", said)
 
 
 if __name__ == "__main__":

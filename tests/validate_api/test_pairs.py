@@ -76,7 +76,9 @@ class Compared(unittest.TestCase):
         validator.compare_configurations("a", "b", Trainer, BATCHES, num_runs=4, pairs=40, warmup_steps=0, seed=5)
         self.assertEqual(sorted(Trainer.made), ["a"] * 4 + ["b"] * 4)
         self.assertEqual({tuple(Trainer.made[at : at + 2]) for at in range(0, 8, 2)}, {("a", "b"), ("b", "a")})
-        blocks = [Trainer.log[at : at + 5] for at in range(0, len(Trainer.log), 5)]
+        self.assertEqual(len(Trainer.log), 4 * 102)  # of each run; a step of each comes first, which does not count
+        steps = [Trainer.log[run * 102 + 2 : (run + 1) * 102] for run in range(4)]
+        blocks = [of_run[at : at + 5] for of_run in steps for at in range(0, len(of_run), 5)]
         self.assertEqual(len(blocks), 80)
         orders = set()
         for first, second in zip(blocks[::2], blocks[1::2]):

@@ -5,7 +5,7 @@
 
 The command is that of the baseline's configuration (keys command, script or model, as for auto_optimizer.py), else that of the optimised one,
 or it comes after `--`; `{config}` in it stands for the configuration's path. A recipe in the optimised configuration is switched on.
-Both run in pairs (`gapless validate`). The report has speedup, speedup_confidence_interval, p_value, statistically_significant,
+Both run in pairs (`gapless validate`); where nothing differs, a recipe without fixes for one, nothing is run and the answer says so. The report has speedup, speedup_confidence_interval, p_value, statistically_significant,
 memory_saved_gb, verdict, accepted, baseline_metrics, optimized_metrics, and validation: all that the program says. A figure that was
 not measured has no key. Exit status: 0 if accepted, 1 if not; 2 for wrong use; 3 for bad input; 4 if the program gapless is missing; 5 if a
 command failed.
@@ -32,7 +32,7 @@ from gapless.ab_test import ABTestResult, ABTestValidator
 from gapless.benchmark import PerformanceBenchmark
 from gapless.command_line import parser_of, run, write_json
 from gapless.metrics import PerformanceMetrics
-from gapless.model_config import command_of, read, with_config
+from gapless.model_config import PLACE, command_of, read, with_config
 from gapless.program import NO_PROGRAM, ProgramError, find_program
 from gapless.regression import Regression, RegressionDetector
 from gapless.validator import PerformanceValidator, ValidationResult
@@ -48,6 +48,7 @@ __all__ = [
     "ValidationResult",
 ]
 NAME = "performance_validator"
+RECIPE = ("format", "schema", "command", "fixes")  # keys of a recipe without fixes
 COMPARED = ("p_value", "statistically_significant", "memory_saved_gb", "verdict", "accepted", "pairs", "loss")
 
 
@@ -74,10 +75,21 @@ def commands(given: argparse.Namespace, program: str) -> tuple[list[str], list[s
         raise ValueError(
             f"cannot find a command: give it after `--`, or as command, script or model in {given.baseline}"
         )
+    if nothing_differs(words, baseline, optimized):
+        return with_config(words, given.baseline), with_config(words, given.baseline)
     candidate = with_config(words, given.optimized)
     if optimized.get("format") == "gapless.recipe":
         candidate = [program, "run", "--recipe", str(given.optimized), "--", *candidate]
     return with_config(words, given.baseline), candidate
+
+
+def nothing_differs(words: list[str], baseline: dict[str, Any], optimized: dict[str, Any]) -> bool:
+    """Returns True if both configurations make one training: no fixes, and the same settings where the command reads them."""
+    if optimized.get("fixes") or optimized.get("environment"):
+        return False
+    settings = [{key: value for key, value in config.items() if key not in RECIPE} for config in (baseline, optimized)]
+    is_read = any(PLACE in word for word in words)
+    return settings[0] == settings[1] or (not is_read and command_of(optimized) in ([], command_of(baseline), words))
 
 
 def report_of(answer: dict[str, Any]) -> dict[str, Any]:
