@@ -30,7 +30,7 @@ _gapless() {
         analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --all-steps --json --help'; else words=''; fi ;;
         bench) if [[ $cur == -* ]]; then words='--steps --warmup --precision --runs --scaling --inference --pattern --whole --to-the-end --timeout --step-function --pin --output --show-output --keep-command --json --help'; else words=''; fi ;;
         bisect) if [[ $cur == -* ]]; then words='--good --bad --build --effect --confidence --strict --runs --journal --restart --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --quiet --keep-command --json --help'; else words=''; fi ;;
-        compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --seed --show-output --no-same --ratios --series --column --values --threshold --strict --keep-command --json --help'; else words=''; fi ;;
+        compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --metric --whole --to-the-end --timeout --step-function --pin --seed --show-output --no-same --ratios --series --column --values --threshold --strict --keep-command --json --help'; else words=''; fi ;;
         completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
         convert) if [[ $cur == -* ]]; then words='--output --format --steps --without --rank --no-cache --json --help'; else words=''; fi ;;
         docs) if [[ $cur == -* ]]; then words='--check --json --help'; else words=''; fi ;;
@@ -50,7 +50,7 @@ _gapless() {
         trend) if [[ $cur == -* ]]; then words='--db --branch --label --host --metric --since --until --limit --column --higher-is-better --lower-is-better --svg --html --json --help'; else words=''; fi ;;
         trigger) if [[ $cur == -* ]]; then words='--steps --memory --python --fix --unfix --stop-after --timeout --json --help'; else words=''; fi ;;
         tune) if [[ $cur == -* ]]; then words='--grid --ranks --budget --rounds --margin --warmup --steps --timeout --step-function --pin --seed --keep-command --json --help'; else words='dataloader batch scaling comm'; fi ;;
-        validate) if [[ $cur == -* ]]; then words='--allow --baseline --optimized --output --db --strict --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --seed --show-output --keep-command --json --help'; else words=''; fi ;;
+        validate) if [[ $cur == -* ]]; then words='--allow --baseline --optimized --output --db --strict --baseline-branch --threshold --commit --branch --label --no-record --pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --metric --whole --to-the-end --timeout --step-function --pin --seed --show-output --keep-command --json --help'; else words=''; fi ;;
       esac
     fi
   fi

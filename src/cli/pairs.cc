@@ -42,6 +42,12 @@ Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands) 
   if (!budget) return Unexpected{budget.error()};
   PairPlan plan{.a = std::move(*a), .b = std::move(*b), .budget_s = *budget};
   plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
+  if (arguments.Has("metric")) {
+    const auto metric = ParseMetric(std::string(arguments.Value("metric")));
+    if (!metric) return Unexpected{metric.error()};
+    plan.metric_name = metric->name;
+    plan.a.metric = plan.b.metric = metric->pattern;
+  }
   // Without --seed every comparison draws another order.
   plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
   return plan;

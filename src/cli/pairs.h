@@ -27,6 +27,11 @@ inline constexpr OptionSpec kBOption = {
     .name = "b", .takes = kTakesValue, .value = "CMD", .help = "Set the second command as a shell string"};
 inline constexpr OptionSpec kHigherIsBetterOption = {.name = "higher-is-better",
                                                      .help = "Treat larger values of --pattern as better"};
+inline constexpr OptionSpec kMetricOption = {
+    .name = "metric",
+    .takes = kTakesValue,
+    .value = "NAME=REGEX",
+    .help = "Compare a result that both print: the last match of REGEX, held to its own noise"};
 inline constexpr OptionSpec kSeedOption = {
     .name = "seed", .takes = kTakesValue, .value = "N", .help = "Set the seed of the random order within each pair"};
 

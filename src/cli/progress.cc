@@ -16,6 +16,8 @@ constexpr int kWhatWidth = 50;
 
 }  // namespace
 
+ProgressLine::ProgressLine(AtOnce /*at_once*/) : start_(Clock::now() - kSilence) {}
+
 // Erases the line, so that the next message begins on an empty one.
 ProgressLine::~ProgressLine() {
   if (shown_) std::fputs("\r\x1b[K", stderr);

@@ -10,11 +10,14 @@
 
 namespace gapless::internal {
 
-// Shows nothing in the first second, is rewritten in place at most ten times a second, and is erased by the destructor.
-// Callers update it only where standard error is a terminal.
+// Shows nothing in the first second unless asked to, is rewritten in place at most ten times a second, and is erased by
+// the destructor. Callers update it only where standard error is a terminal.
 class ProgressLine {
  public:
   ProgressLine() = default;
+  // Shows its first update at once, where the next one may take long.
+  struct AtOnce {};
+  explicit ProgressLine(AtOnce at_once);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine();

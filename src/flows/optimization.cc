@@ -19,6 +19,7 @@
 #include "ingest/input_paths.h"
 #include "optimize/job_runner.h"
 #include "optimize/journal.h"
+#include "proof/kept_metric.h"
 
 namespace gapless::internal {
 namespace {
@@ -50,15 +51,12 @@ Result<void> CheckOptions(const OptimizeOrder& order) {
   return {};
 }
 
-// Splits "NAME=REGEX" at the first equals sign, because the expression may hold more of them.
-Result<void> TakeMetric(const std::string& metric, Orders& orders) {
-  if (metric.empty()) return {};
-  const size_t equals = metric.find('=');
-  if (equals == 0 || equals == metric.npos || equals + 1 == metric.size())
-    return Fail(ErrorCode::kUsage, "--metric takes a name and a pattern", metric,
-                "--metric 'accuracy=accuracy ([0-9.]+)'");
-  orders.metric_name = metric.substr(0, equals);
-  orders.request.metric = metric.substr(equals + 1);
+Result<void> TakeMetric(const std::string& text, Orders& orders) {
+  if (text.empty()) return {};
+  const auto metric = ParseMetric(text);
+  if (!metric) return Unexpected{metric.error()};
+  orders.metric_name = metric->name;
+  orders.request.metric = metric->pattern;
   orders.planner.has_metric = true;
   return {};
 }

@@ -11,6 +11,7 @@
 #include "optimize/change.h"
 #include "optimize/fix_set.h"
 #include "trial/process_run.h"
+#include "validate/metric_change.h"
 #include "validate/pair_sequence.h"
 #include "validate/parity.h"
 
@@ -45,11 +46,12 @@ struct Decision {
   std::optional<double> detectable{};      // smallest share of time that these pairs can detect
   std::optional<ParityReport> training{};  // with it and those before: is it the same? absent: not asked
   std::vector<Change> changes{};
-  std::optional<Stage> stage{};       // with it and those before
-  std::optional<Stage> before{};      // those before, in the same pairs of runs
-  std::optional<double> startup_s{};  // that it takes longer until the first measured step
-  double run_s = 0;                   // a run with it takes, start and all; 0: it was not run
-  double took_s = 0;                  // wall time of the decision
+  std::optional<MetricChange> metric{};  // of --metric, in the latest runs that were compared
+  std::optional<Stage> stage{};          // with it and those before
+  std::optional<Stage> before{};         // those before, in the same pairs of runs
+  std::optional<double> startup_s{};     // that it takes longer until the first measured step
+  double run_s = 0;                      // a run with it takes, start and all; 0: it was not run
+  double took_s = 0;                     // wall time of the decision
 };
 
 // Returns the number of steps that pay back a longer start; absent if the start is not longer, or never paid back.

@@ -12,6 +12,7 @@
 
 #include "base/strings.h"
 #include "optimize/results.h"
+#include "proof/kept_metric.h"
 
 namespace gapless::internal {
 namespace {
@@ -76,7 +77,8 @@ bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
   return false;
 }
 
-bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision) const {
+bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision,
+                          std::span<const RunSample> beside) const {
   const auto refuse = [&](std::string reason) {
     decision.outcome = FixOutcome::kOtherTraining;
     decision.reason = std::move(reason);
@@ -85,7 +87,9 @@ bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, De
   if (const auto step = FirstLostLoss(baselines_, with))
     return refuse(StrCat("the loss is not finite from step ", *step, " on"));
   if (!options_.has_metric) return true;
-  const std::string against = MetricObjection(set.Loosest() == Safety::kExact || options_.exact, baselines_, with);
+  const MetricRuns runs{.without = printed_, .with = with, .beside = beside};
+  decision.metric = ChangeOfMetric(runs, set.Loosest() == Safety::kExact || options_.exact);
+  const std::string against = MetricObjection(runs, decision.metric);
   return against.empty() || refuse(StrCat("the metric: ", against));
 }
 

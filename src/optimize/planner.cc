@@ -9,12 +9,15 @@
 
 #include "base/strings.h"
 #include "optimize/planner_state.h"
+#include "proof/kept_metric.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kBaselines = 2;
-constexpr double kOtherValue = 1.02;  // speedup expected of another value of a fix that is on
+constexpr size_t kRunsOfNoisyMetric = 4;  // of the unchanged command, to learn what its metric differs by
+constexpr double kMaxMetricShare = 0.25;  // of the budget, for these
+constexpr double kOtherValue = 1.02;      // speedup expected of another value of a fix that is on
 
 // `file`: empty for what has no name, such as a buffer whose content a library writes itself.
 std::string WarningOfSave(const std::string& file) {
@@ -30,17 +33,43 @@ double LongestSeconds(std::span<const RunSample> runs) {
   return static_cast<double>(longest_ns) / 1e9;
 }
 
+// Returns a run of the unchanged command. `number` as in RunBaseline(); absent: nothing of it is recorded.
+Result<RunSample> Planner::RunUnchanged(std::optional<size_t> number) {
+  Tell({.kind = PlannerEvent::Kind::kBaseline});
+  auto sample = number ? runner_.RunBaseline(*number) : runner_.Run({});
+  if (!sample) return sample;
+  if (FaultOf(*sample) != Fault::kNone)
+    return Fail(ErrorCode::kCommand, StrCat("the command cannot be measured: ", DescribeFault(*sample)), "",
+                "it must train for some steps and end well by itself");
+  if (options_.has_metric) GAPLESS_TRY(CheckPrinted(*sample));
+  return sample;
+}
+
+// The baselines are recorded, and begin with the same seeds where the program sets none: the two are one run for its
+// metric. Others begin with seeds of their own; one that prints the same shows that the program repeats itself.
+Result<void> Planner::MeasureMetric() {
+  printed_ = {baselines_[0]};
+  const auto is_noisy = [&] { return printed_.size() < 2 || printed_[1].metric != printed_[0].metric; };
+  const auto has_time = [&] {
+    const double after_next = Seconds(runner_.Now() - options_.begun) + LongestSeconds(baselines_);
+    return printed_.size() < 2 || after_next < kMaxMetricShare * options_.budget_s;
+  };
+  while (printed_.size() < kRunsOfNoisyMetric && is_noisy() && has_time()) {
+    auto sample = RunUnchanged(std::nullopt);
+    if (!sample) return Unexpected{sample.error()};
+    printed_.push_back(std::move(*sample));
+  }
+  return {};
+}
+
 // The slower of two runs is the one that fixes are compared with first, so that a lucky baseline rejects no fix.
 Result<void> Planner::MeasureBaseline() {
   for (size_t i = 0; i < kBaselines; ++i) {
-    Tell({.kind = PlannerEvent::Kind::kBaseline});
-    auto sample = runner_.RunBaseline(i);
+    auto sample = RunUnchanged(i);
     if (!sample) return Unexpected{sample.error()};
-    if (FaultOf(*sample) != Fault::kNone)
-      return Fail(ErrorCode::kCommand, StrCat("the command cannot be measured: ", DescribeFault(*sample)), "",
-                  "it must train for some steps and end well by itself");
     baselines_.push_back(std::move(*sample));
   }
+  if (options_.has_metric) GAPLESS_TRY(MeasureMetric());
   time_.command_s = time_.current_s = LongestSeconds(baselines_);
   const RunSample& last = baselines_.back();
   result_.before = StageOf(last);
@@ -103,7 +132,7 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
     decision.stage = StageOf(contest->b);
     if (!contest->a.empty()) decision.before = StageOf(contest->a);
     decision.run_s = LongestSeconds(contest->b);
-    judge_.PassesResults(set, contest->b, decision);
+    judge_.PassesResults(set, contest->b, decision, contest->a);
   }
   return {};
 }

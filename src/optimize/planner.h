@@ -98,6 +98,7 @@ struct Optimized {
   size_t pairs = 0;                        // that it is from
   std::optional<Stage> after{};
   std::optional<ParityReport> training{};  // comparison of the trainings with and without all fixes
+  std::optional<MetricChange> metric{};    // result of --metric with and without all fixes
   std::string against{};  // sentence with the reason against all fixes together, whatever their speed; empty: no reason
   std::vector<std::string> warnings{};
   std::vector<Untried> untried{};  // the one with the most gain per second first

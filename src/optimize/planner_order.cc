@@ -243,7 +243,7 @@ Result<void> Planner::GoOnWithUndecided() {
       decision.stage = StageOf(contest->b);
       if (!contest->a.empty()) decision.before = StageOf(contest->a);
       decision.run_s = LongestSeconds(contest->b);
-      judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision);
+      judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision, contest->a);
     }
     std::erase_if(result_.decisions,
                   [&](const Decision& of) { return of.item.ToString() == decision.item.ToString(); });

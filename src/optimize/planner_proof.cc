@@ -109,6 +109,7 @@ bool Planner::IsProvedAlready() {
     result_.after = decision.stage;
     proved_ = &decision;
     result_.training = decision.training;
+    result_.metric = decision.metric;
     return true;
   }
   return false;
@@ -140,11 +141,11 @@ Result<void> Planner::ProveTheWhole() {
     last->stage = result_.after;
     proved_ = &*last;
   }
-  return CheckTrainingOfTheWhole(contest->b);
+  return CheckTrainingOfTheWhole(*contest);
 }
 
 // The last fix that stayed was recorded together with all before it, unless one of these was taken out since.
-Result<void> Planner::CheckTrainingOfTheWhole(std::span<const RunSample> runs) {
+Result<void> Planner::CheckTrainingOfTheWhole(const Contest& contest) {
   Decision all;
   for (const Decision& decision : result_.decisions) {
     if (decision.outcome == FixOutcome::kAccepted) all.training = decision.training;
@@ -158,7 +159,9 @@ Result<void> Planner::CheckTrainingOfTheWhole(std::span<const RunSample> runs) {
     all.training = std::move(*training);
   }
   result_.training = all.training;
-  const bool same = judge_.PassesTraining(result_.accepted, all) && judge_.PassesResults(result_.accepted, runs, all);
+  const bool same =
+      judge_.PassesTraining(result_.accepted, all) && judge_.PassesResults(result_.accepted, contest.b, all, contest.a);
+  result_.metric = all.metric;
   if (!same && result_.against.empty()) result_.against = StrCat("together they train something else: ", all.reason);
   return {};
 }

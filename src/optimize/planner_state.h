@@ -54,6 +54,8 @@ class Planner {
   }
 
  private:
+  Result<RunSample> RunUnchanged(std::optional<size_t> number);
+  Result<void> MeasureMetric();
   Result<void> MeasureBaseline();
   void FitRunsToBudget();
   Result<void> TryAll(const std::vector<Candidate>& candidates);
@@ -91,7 +93,7 @@ class Planner {
   Result<bool> RunRound(Random& random, const std::vector<Member*>& open);
   bool IsProvedAlready();
   Result<void> ProveTheWhole();
-  Result<void> CheckTrainingOfTheWhole(std::span<const RunSample> runs);
+  Result<void> CheckTrainingOfTheWhole(const Contest& contest);
 
   bool Refuse(const Candidate& candidate, Decision& decision);
   struct TrialTimes {
@@ -131,7 +133,8 @@ class Planner {
   double slow_start_s_;  // a fix with a slow start takes longer in its first run, as the latest one did
   Optimized result_{};
   std::vector<RunSample> baselines_{};
-  Judge judge_{options_, baselines_};
+  std::vector<RunSample> printed_{};  // runs of the unchanged command whose metrics are independent; empty: no metric
+  Judge judge_{options_, baselines_, printed_};
   Stage current_{};  // with those accepted so far
   const Decision* proved_ = nullptr;
   double startup_s_ = 0;   // time of the baseline before its measured steps

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the results of runs that the recording of their first steps (validate/parity.h) does not see: losses of later
-// steps, a number that the program prints at its end, and the memory of the GPU.
+// steps, and the memory of the GPU. proof/kept_metric.h has the number that the program prints at its end.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,6 @@ namespace gapless::internal {
 
 // Returns the first step whose loss is not finite in a run of `with` and finite in all of `without`; absent: none.
 std::optional<size_t> FirstLostLoss(std::span<const RunSample> without, std::span<const RunSample> with);
-
-// Returns why RunSample::metric is another result, in words; empty if it is the same. Two-sided: which way is worse is
-// not known. It may differ by three times what runs without the change differ by, and by 2 % unless it must be exact.
-std::string MetricObjection(bool exact, std::span<const RunSample> without, std::span<const RunSample> with);
 
 // Returns why a run takes too much of the GPU's memory, in words; empty if a tenth of it stays free, or nothing is
 // known.

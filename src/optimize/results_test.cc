@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the comparison of losses and printed results.
+// Tests the comparison of losses.
 #include "optimize/results.h"
 
 #include <gtest/gtest.h>
@@ -17,12 +17,6 @@ RunSample WithLosses(std::vector<double> losses) {
   return sample;
 }
 
-RunSample WithMetric(std::optional<double> metric) {
-  RunSample sample;
-  sample.metric = metric;
-  return sample;
-}
-
 TEST(Results, ALossThatIsNoLongerFinite) {
   const std::vector<RunSample> without = {WithLosses({2, 1.5, kLostLoss, 1}), WithLosses({2, 1.5, 1.2, 1})};
   const auto first = [&](std::vector<double> losses) {
@@ -35,21 +29,6 @@ TEST(Results, ALossThatIsNoLongerFinite) {
   EXPECT_FALSE(first({2, 1.5, 1.2, 1, kLostLoss})) << "none of those without came so far";
   EXPECT_FALSE(first({})) << "no loss was seen";
   EXPECT_FALSE(first({kLostLoss, kLostLoss})) << "no loss was seen";
-}
-
-TEST(Results, AMetricThatTheProgramPrints) {
-  const std::vector<RunSample> without = {WithMetric(0.91), WithMetric(0.91)};
-  const auto objection = [&](bool exact, std::optional<double> metric) {
-    const RunSample with = WithMetric(metric);
-    return MetricObjection(exact, without, {&with, 1});
-  };
-  EXPECT_EQ(objection(true, 0.91), "");
-  EXPECT_EQ(objection(true, 0.905), "it is 0.905, and 0.91 without");
-  EXPECT_EQ(objection(false, 0.905), "") << "within 2 %";
-  EXPECT_EQ(objection(false, 0.80), "it is 0.8, and 0.91 without");
-  EXPECT_NE(objection(false, kLostLoss), "");
-  EXPECT_EQ(objection(false, std::nullopt), "it is no longer printed");
-  EXPECT_EQ(MetricObjection(true, {}, without), "") << "nothing was printed before";
 }
 
 }  // namespace

@@ -132,6 +132,7 @@ Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::f
     if (is_limited) return RunUntil(loop.deadline, request);
     auto sample = RunMeasured(request);
     if (!sample) return Unexpected{sample.error()};
+    if (!is_b && !request.metric.empty()) GAPLESS_TRY(CheckPrinted(*sample));
     return std::optional(std::move(*sample));
   };
   loop.is_disturbed = IsDisturbed;

@@ -6,9 +6,12 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "proof/kept_metric.h"
 #include "trial/process_run.h"
 #include "validate/pair_sequence.h"
 #include "validate/parity.h"
@@ -58,6 +61,10 @@ class Comparison {
   std::pair<double, double> Typical() const;  // mean steps of A and of B, medians over the pairs; at least one
   // Absent where no step has a loss on both sides.
   std::optional<LossDifference> Losses() const;
+  // The number of --metric in B beside A. Absent: none was asked for, or none printed.
+  std::optional<MetricChange> Metric() const { return ChangeOfMetric(PrintedByBoth(), false); }
+  // Returns why it is another result, in words; empty if it is the same.
+  std::string MetricObjection() const { return internal::MetricObjection(PrintedByBoth(), Metric()); }
   // Returns the decision whether B is the same training as A; absent if they were not compared (same_training.h).
   const std::optional<ParityReport>& training() const { return training_; }
   void SetTraining(ParityReport report) { training_ = std::move(report); }
@@ -66,6 +73,8 @@ class Comparison {
   void SetInterrupted() { is_interrupted_ = true; }
 
  private:
+  MetricRuns PrintedByBoth() const { return {.without = a_, .with = b_, .beside = a_}; }
+
   PairOptions options_;
   bool higher_is_better_;
   PairSequence sequence_;
@@ -82,6 +91,8 @@ struct PairPlan {
   bool ends_with_budget = false;              // no pair begins that would end later, and a run that goes on is ended
   uint64_t seed = 0;                          // seed of the random order within a pair
   std::function<void(size_t done)> on_run{};  // called before each run, with the number of pairs that are done
+  std::function<void(std::string_view what)> on_same{};  // before each run that compares the trainings, with its name
+  std::string metric_name{};  // of the number that RunRequest::metric of both finds; empty: none
 };
 
 // Adds pairs until there are enough, or `go_on`, which is asked after each of them, says no. Returns an error when

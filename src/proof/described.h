@@ -9,6 +9,7 @@
 #include "base/described_times.h"
 #include "proof/inference.h"
 #include "proof/metrics.h"
+#include "validate/metric_change.h"
 #include "validate/pair_sequence.h"
 #include "validate/parity.h"
 
@@ -53,6 +54,26 @@ struct Described<InferenceMetrics> {
 };
 
 namespace documents {
+
+// What became of the number of --metric.
+struct PrintedMetric {
+  std::string name{};
+  double before = 0, after = 0, allowed = 0;
+  std::string basis{};
+  size_t runs_before = 0, runs_after = 0;
+  bool changed = false;
+  static constexpr FieldInfo kFields[] = {
+      Field<&PrintedMetric::name>("name", "", "name of --metric"),
+      Field<&PrintedMetric::before>("before", "", "mean over the runs without the change"),
+      Field<&PrintedMetric::after>("after", "", "mean over the runs with it"),
+      Field<&PrintedMetric::allowed>("allowed", "", "a larger difference is a change"),
+      Field<&PrintedMetric::basis>("basis", "",
+                                   "noise: 99 % interval of what runs differ by; floor: 1 % of the number; exact"),
+      Field<&PrintedMetric::runs_before>("runs_before", "count", "runs without the change"),
+      Field<&PrintedMetric::runs_after>("runs_after", "count", "runs with it"),
+      Field<&PrintedMetric::changed>("changed", "", "it is another result"),
+  };
+};
 
 struct Metrics {
   std::optional<double> samples_per_second{}, gpu_utilization{};
@@ -144,6 +165,8 @@ struct Parity {
 documents::Metrics MetricsDocument(const PerformanceMetrics& metrics, SampleSource source);
 documents::Environment EnvironmentDocument(const RunSample& sample);
 documents::Parity ParityDocument(const ParityReport& report);
+std::optional<documents::PrintedMetric> MetricDocument(std::string_view name,
+                                                       const std::optional<MetricChange>& change);
 // Absent where the document counts steps from 0, which no comparison does.
 std::optional<ParityReport> ParityFrom(const documents::Parity& parity);
 

@@ -223,7 +223,7 @@ Result<ParityReport> AskWhetherSame(const SameQuestion& question) {
 
 Result<void> AskWhetherSame(const PairPlan& plan, Comparison& comparison) {
   if (comparison.pairs() == 0 || comparison.a()[0].source != SampleSource::kSteps) return {};
-  auto report = AskWhetherSame({.a = plan.a, .b = plan.b});
+  auto report = AskWhetherSame({.a = plan.a, .b = plan.b, .on_run = plan.on_same});
   if (!report) return Unexpected{report.error()};
   comparison.SetTraining(std::move(*report));
   return {};

@@ -65,14 +65,21 @@ std::vector<std::string> ReasonsAgainst(const Comparison& comparison, const Judg
 
 }  // namespace
 
+Validation NothingDiffers(const ValidationQuestion& question, std::string why) {
+  Validation found{.comparison = Comparison(question.options, question.higher_is_better)};
+  found.against = {StrCat("nothing differs: ", why)};
+  found.nothing_differs = std::move(why);
+  found.judgement.threshold = question.history.effect;
+  return found;
+}
+
 Result<Validation> ValidateOptimization(const ValidationQuestion& question, History& history) {
   Validation found{.comparison = Comparison(question.options, question.higher_is_better)};
-  GAPLESS_TRY(RunPairs(question.pairs, found.comparison, [&] {
-    if (question.on_pair) question.on_pair(found.comparison);
-    return !found.comparison.IsDecided();
-  }));
+  PairPlan pairs = question.pairs;
+  if (question.on_begin) question.on_begin(pairs, found.comparison);
+  GAPLESS_TRY(RunPairs(pairs, found.comparison, [&] { return !found.comparison.IsDecided(); }));
   if (found.comparison.pairs() == 0) return Fail(ErrorCode::kUsage, "there was no time for a single pair");
-  GAPLESS_TRY(AskWhetherSame(question.pairs, found.comparison));
+  GAPLESS_TRY(AskWhetherSame(pairs, found.comparison));
   auto record = RecordOfB(question, found.comparison);
   if (!record) return Unexpected{record.error()};
   HistoryQuestion asked = question.history;
@@ -83,6 +90,8 @@ Result<Validation> ValidateOptimization(const ValidationQuestion& question, Hist
   if (!judgement) return Unexpected{judgement.error()};
   found.judgement = std::move(*judgement);
   found.against = ReasonsAgainst(found.comparison, found.judgement, question.allow);
+  if (std::string why = found.comparison.MetricObjection(); !why.empty() && !question.pairs.metric_name.empty())
+    found.against.push_back(StrCat(question.pairs.metric_name, ": ", why));
   if (!question.record || !found.IsAccepted()) return found;  // what is refused is no level for others to be held to
   record->uid = NewUid();
   record->verdicts = found.judgement.verdicts;

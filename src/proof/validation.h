@@ -21,7 +21,7 @@ struct ValidationQuestion {
   std::string commit_sha{}, branch{},
       label{};         // commit of B; empty: the commit that git reports for its working directory
   bool record = true;  // B, in the history, where it is accepted
-  std::function<void(const Comparison&)> on_pair{};
+  std::function<void(PairPlan&, const Comparison&)> on_begin{};  // before the first run; it may follow the runs
 };
 
 // A Validation is the answer, with all that it is made from.
@@ -29,9 +29,13 @@ struct Validation {
   Comparison comparison;
   Judgement judgement{};
   std::optional<int64_t> recorded{};   // the run's number in the history
+  std::string nothing_differs{};       // why A and B are one, so that nothing was run; empty: they were run
   std::vector<std::string> against{};  // reasons against B; empty: accepted
   bool IsAccepted() const { return against.empty(); }
 };
+
+// The answer where A and B are one: refused, with `why`, and without a run.
+Validation NothingDiffers(const ValidationQuestion& question, std::string why);
 
 // Runs the pairs until they are decided, judges B against the history, and records it if no reason against it was
 // found.

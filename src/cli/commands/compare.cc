@@ -8,10 +8,10 @@
 // --threshold it is 1 only where a series of a file is slower by more.
 #include "base/strings.h"
 #include "cli/commands/compare/document.h"
+#include "cli/commands/compare/progress.h"
 #include "cli/commands/compare/report.h"
 #include "cli/commands/compare/stored.h"
 #include "cli/pairs.h"
-#include "cli/progress.h"
 #include "proof/same_training.h"
 #include "store/result_reader.h"
 
@@ -20,15 +20,11 @@ namespace {
 
 // Runs pairs until the comparison is decided, then the short runs that show if both are the same training.
 Result<void> Run(const Arguments& arguments, const PairPlan& plan, Comparison& comparison, const Session& session) {
-  ProgressLine progress;
-  GAPLESS_TRY(RunPairs(plan, comparison, [&] {
-    if (session.stderr_is_tty)
-      progress.Update("comparing", StrCat("pair ", comparison.pairs(), ": ", SpeedupInShort(comparison), " "),
-                      comparison.pairs(), plan.most_pairs,
-                      [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
-    return !comparison.IsDecided();
-  }));
-  if (!arguments.Has("no-same")) GAPLESS_TRY(AskWhetherSame(plan, comparison));
+  PairProgress progress("comparing", session.stderr_is_tty);
+  PairPlan shown = plan;
+  progress.Follow(shown, comparison);
+  GAPLESS_TRY(RunPairs(shown, comparison, [&] { return !comparison.IsDecided(); }));
+  if (!arguments.Has("no-same")) GAPLESS_TRY(AskWhetherSame(shown, comparison));
   return {};
 }
 
@@ -121,7 +117,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto comparison = Compare(arguments, *plan, Comparison(*options, arguments.Has("higher-is-better")), session);
   if (!comparison) return Unexpected{comparison.error()};
   return Answer(
-      arguments, StatusFor(arguments, comparison->Verdict()), [&] { return CompareText(*comparison); },
+      arguments, StatusFor(arguments, comparison->Verdict()), [&] { return CompareText(*comparison, *plan); },
       [&] { return CompareJson(*comparison, *plan); });
 }
 
@@ -143,6 +139,7 @@ constexpr OptionSpec kOptions[] = {
     kStepsOption,
     kPatternOption,
     kHigherIsBetterOption,
+    kMetricOption,
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,

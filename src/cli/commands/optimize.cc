@@ -198,7 +198,7 @@ constexpr OptionSpec kOptions[] = {
     {.name = "metric",
      .takes = kTakesValue,
      .value = "NAME=REGEX",
-     .help = "Keep a result that the program prints: the last match of REGEX must not change"},
+     .help = "Keep a result that the program prints: the last match of REGEX must not change beyond its noise"},
     kMarginOption,
     {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each run before measuring (5)"},
     {.name = "steps",

@@ -62,6 +62,8 @@ Result<int> Print(const Arguments& arguments, const RunPlan& plan) {
 // Says what will be done, and each difference from what the recipe was made on: a difference never stops the run.
 void SayBefore(const RunPlan& plan) {
   if (plan.of_recipe) Say(StrCat("the command of the recipe: ", VisibleCommand(RedactCommand(plan.command))));
+  if (plan.use.fixes.empty() && plan.use.environment.empty() && plan.use.own_fixes.empty())
+    Say("nothing differs: no fix of the recipe is on, the command runs as it is");
   const std::string kept_out = KeepsAgentOut(plan.command);
   if (!kept_out.empty()) Say(kept_out);
   for (const std::string& note : plan.use.notes) Say(note);

@@ -6,11 +6,11 @@
 // unless --no-record is given. The exit status is 0 if it is accepted, else 1.
 #include "base/redact.h"
 #include "base/strings.h"
-#include "cli/commands/compare/report.h"
+#include "cli/commands/compare/progress.h"
 #include "cli/commands/validate/report.h"
+#include "cli/commands/validate/same_commands.h"
 #include "cli/output.h"
 #include "cli/pairs.h"
-#include "cli/progress.h"
 
 namespace gapless::internal {
 namespace {
@@ -66,29 +66,32 @@ Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
 }
 
 // Opens the history before anything runs: a wrong --db would otherwise cost all pairs.
+Result<Validation> Validate(const Arguments& arguments, ValidationQuestion& question, const Session& session) {
+  std::string same = WhyNothingDiffers({question.pairs.a.command, question.pairs.b.command});
+  if (same.empty() && arguments.Has("baseline"))
+    same = WhyNoConfigurationDiffers(arguments.Value("baseline"), arguments.Value("optimized"));
+  if (!same.empty()) return NothingDiffers(question, std::move(same));
+  auto history = question.record ? History::Open(arguments.Value("db"))
+                                 : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
+  if (!history) return Unexpected{history.error()};
+  PairProgress progress("validating", session.stderr_is_tty);
+  question.on_begin = [&](PairPlan& plan, const Comparison& comparison) { progress.Follow(plan, comparison); };
+  return ValidateOptimization(question, *history);
+}
+
 Result<int> Execute(const Arguments& arguments, Session& session) {
   auto question = QuestionFrom(arguments);
   if (!question) return Unexpected{question.error()};
-  auto history = question->record ? History::Open(arguments.Value("db"))
-                                  : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
-  if (!history) return Unexpected{history.error()};
-  Result<Validation> validation = [&] {
-    ProgressLine progress;
-    question->on_pair = [&](const Comparison& comparison) {
-      if (session.stderr_is_tty)
-        progress.Update("validating", StrCat(SpeedupInShort(comparison), " "), comparison.pairs(),
-                        question->pairs.most_pairs, [](uint64_t pairs) { return StrCat(pairs, " pairs at most"); });
-    };
-    return ValidateOptimization(*question, *history);
-  }();
+  const auto validation = Validate(arguments, *question, session);
   if (!validation) return Unexpected{validation.error()};
   const auto json = [&] { return ValidationJson(*validation, question->pairs); };
   // The file is written in any case, accepted or not: it is the record of the decision.
   if (arguments.Has("output")) GAPLESS_TRY(WriteFile(arguments.Value("output"), json()));
-  const bool is_told = validation->comparison.Verdict() != SpeedVerdict::kCannotTell;
+  const bool is_told =
+      validation->comparison.Verdict() != SpeedVerdict::kCannotTell || !validation->nothing_differs.empty();
   const Told told = validation->IsAccepted() ? Told::kYes : is_told ? Told::kNo : Told::kCannotTell;
   return Answer(
-      arguments, StatusOf(arguments, told, 1), [&] { return ValidationText(*validation); }, json);
+      arguments, StatusOf(arguments, told, 1), [&] { return ValidationText(*validation, question->pairs); }, json);
 }
 
 std::vector<std::string_view> Changes() { return {"exact", "rounding", "stochastic", "training"}; }
@@ -139,6 +142,7 @@ constexpr OptionSpec kOptions[] = {
     kStepsOption,
     kPatternOption,
     kHigherIsBetterOption,
+    kMetricOption,
     kWholeOption,
     kToTheEndOption,
     kTimeoutOption,

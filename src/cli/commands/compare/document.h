@@ -67,6 +67,7 @@ struct Compare {
   std::optional<Metrics> b{};
   std::optional<std::string> b_command{};
   std::optional<LossParity> loss{};
+  std::optional<PrintedMetric> metric{};
   // Absent if the training was not compared (--no-same, or no steps were seen).
   std::optional<Parity> training{};
   std::optional<SampleSource> source{};
@@ -83,6 +84,7 @@ struct Compare {
       Field<&Compare::b>("b", "", "metrics of B"),
       Field<&Compare::b_command>("b_command", "", "command of B"),
       Field<&Compare::loss>("loss", "", "losses of both sides"),
+      Field<&Compare::metric>("metric", "", "the number of --metric on both sides"),
       Field<&Compare::training>("training", "", "is B the same training as A? missing: not asked"),
       Field<&Compare::source>("source", "", "what was measured"),
       Field<&Compare::environment>("environment", "", "where it was measured"),

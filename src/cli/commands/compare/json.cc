@@ -43,7 +43,8 @@ documents::Compare CompareDocument(const Comparison& comparison, const PairPlan&
   documents::Compare document{.pairs = PairsDocument(comparison.sequence(), comparison.options(), comparison.Nominal()),
                               .interrupted = comparison.is_interrupted(),
                               .seed = static_cast<int64_t>(plan.seed),
-                              .loss = LossOf(comparison)};
+                              .loss = LossOf(comparison),
+                              .metric = MetricDocument(plan.metric_name, comparison.Metric())};
   const auto a = MetricsOf(comparison.a()), b = MetricsOf(comparison.b());
   if (a && b) {
     document.memory_saved_gb = MemorySavedGb(*a, *b);

@@ -104,6 +104,15 @@ std::string TrainingText(const Comparison& comparison) {
   return text;
 }
 
+// Writes what became of the number of --metric; "" without one.
+std::string MetricText(const Comparison& comparison, const PairPlan& plan) {
+  if (plan.metric_name.empty()) return "";
+  const auto metric = comparison.Metric();
+  const std::string against = comparison.MetricObjection();
+  if (against.empty()) return metric ? StrCat(plan.metric_name, ": it stays: ", MetricWords(*metric), "\n") : "";
+  return StrCat(plan.metric_name, ": another result: ", against, "\n");
+}
+
 // Prints what disturbed the runs, a line each.
 std::string NoiseText(const Comparison& comparison) {
   std::string text;
@@ -143,14 +152,15 @@ std::string SpeedupInShort(const Comparison& comparison) {
   return StrCat("speedup ", SpeedFactorText(comparison.Speedup().expected));
 }
 
-std::string CompareText(const Comparison& comparison) {
+std::string CompareText(const Comparison& comparison, const PairPlan& plan) {
   const PairSequence& sequence = comparison.sequence();
   const std::string interrupted = comparison.is_interrupted()
                                       ? StrCat("interrupted after ", comparison.pairs(),
                                                comparison.pairs() == 1 ? " pair" : " pairs", ", which show:\n")
                                       : "";
   return StrCat(interrupted, Headline(sequence, comparison.options()), "\n\n", MetricTable(comparison), "\n",
-                EvidenceText(sequence, comparison.Nominal()), TrainingText(comparison), NoiseText(comparison));
+                EvidenceText(sequence, comparison.Nominal()), TrainingText(comparison), MetricText(comparison, plan),
+                NoiseText(comparison));
 }
 
 std::string RatiosText(const PairSequence& sequence, const PairOptions& options) {

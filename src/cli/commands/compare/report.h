@@ -14,7 +14,7 @@ std::string SpeedFactorText(double factor);  // "1.050×"
 std::string PValueText(double p);
 std::string SpeedupInShort(const Comparison& comparison);  // "speedup 1.05×"
 // The whole output, as text and as a JSON document.
-std::string CompareText(const Comparison& comparison);
+std::string CompareText(const Comparison& comparison, const PairPlan& plan);
 std::string CompareJson(const Comparison& comparison, const PairPlan& plan);
 // Returns what disturbed the runs, the first sentence of each kind.
 std::vector<std::string> NoiseOf(const Comparison& comparison);

@@ -83,6 +83,8 @@ std::string OptimizePage(const OptimizeView& view) {
       IsProved(result) ? StrCat("<p class=\"gain\">", FormatNumber(result.speedup->expected, 2), "× <small>") : "<p>";
   page += XmlEscaped(ProofText(result));
   if (result.speedup) page += StrCat("; training: ", XmlEscaped(TrainingText(result.training)));
+  if (const std::string metric = MetricText(view); !metric.empty())
+    page += StrCat("; ", XmlEscaped(view.metric_name), ": ", XmlEscaped(metric));
   page += IsProved(result) ? "</small></p>\n" : "</p>\n";
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     page += StrCat("<p>The command stays as it is: ", XmlEscaped(unproved), ".</p>\n");

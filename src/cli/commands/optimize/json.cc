@@ -114,6 +114,7 @@ struct Optimize {
   std::optional<RatioInterval> speedup{};
   size_t pairs = 0;
   TrainingPair training{};
+  std::optional<PrintedMetric> metric{};
   std::optional<int64_t> memory_saved_bytes{};
   std::vector<StageMeasured> table{};
   std::string recipe{}, candidate{}, patch{}, patch_root{}, patch_tested{};
@@ -135,6 +136,7 @@ struct Optimize {
       Field<&Optimize::speedup>("speedup", "", "measured speed-up of all fixes together"),
       Field<&Optimize::pairs>("pairs", "count", "pairs that it is from"),
       Spliced<&Optimize::training>(),
+      Field<&Optimize::metric>("metric", "", "the number of --metric with all fixes together"),
       Field<&Optimize::memory_saved_bytes>("memory_saved_bytes", "bytes", "GPU memory saved; below 0: more is used"),
       Field<&Optimize::table>("table", "", "the baseline, each fix that stayed, then all together"),
       Field<&Optimize::recipe>("recipe", "", "file for gapless run --recipe", kUnlessEmpty),
@@ -236,6 +238,7 @@ std::string OptimizeJson(const OptimizeView& view) {
                     .speedup = result.speedup,
                     .pairs = result.pairs,
                     .training = TrainingOf(result.training),
+                    .metric = MetricDocument(view.metric_name, result.metric),
                     .table = StagesMeasured(result),
                     .recipe = view.recipe,
                     .candidate = view.candidate,

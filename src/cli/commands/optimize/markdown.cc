@@ -38,6 +38,7 @@ void AddLog(const Optimized& result, std::string& text) {
     if (decision.detectable)
       text += StrCat(" This number of pairs can detect a change of ", FormatPercent(*decision.detectable), ".");
     if (decision.training) text += StrCat(" Training: ", TrainingText(decision.training), ".");
+    if (decision.metric) text += StrCat(" The metric is ", MetricWords(*decision.metric), ".");
     if (decision.took_s > 0) text += StrCat(" Took ", FormatNumber(decision.took_s, 0), " s.");
     text += "\n";
     for (const Change& change : decision.changes) text += StrCat("  - ", MarkdownEscaped(change.what), "\n");
@@ -57,7 +58,10 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   text += "\n";
   for (const StageRow& row : RowsOf(view)) text += TableLine(CellsOf(row, head));
   text += StrCat("\n**Result:** ", ProofText(result), ".");
-  text += result.speedup ? StrCat(" Training: ", TrainingText(result.training), ".\n") : "\n";
+  if (result.speedup) text += StrCat(" Training: ", TrainingText(result.training), ".");
+  if (const std::string metric = MetricText(view); !metric.empty())
+    text += StrCat(" ", MarkdownEscaped(view.metric_name), ": ", metric, ".");
+  text += "\n";
   if (const std::string unproved = UnprovedText(view); !unproved.empty())
     text += StrCat("\nThe command stays as it is: ", unproved, ".\n");
   if (const std::string budget = BudgetText(result); !budget.empty()) text += StrCat("\nBudget: ", budget, ".\n");

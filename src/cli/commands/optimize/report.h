@@ -55,6 +55,9 @@ std::string SpeedupText(const RatioInterval& speedup);
 // Returns in words if the training stays the same: "the same, bit for bit, over 20 steps".
 std::string TrainingText(const std::optional<ParityReport>& training);
 
+// Returns what became of the metric with all fixes together, in words without its name. Empty: none was compared.
+std::string MetricText(const OptimizeView& view);
+
 // Returns true if the table has a separate row for all fixes together: false if it would repeat the last fix's row.
 bool HasRowOfAll(const Optimized& result);
 // One sentence on all of them together, no full stop: how much faster, or why that is not known.

@@ -100,6 +100,12 @@ std::string TrainingText(const std::optional<ParityReport>& training) {
   return training ? training->reason : "it was not compared";
 }
 
+std::string MetricText(const OptimizeView& view) {
+  const auto& metric = view.result.metric;
+  if (!metric || !view.result.speedup) return "";
+  return StrCat(metric->changed ? "it is another result: " : "it stays: ", MetricWords(*metric));
+}
+
 // Distinguishes why nothing is proved: no fix stayed, a reason against all of them, no time left, too few pairs, or an
 // interval that includes 1.
 std::string ProofText(const Optimized& result) {

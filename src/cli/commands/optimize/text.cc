@@ -23,9 +23,13 @@ std::string List(std::string_view title, const std::vector<RefusedRow>& rows, in
 }
 
 // States the speedup, and the verdict on the training only if all fixes together were measured.
-std::string Verdict(const Optimized& result, int width) {
-  const std::string text = StrCat(Wrapped(ProofText(result), 0, width), "\n");
-  return result.speedup ? StrCat(text, "training: ", Wrapped(TrainingText(result.training), 10, width), "\n") : text;
+std::string Verdict(const OptimizeView& view, int width) {
+  const Optimized& result = view.result;
+  std::string text = StrCat(Wrapped(ProofText(result), 0, width), "\n");
+  if (result.speedup) text += StrCat("training: ", Wrapped(TrainingText(result.training), 10, width), "\n");
+  if (const std::string metric = MetricText(view); !metric.empty())
+    text += StrCat(view.metric_name, ": ", Wrapped(metric, view.metric_name.size() + 2, width), "\n");
+  return text;
 }
 
 // Lists what to do next; edits that a patch cannot express are to be made by hand.
@@ -67,7 +71,7 @@ std::string OptimizeText(const OptimizeView& view, int width) {
   const std::vector<std::string> head = HeadOf(view);
   std::vector<std::vector<std::string>> rows;
   for (const StageRow& row : RowsOf(view)) rows.push_back(CellsOf(row, head));
-  text += StrCat(Aligned(head, rows, "speedup"), "\n", Verdict(view.result, width), Startup(view.result));
+  text += StrCat(Aligned(head, rows, "speedup"), "\n", Verdict(view, width), Startup(view.result));
   if (const std::string budget = BudgetText(view.result); !budget.empty())
     text += StrCat(Wrapped(budget, 0, width), "\n");
   for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", Wrapped(warning, 9, width), "\n");

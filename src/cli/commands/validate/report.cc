@@ -30,10 +30,12 @@ struct Validate {
 
 constinit const TypeInfo kValidateDocument = describe::MakeType<documents::Validate>();
 
-std::string ValidationText(const Validation& validation) {
+std::string ValidationText(const Validation& validation, const PairPlan& plan) {
+  if (!validation.nothing_differs.empty())
+    return StrCat("nothing differs: ", validation.nothing_differs, "; nothing was run, and nothing recorded\n");
   const std::string head = validation.IsAccepted() ? "accepted: faster, and no reason against it was found"
                                                    : StrCat("refused: ", Join(validation.against, "; "));
-  return StrCat(head, "\n\n", CompareText(validation.comparison), "\n", GateText(validation.judgement),
+  return StrCat(head, "\n\n", CompareText(validation.comparison, plan), "\n", GateText(validation.judgement),
                 validation.recorded       ? StrCat("recorded as run ", *validation.recorded, "\n")
                 : validation.IsAccepted() ? ""
                                           : "not recorded: it was refused\n");
@@ -42,11 +44,16 @@ std::string ValidationText(const Validation& validation) {
 // Warnings are the disturbances of the runs and the notes of the judgement.
 std::string ValidationJson(const Validation& validation, const PairPlan& plan) {
   std::vector<std::string> warnings = NoiseOf(validation.comparison);
+  documents::Compare comparison = CompareDocument(validation.comparison, plan);
+  if (!validation.nothing_differs.empty()) {  // what is one takes as long, and as much memory
+    comparison.pairs.verdict = SpeedVerdict::kEquivalent;
+    comparison.memory_saved_gb = comparison.memory_saved_bytes = 0;
+  }
   warnings.insert(warnings.end(), validation.judgement.notes.begin(), validation.judgement.notes.end());
   return DocumentOf("validate",
                     documents::Validate{.accepted = validation.IsAccepted(),
                                         .reasons_against = validation.against,
-                                        .comparison = CompareDocument(validation.comparison, plan),
+                                        .comparison = std::move(comparison),
                                         .regression = GateDocument(validation.judgement),
                                         .recorded_run = validation.recorded},
                     warnings);

@@ -10,7 +10,7 @@
 namespace gapless::internal {
 
 // The whole output, as text and as a JSON document. `plan` has the commands that were compared.
-std::string ValidationText(const Validation& validation);
+std::string ValidationText(const Validation& validation, const PairPlan& plan);
 extern const TypeInfo kValidateDocument;
 std::string ValidationJson(const Validation& validation, const PairPlan& plan);
 
