@@ -97,10 +97,12 @@ def report_of(answer: dict[str, Any]) -> dict[str, Any]:
     speedup = answer.get("speedup") or {}
     found: dict[str, Any] = {}
     if "expected" in speedup:
-        found["speedup"] = speedup["expected"]
+        found["speedup"] = float(speedup["expected"])
     if "low" in speedup and "high" in speedup:
         found["speedup_confidence_interval"] = [speedup["low"], speedup["high"]]
     found.update({name: answer[name] for name in COMPARED if name in answer})
+    if "memory_saved_gb" in found:
+        found["memory_saved_gb"] = float(found["memory_saved_gb"])
     for name, side in (("baseline_metrics", "a"), ("optimized_metrics", "b")):
         if side in answer:
             found[name] = answer[side].get("metrics", answer[side])
