@@ -136,7 +136,7 @@ class Repairs(Optimize):
         answer = self.run_it("--only", "workers=4", "--budget", "360s", script=self.folder / "scripts" / "train.py")
         self.assert_repaired(answer, "workers")
         self.assertEqual(answer["patch_files"], ["data.py"])
-        self.assertIn("git applies it, each file compiles, it ran 5 steps", answer["patch_tested"])
+        self.assertRegex(answer["patch_tested"], r"git applies it, each file compiles, it ran ([5-9]|\d\d+) steps$")
         self.assertNotIn("by_hand", answer)
         subprocess.run(["git", "apply", self.folder / "out" / "optimized.patch"], cwd=self.folder, check=True)
         self.assertIn("DataLoader(Slow(), batch_size=4, num_workers=", (self.folder / "data.py").read_text())
