@@ -116,7 +116,9 @@ class Interrupt(unittest.TestCase):
         holder = sqlite3.connect(self.work / "history.db")
         self.addCleanup(holder.close)
         holder.execute("BEGIN EXCLUSIVE")
-        process = subprocess.Popen(words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            words, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.addCleanup(process.kill)
         time.sleep(1)
         process.send_signal(signal.SIGTERM)

@@ -139,7 +139,7 @@ class Repairs(Optimize):
         self.assertRegex(answer["patch_tested"], r"git applies it, each file compiles, it ran ([5-9]|\d\d+) steps$")
         self.assertNotIn("by_hand", answer)
         subprocess.run(["git", "apply", self.folder / "out" / "optimized.patch"], cwd=self.folder, check=True)
-        self.assertIn("DataLoader(Slow(), batch_size=4, num_workers=", (self.folder / "data.py").read_text())
+        self.assertIn("num_workers=4, persistent_workers=True", (self.folder / "data.py").read_text())
 
     def test_looping_optimizer(self) -> None:
         self.assert_repaired(
