@@ -29,6 +29,7 @@ HELPERS = {
     "oracle.py",
     "corpus.py",
     "proof_case.py",
+    "patch_checkouts.py",
     "patch_edits.py",
     "patch_scripts.py",
     "strangers_data.py",
