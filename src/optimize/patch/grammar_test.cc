@@ -70,7 +70,7 @@ TEST(PatchGrammar, ArgumentsAreThoseOfPython) {
       {"l = DataLoader[int](d)\n", Call(1, "DataLoader", "x", "1"), "l = DataLoader[int](d, x=1)\n"},
       {"l = (f)(d)\n", X(), "l = (f)(d, x=1)\n"},
       {"print(*f(d))\n", X(), "print(*f(d, x=1))\n"},
-      {"f[0](d)\n", X(), "left out: line 1 holds no call of f"},
+      {"f[0](d)\n", X(), "left out: line 1 makes f by calling f[0], which may make something else in another run"},
       {"match p:\n  case f(a=1): pass\n", X(2), "left out: line 2 holds no call of f"},
       {"import a; from a import f as g\ng()\n", X(2), "import a; from a import f as g\ng(x=1)\n"},
       {"try: from a import f as g\nexcept E: pass\ng()\n", X(3), "try: from a import f as g\nexcept E: pass\ng(x=1)\n"},
