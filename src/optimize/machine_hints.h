@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The speedups of `threads` and `workers` that are expected from the recording and the machine, one for each value.
+// The speedups of `threads`, `workers` and, on processors, `channels_last` that are expected from the recording and the
+// machine, one for each value.
 // More and fewer are different fixes: fewer threads help tiny operators, more help large ones.
 #pragma once
 
@@ -17,7 +18,7 @@ struct MachineHint {
   std::string why_not{};            // why a run of the value could show no gain; empty: it could
 };
 
-// Returns the hint for one value of `threads` or `workers`, an empty one for any other fix. Processors, the present
+// Returns the hint for one value of these fixes, an empty one for any other. Processors, the present
 // value, the operators that can be split, the waits for batches and the processors that workers take come from
 // `context`; what it lacks is derived from `bottlenecks`: are operators tiny, do steps wait?
 MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<const Bottleneck> bottlenecks);

@@ -166,6 +166,12 @@ TEST(MachineHints, ThreadsHaveTheGainOfTheirDirection) {
   EXPECT_EQ(RuledOut("threads=2", shared), "loader workers use the other processors");
 }
 
+TEST(MachineHints, ALayoutHelpsAsMuchAsThereAreLayersOfImages) {
+  EXPECT_NEAR(Hinted("channels_last", {.shares = {.image_layers = 0.5}}), 1.25, 1e-9);
+  EXPECT_EQ(Hinted("channels_last", {.shares = {.image_layers = 0.05}}), 0);
+  EXPECT_EQ(Hinted("channels_last", {.gpu = true, .shares = {.image_layers = 0.5}}), 0) << "its kernels are predicted";
+}
+
 // Without workers 60 % of a step is loading: two workers hide 85 % of what they can, one hides less.
 TEST(MachineHints, WorkersHaveTheGainOfTheWaitsThatTheySave) {
   FixContext context{.cpus = 4, .loaders = 1, .shares = {.loader_wait = 0.6}};

@@ -140,6 +140,8 @@ Result<void> Planner::ProveTheWhole() {
                                    [](const Decision& decision) { return decision.outcome == FixOutcome::kAccepted; });
     last->stage = result_.after;
     proved_ = &*last;
+    // One fix alone has one figure, that of the proof.
+    if (result_.accepted.items().size() == 1) last->measured = result_.speedup, last->pairs = result_.pairs;
   }
   return CheckTrainingOfTheWhole(*contest);
 }

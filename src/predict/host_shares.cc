@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyses/work_type.h"
 #include "predict/host_use.h"
 #include "predict/program.h"
 
@@ -20,8 +22,9 @@ namespace gapless::internal {
 namespace {
 
 struct Sums {
-  double steps_ns = 0, waited_ns = 0;                  // sums over steps whose waits are known
-  double recorded_ns = 0, small_ns = 0, large_ns = 0;  // sums over recorded steps with operators
+  double steps_ns = 0, waited_ns = 0;  // sums over steps whose waits are known
+  // Sums over recorded steps with operators.
+  double recorded_ns = 0, small_ns = 0, large_ns = 0, images_ns = 0;
 };
 
 // Adds the waits that the agent measured; a wait is at most its step.
@@ -31,6 +34,11 @@ void AddWaits(const StepTable& steps, Sums& sums) {
     sums.steps_ns += static_cast<double>(steps.dur_ns[row]);
     sums.waited_ns += static_cast<double>(std::min(steps.wait_ns[row], steps.dur_ns[row]));
   }
+}
+
+bool IsOfImages(std::string_view name) {
+  const WorkType type = WorkTypeOfOperator(name);
+  return type == WorkType::kConv || type == WorkType::kPooling || name.find("batch_norm") != name.npos;
 }
 
 // Operators of one name and shape are large or small together, by their median: a small one that other work on the
@@ -47,16 +55,17 @@ void AddOperators(const Trace& trace, Sums& sums) {
     if (ts_ns >= first_ns && ts_ns < last_ns && IsOwnWork(trace, row))
       kinds[{trace.slices.name[row], trace.slices.input_shapes[row]}].push_back(own_ns[row]);
   }
-  double small_ns = 0, large_ns = 0;
+  double small_ns = 0, large_ns = 0, images_ns = 0;
   for (auto& [kind, times_ns] : kinds) {
     const auto middle = times_ns.begin() + static_cast<ptrdiff_t>(times_ns.size() / 2);
     const double sum_ns = std::accumulate(times_ns.begin(), times_ns.end(), 0.0);
     std::nth_element(times_ns.begin(), middle, times_ns.end());
     (*middle >= kMinSplitNs ? large_ns : small_ns) += sum_ns;
+    if (IsOfImages(trace.Text(kind.first))) images_ns += sum_ns;
   }
   if (small_ns + large_ns <= 0) return;
   sums.recorded_ns += static_cast<double>(last_ns - first_ns);
-  sums.small_ns += small_ns, sums.large_ns += large_ns;
+  sums.small_ns += small_ns, sums.large_ns += large_ns, sums.images_ns += images_ns;
 }
 
 }  // namespace
@@ -72,6 +81,7 @@ HostShares HostSharesOf(const Run& run) {
   if (sums.recorded_ns > 0) {
     shares.small_operators = std::min(1.0, sums.small_ns / sums.recorded_ns);
     shares.large_operators = std::min(1.0, sums.large_ns / sums.recorded_ns);
+    shares.image_layers = std::min(1.0, sums.images_ns / sums.recorded_ns);
   }
   return shares;
 }

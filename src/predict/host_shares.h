@@ -13,6 +13,7 @@ struct HostShares {
   std::optional<double> loader_wait{};      // waiting for batches of DataLoaders
   std::optional<double> small_operators{};  // own time of operators too short to be split over threads (kMinSplitNs)
   std::optional<double> large_operators{};  // own time of the other operators
+  std::optional<double> image_layers{};     // own time of convolutions, pooling and batch norms, gradients included
 };
 
 // Returns the shares of a run. Operators count only in recordings without work of a device: with a GPU, the time

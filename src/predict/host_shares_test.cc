@@ -26,6 +26,17 @@ TEST(HostShares, OperatorsAreLargeFromTheTimeThatPyTorchSplits) {
   EXPECT_FALSE(shares.loader_wait) << "the recorder does not time waits for batches";
 }
 
+TEST(HostShares, LayersOfImagesAndTheirGradients) {
+  HandMade trace;
+  trace.Step(0, 0, 1'000'000);
+  trace.Operator("aten::mkldnn_convolution", 0, 300'000);
+  trace.Operator("aten::convolution_backward", 300'000, 500'000);
+  trace.Operator("aten::native_batch_norm", 500'000, 600'000);
+  trace.Operator("aten::max_pool2d_with_indices", 600'000, 700'000);
+  trace.Operator("aten::native_layer_norm", 700'000, 800'000).Operator("aten::mm", 800'000, 900'000);
+  EXPECT_DOUBLE_EQ(Of(trace).image_layers.value_or(-1), 0.7);
+}
+
 TEST(HostShares, AnInterruptedOperatorIsNoLargeOne) {
   HandMade trace;
   trace.Step(0, 0, 1'000'000);
