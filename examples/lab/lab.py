@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of the labs share: the data, the network and the loop. A stage says in a few lines what it does differently.
+"""The data, the network and the loop that the scripts of the labs share. A stage says in a few lines what it does differently.
 
 The data are like CIFAR-10, in numbers and sizes: ten classes of 32×32 images, enlarged to 224×224 where they are loaded. They are made, not
 downloaded. Every script takes the same options; `--small` finishes within seconds on a CPU.

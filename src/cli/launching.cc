@@ -22,7 +22,7 @@
 namespace gapless::internal {
 namespace documents {
 
-// What recording cost the process that it cost most.
+// The cost of recording, for the process that it cost most.
 struct RecordingCost {
   int64_t total_ns = 0;
   double share = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums up what the agent's records say of the recorder's own time, and compares recorded steps with the others.
 //
-// What happens within a step is reported before the step itself, so it is added up until then.
+// Records of a step's parts come before that of the step itself, so they are added up until then.
 #include "collect/recording_account.h"
 
 #include <algorithm>

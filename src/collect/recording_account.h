@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording cost one process: the one definition (docs/definitions.md), which text and JSON show.
+// Computes the cost of recording for one process: the one definition (docs/definitions.md), which text and JSON show.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ constexpr Cure kCures[] = {
     {"collate", "collating", "store samples as tensors of one size, so that collating a batch is a single copy", "",
      "hours"},
 };
-// What is faster than a decoder depends on which one it is.
+// Each decoder has its own faster replacement.
 constexpr Cure kDecodeWithPil = {"decode", "decoding",
                                  "decode faster: torchvision.io.decode_image or PyTurboJPEG instead of PIL, or store "
                                  "the samples decoded and resized "

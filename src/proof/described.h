@@ -55,7 +55,7 @@ struct Described<InferenceMetrics> {
 
 namespace documents {
 
-// What became of the number of --metric.
+// The number of --metric on both sides, and whether it stays.
 struct PrintedMetric {
   std::string name{};
   double before = 0, after = 0, allowed = 0;

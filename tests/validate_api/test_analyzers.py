@@ -152,7 +152,7 @@ class Loading(unittest.TestCase):
         ])  # fmt: skip
 
     def test_idle_time_of_a_timeline(self) -> None:
-        """What analyze_timeline returns, waiting for the device left out."""
+        """The idle time that analyze_timeline returns counts without waiting for the device."""
         timeline = {"gpu_idle_time_ms": 150, "sync_overhead_ms": 45, "memory_transfer_concurrent": False}
         analyzer = gapless.DataLoadingAnalyzer()
         (found,) = analyzer.analyze(timeline)

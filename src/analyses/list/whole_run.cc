@@ -3,8 +3,8 @@
 // garbage collections, checkpoints, evaluations, other work beside the training, compilations, skipped steps. How often
 // rare things happen is known only from here.
 //
-// What an evaluation does, such as computing metrics, is part of that evaluation alone, as a row with a detail. What
-// another thread does takes no time of the steps: its rows are of kind `background`.
+// Work inside of an evaluation, such as computing metrics, is part of that evaluation alone, as a row with a detail.
+// Work of another thread takes no time of the steps: its rows are of kind `background`.
 //
 // The steps that count are those of analyses/counted_steps.h. An event counts with the part of it that lies in such
 // steps. Waits are those of the steps themselves, which the agent adds up from the first nanosecond on; long ones are

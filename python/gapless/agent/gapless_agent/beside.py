@@ -61,7 +61,7 @@ MAKERS = "_wrap_"  # methods of torchmetrics that make the method of an object: 
 
 
 class Calls:
-    """What has come together of one name at one line."""
+    """The calls of one name at one line that have come together."""
 
     __slots__ = ("count", "ended_ns", "longest_ns", "total_ns")
 
