@@ -143,7 +143,9 @@ Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::f
     return go_on();
   };
   const auto end = RunPairLoop(loop);
-  return end ? Result<void>() : Unexpected{end.error()};
+  if (!end) return Unexpected{end.error()};
+  if (*end != PairLoopEnd::kEnough) comparison.End();
+  return {};
 }
 
 }  // namespace gapless::internal

@@ -51,6 +51,8 @@ class Comparison {
   size_t pairs() const { return a_.size(); }
   size_t repeated() const { return repeated_; }  // pairs that were run again because the machine was busy
   void CountRepeated() { ++repeated_; }
+  // Its time or its pairs are over (PairSequence::End()).
+  void End() { sequence_.End(); }
 
   SpeedVerdict Verdict() const { return sequence_.Verdict(); }
   // There is a verdict, and an interval with two ends to go with it: that may take one or two pairs more.

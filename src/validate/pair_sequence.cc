@@ -94,7 +94,7 @@ void PairSequence::Add(double log_ratio) {
   shorter_.Add(log_ratio);
 }
 
-SpeedVerdict PairSequence::Verdict() const {
+SpeedVerdict PairSequence::VerdictOfSequence() const {
   const double threshold = -std::log(options_.alpha);
   if (none_.highest_log() >= threshold && none_.side() != 0)
     return none_.side() < 0 ? SpeedVerdict::kFaster : SpeedVerdict::kSlower;
@@ -104,10 +104,30 @@ SpeedVerdict PairSequence::Verdict() const {
   return SpeedVerdict::kCannotTell;
 }
 
-double PairSequence::AnytimeP() const { return std::min(1.0, std::exp(-none_.highest_log())); }
+bool PairSequence::IsDecidedAtTheEnd() const {
+  if (!is_over_ || VerdictOfSequence() != SpeedVerdict::kCannotTell) return false;
+  const auto ranks = SignedRank(log_ratios_);
+  const auto shift = HodgesLehmann(log_ratios_, 1 - options_.alpha / 2);
+  return ranks && shift && shift->low && shift->high && ranks->p <= options_.alpha / 2 &&
+         (*shift->low > 0 || *shift->high < 0);
+}
+
+SpeedVerdict PairSequence::Verdict() const {
+  if (!IsDecidedAtTheEnd()) return VerdictOfSequence();
+  return HodgesLehmann(log_ratios_)->estimate < 0 ? SpeedVerdict::kFaster : SpeedVerdict::kSlower;
+}
+
+double PairSequence::AnytimeP() const {
+  if (IsDecidedAtTheEnd()) return 2 * SignedRank(log_ratios_)->p;
+  return std::min(1.0, std::exp(-none_.highest_log()));
+}
 
 RatioInterval PairSequence::Interval() const {
   if (log_ratios_.empty()) return {};
+  if (IsDecidedAtTheEnd()) {
+    const auto shift = HodgesLehmann(log_ratios_, 1 - options_.alpha / 2);
+    return {.low = std::exp(*shift->low), .high = std::exp(*shift->high), .expected = std::exp(shift->estimate)};
+  }
   const auto shift = HodgesLehmann(log_ratios_);
   const double centre = shift ? shift->estimate : 0, threshold = -std::log(options_.alpha);
   const auto [least, most] = std::minmax_element(log_ratios_.begin(), log_ratios_.end());

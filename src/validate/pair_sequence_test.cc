@@ -95,6 +95,55 @@ TEST(PairSequence, NoFalseAlarmsUnderPeeking) {
     }
 }
 
+Outcome DecideAtTheEnd(std::span<const double> d) {
+  Outcome early = DecideBySequence(d, 0);
+  if (early.verdict != SpeedVerdict::kCannotTell) return early;
+  PairSequence sequence({.margin = 0});
+  for (const double value : d) sequence.Add(value);
+  sequence.End();
+  return {sequence.Verdict(), sequence.size()};
+}
+
+// 4000 comparisons without an effect that end after so many pairs: looked at after each of them, and once more in the
+// end. Measured: 1.4 to 3.9 %.
+TEST(PairSequence, TheLastLookKeepsTheError) {
+  for (const NoiseKind kind : kNoiseKinds)
+    for (const size_t pairs : {size_t{7}, size_t{10}, size_t{15}, size_t{30}}) {
+      const Effort effort(4000);
+      int rejected = 0;
+      for (int seed = 0; seed < effort.tried; ++seed) {
+        const auto d = Pairs(kind, 0.02, 0, pairs, 0.002, static_cast<uint64_t>(seed) + 5000);
+        rejected += DecideAtTheEnd(d).verdict != SpeedVerdict::kCannotTell ? 1 : 0;
+      }
+      EXPECT_LE(rejected, effort.AtMost(0.05) * effort.tried) << NameOf(kind) << " " << pairs << " pairs";
+    }
+}
+
+// Seven pairs are too few for the sequence, however clear they are.
+TEST(PairSequence, TheLastLookSeesAClearGainInSevenPairs) {
+  int sequence = 0, end = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const auto d = Pairs(NoiseKind::kNormal, 0.05, -0.2, 7, 0, seed);
+    sequence += DecideBySequence(d, 0).verdict == SpeedVerdict::kFaster ? 1 : 0;
+    end += DecideAtTheEnd(d).verdict == SpeedVerdict::kFaster ? 1 : 0;
+  }
+  EXPECT_EQ(sequence, 0);
+  EXPECT_GE(end, 95);
+}
+
+// The interval and the p value agree with the verdict of the last look.
+TEST(PairSequence, TheLastLookHasOneAnswer) {
+  PairSequence sequence({.margin = 0.01});
+  for (const double value : {-0.20, -0.25, -0.22, -0.27, -0.19, -0.24, -0.26}) sequence.Add(value);
+  EXPECT_EQ(sequence.Verdict(), SpeedVerdict::kCannotTell);
+  EXPECT_FALSE(sequence.IsDecidedAtTheEnd());
+  sequence.End();
+  EXPECT_TRUE(sequence.IsDecidedAtTheEnd());
+  EXPECT_EQ(sequence.Verdict(), SpeedVerdict::kFaster);
+  EXPECT_NEAR(sequence.AnytimeP(), 2 * 2.0 / 128, 1e-12);
+  EXPECT_LT(*sequence.Interval().high, 1);
+}
+
 TEST(PairSequence, PairsNeeded) {
   const auto mean_pairs = [](NoiseKind kind, double slower) {
     double pairs = 0;

@@ -83,7 +83,9 @@ std::string MetricTable(const Comparison& comparison) {
 // Writes the p values, and the change that this number of pairs could have detected: without it "cannot tell" says
 // nothing.
 std::string EvidenceText(const PairSequence& sequence, const NominalP& nominal) {
-  std::string text = StrCat("p ", PValueText(sequence.AnytimeP()), " at whatever pair one stops");
+  std::string text = StrCat("p ", PValueText(sequence.AnytimeP()),
+                            sequence.IsDecidedAtTheEnd() ? ", twice that of the one look at all pairs in the end"
+                                                         : " at whatever pair one stops");
   if (nominal.signed_rank) text += StrCat(" (nominal: signed rank ", PValueText(*nominal.signed_rank));
   if (nominal.signed_rank && nominal.welch) text += StrCat(", Welch ", PValueText(*nominal.welch));
   text += nominal.signed_rank ? ")\n" : "\n";
