@@ -38,15 +38,25 @@ bool IsOutOfMemory(const RunSample& sample) {
   return false;
 }
 
-// The exception, which is the last line of its traceback, or else the last line that was printed.
-std::string LastWords(const RunSample& sample) {
-  std::string last;
-  for (const std::string_view line : Split(sample.failure.empty() ? sample.output_tail : sample.failure, '\n'))
-    if (!line.empty()) last = line;
-  return last;
+// Does the line begin with the name of an exception, as the last part of a traceback does?
+bool NamesAnException(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(':'));
+  const bool is_name = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+  });
+  return is_name && (name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Interrupt"));
 }
 
 }  // namespace
+
+std::string LastWordsOf(std::string_view text) {
+  std::string last, exception;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (!line.empty()) last = line;
+    if (NamesAnException(line)) exception = line;
+  }
+  return Ellipsize(Printable(exception.empty() ? last : exception), kMaxFault);
+}
 
 // Returns the fault of a run, the gravest first. Exit status 137 without a timeout counts as out of memory, since
 // the run's own time limit is a hang.
@@ -59,7 +69,7 @@ Fault FaultOf(const RunSample& sample) {
 }
 
 std::string DescribeFault(const RunSample& sample) {
-  const std::string words = Ellipsize(Printable(LastWords(sample)), kMaxFault);
+  const std::string words = LastWordsOf(sample.failure.empty() ? sample.output_tail : sample.failure);
   switch (FaultOf(sample)) {
     case Fault::kHang: return StrCat("it hung: not done after ", FormatDuration(sample.wall_ns), ", and was ended");
     case Fault::kOutOfMemory: return StrCat("it ran out of memory", words.empty() ? "" : ": ", words);

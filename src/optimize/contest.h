@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "optimize/fix_set.h"
@@ -34,6 +35,8 @@ enum class Fault : uint8_t { kNone, kCrash, kHang, kOutOfMemory, kNothingMeasure
 // fault.
 Fault FaultOf(const RunSample& sample);
 std::string DescribeFault(const RunSample& sample);
+// Returns what a program that failed said of it, shortened: the last line that names an exception, else the last line.
+std::string LastWordsOf(std::string_view text);
 
 struct Contest;
 

@@ -27,15 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kStepsOfPatched = 5;
 constexpr double kLimitFactor = 5, kLeastLimitS = 60;  // of a run that hangs
-constexpr size_t kMaxReason = 300, kMaxFile = size_t{8} << 20;
-
-// Why something failed, in the last words of what it printed.
-std::string LastWordsOf(const std::string& text) {
-  std::string last;
-  for (const std::string_view line : Split(text, '\n'))
-    if (!line.empty()) last = line;
-  return Ellipsize(Printable(last), kMaxReason);
-}
+constexpr size_t kMaxFile = size_t{8} << 20;
 
 class PatchChecker {
  public:

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "optimize/contest.h"
 #include "optimize/journal.h"
 #include "optimize/testing/simulated_job.h"
 #include "optimize/time_budget.h"
@@ -393,6 +394,13 @@ TEST_F(Planning, TimeThatIsLeftIsSpentOnTheMostPromising) {
   EXPECT_EQ(result->accepted.ToString(), "two") << result->decisions.at(0).reason;
   EXPECT_TRUE(IsProved(*result));
   EXPECT_GE(result->pairs, 3U);
+}
+
+TEST(LastWords, AreTheExceptionWhateverComesBehindIt) {
+  EXPECT_EQ(LastWordsOf("Traceback:\n  File \"a.py\"\nValueError: no\n"), "ValueError: no");
+  EXPECT_EQ(LastWordsOf("torch.jit._trace.TracingCheckError: Tracing failed!\nNode diff:\n\t?   +++\n"),
+            "torch.jit._trace.TracingCheckError: Tracing failed!");
+  EXPECT_EQ(LastWordsOf("loss 3\nAborted (core dumped)\n\n"), "Aborted (core dumped)");
 }
 
 }  // namespace

@@ -178,6 +178,13 @@ class Models(FixTest):
         made = self.edit(done.ring(), "channels_last", "before", "optimizer =")
         self.assertEqual(made["lines"], ["net.to(memory_format=torch.channels_last)"])
 
+    def test_a_model_that_was_traced(self) -> None:
+        """torch.jit.trace (as SummaryWriter.add_graph) calls a model twice and compares: it sees the model as it is."""
+        text = MODEL.replace("torch.nn.Dropout(0.1)", "torch.nn.Identity()")
+        text = text.replace("    for step", "    torch.jit.trace(net, x)\n    for step", 1)
+        done = self.pair("channels_last", delta=1e-4, text=text)
+        self.assertIn("channels_last", self.the(done.ring(), "channels_last")["what"])
+
     def test_what_does_not_fit_is_taken_back(self) -> None:
         """`view` cannot look at channels_last: the call is made again without, with the same random numbers and statistics."""
         text = MODEL.replace("x.mean((2, 3))", "x.view(len(x), -1).view(len(x), 4, -1).mean(2)")

@@ -110,9 +110,9 @@ class Models:
         self.search()
 
     def meets(self, module: Any) -> bool:
-        """An outermost module is called; whether it is a new root."""
+        """An outermost module is called; whether it is a new root. Not by torch.jit.trace, which compares two calls with each other."""
         try:
-            return self._meets(module)
+            return not self.agent.torch.jit.is_tracing() and self._meets(module)
         except Exception as error:
             self.searches = False
             for layer in list(self.layers):
@@ -235,7 +235,7 @@ class Models:
     def through(self, plain: Call, module: Any, args: Any, kwargs: Any) -> Any:
         """A call of a root, also the one at which it was found; `plain` calls it without fixes."""
         root = self.roots.get(id(module))
-        if root is None or not root.layers or self.depth:
+        if root is None or not root.layers or self.depth or self.agent.torch.jit.is_tracing():
             return plain(module, *args, **kwargs)
         fixes = self.agent.fixes
         every = not root.trains or self.agent.torch.is_grad_enabled()
