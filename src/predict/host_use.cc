@@ -16,12 +16,12 @@ namespace {
 constexpr size_t kMinSamples = 3;
 constexpr double kNoticedOthers = 0.25;  // processors; daemons use less
 
-struct Window {
+struct TimeSpan {
   int64_t start_ns = 0, end_ns = 0;
 };
 
 // Returns the median of a counter in the window.
-std::optional<double> MedianOf(const RunTrace& telemetry, std::string_view counter, Window window) {
+std::optional<double> MedianOf(const RunTrace& telemetry, std::string_view counter, TimeSpan window) {
   const Trace& trace = *telemetry.trace;
   std::vector<double> samples;
   for (size_t row = 0; row < trace.counters.size(); ++row) {
@@ -36,7 +36,7 @@ std::optional<double> MedianOf(const RunTrace& telemetry, std::string_view count
 }
 
 // Takes what the telemetry says of the window, unless that is known: processors in use by the job, and by others.
-void TakeBusy(const RunTrace& telemetry, Window window, HostUse& use) {
+void TakeBusy(const RunTrace& telemetry, TimeSpan window, HostUse& use) {
   if (use.busy) return;
   use.busy = MedianOf(telemetry, "process.cpu", window);
   const auto machine = MedianOf(telemetry, "host.cpu.busy", window);
