@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the telemetry beside a recording, and takes the median number of processors in use during it, by
-// the job and by other programs. What others keep busy is not there for the job: a prediction is for the machine as it
-// was recorded.
+// Finds the telemetry beside a recording, and takes the median number of processors in use during it.
 #include "predict/host_use.h"
 
 #include <algorithm>
@@ -14,37 +12,20 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMinSamples = 3;
-constexpr double kNoticedOthers = 0.25;  // processors; daemons use less
 
-struct TimeSpan {
-  int64_t start_ns = 0, end_ns = 0;
-};
-
-// Returns the median of a counter in the window.
-std::optional<double> MedianOf(const RunTrace& telemetry, std::string_view counter, TimeSpan window) {
+// Processors in use by the processes of the job, from half of `window` before it on: what came earlier is start-up.
+std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, int64_t end_ns) {
   const Trace& trace = *telemetry.trace;
   std::vector<double> samples;
   for (size_t row = 0; row < trace.counters.size(); ++row) {
     const int64_t at = trace.counters.ts_ns[row] + telemetry.ts_shift_ns;
-    if (at >= window.start_ns && at <= window.end_ns && trace.Text(trace.counters.name[row]) == counter)
+    if (at >= start_ns && at <= end_ns && trace.Text(trace.counters.name[row]) == "process.cpu")
       samples.push_back(trace.counters.value[row]);
   }
   if (samples.size() < kMinSamples) return std::nullopt;
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());
   return *middle;
-}
-
-// Takes what the telemetry says of the window, unless that is known: processors in use by the job, and by others.
-void TakeBusy(const RunTrace& telemetry, TimeSpan window, HostUse& use) {
-  if (use.busy) return;
-  use.busy = MedianOf(telemetry, "process.cpu", window);
-  const auto machine = MedianOf(telemetry, "host.cpu.busy", window);
-  if (!use.busy || !machine || !use.processors) return;
-  const double others = *machine * *use.processors - *use.busy;
-  if (others < kNoticedOthers) return;
-  use.others = others;
-  use.processors = std::max(*use.processors - others, *use.busy);
 }
 
 // A recording that says something of its machine.
@@ -71,8 +52,8 @@ HostUse FindHostUse(Tables& tables, const RunTrace& of) {
   for (const DescribedUse& other : tables.OnceForRun(FindDescribed)) {
     if (other.of->execution != of.execution) continue;
     if (!use.processors && other.processors) use.processors = static_cast<double>(*other.processors);
-    TakeBusy(*other.of, {start, end}, use);
-    TakeBusy(*other.of, {start - kAround / 10, end + kAround}, use);
+    if (!use.busy) use.busy = BusyDuring(*other.of, start, end);
+    if (!use.busy) use.busy = BusyDuring(*other.of, start - kAround / 10, end + kAround);
   }
   return use;
 }

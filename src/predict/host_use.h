@@ -14,9 +14,8 @@ namespace gapless::internal {
 constexpr int64_t kMinSplitNs = 200'000;
 
 struct HostUse {
-  std::optional<double> processors{};  // that the job can have: those of the machine, without what others keep busy
+  std::optional<double> processors{};  // number of the machine's processors
   std::optional<double> busy{};        // processors busy with the job's processes, median during training
-  double others = 0;                   // processors that other programs kept busy; 0 below a quarter of one, or unknown
 };
 
 // Returns the processor use of the machine that `of` was recorded on; absent without telemetry.

@@ -102,9 +102,8 @@ TEST(Workers, DoNotHelpWhereLoadingIsNothing) {
   EXPECT_NEAR(Ask(program, "workers=4").SavedUs(), -900, 10);
 }
 
-// A training of 10 ms a step on the host, of which 6 load, that keeps `busy` of two processors at work, beside other
-// programs that keep `others` at work.
-std::vector<std::shared_ptr<const Trace>> OnTheHost(double busy, double others = 0) {
+// A training of 10 ms a step on the host, of which 6 load, that keeps `busy` of two processors at work.
+std::vector<std::shared_ptr<const Trace>> OnTheHost(double busy) {
   HandMade made;
   for (int64_t step = 0; step < 2; ++step) {
     const int64_t start = step * 10'000'000;
@@ -117,8 +116,7 @@ std::vector<std::shared_ptr<const Trace>> OnTheHost(double busy, double others =
   telemetry.AddEnvironment("host.cpu.count", "2");
   TraceBuilder::Shard& shard = telemetry.NewShard();
   for (int64_t tick = 0; tick < 5; ++tick)
-    for (const auto& [name, value] : {std::pair("process.cpu", busy), {"host.cpu.busy", (busy + others) / 2}})
-      shard.Add(CounterRow{.name = shard.Text(name), .ts_ns = tick * 1'000'000, .value = value});
+    shard.Add(CounterRow{.name = shard.Text("process.cpu"), .ts_ns = tick * 1'000'000, .value = busy});
   return {made.Finish(), std::make_shared<const Trace>(std::move(telemetry).Finish())};
 }
 TEST(Workers, CannotUseMoreProcessorsThanThereAre) {
@@ -126,13 +124,6 @@ TEST(Workers, CannotUseMoreProcessorsThanThereAre) {
   EXPECT_NEAR(AskOf(half, "workers=4").SavedUs(), 0.95 * (10'000 - 1.08 * 5'000), 50)
       << "one of two processors is free";
   EXPECT_LT(AskOf(full, "workers=4").SavedUs(), 0) << "the training needs both itself";
-}
-
-TEST(Workers, CannotUseWhatOtherProgramsKeepBusy) {
-  Analysed run(OnTheHost(1, 1));
-  const auto effect = AskOf(run, "workers=4");
-  EXPECT_LT(effect.SavedUs(), 300) << "one processor is the other program's";
-  EXPECT_NE(effect.effect.assumptions.at(0).find("other programs keep 1.0 processors busy"), std::string::npos);
 }
 
 TEST(Threads, SplitWhatIsLarge) {

@@ -35,8 +35,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     return effect;
   }
   const double now = std::max(1.0, std::round(*use.busy));
-  const double most = std::max(now, std::round(use.processors.value_or(static_cast<double>(**asked))));
-  const double then = std::min(static_cast<double>(**asked), most);
+  const double then = std::min(static_cast<double>(**asked), use.processors.value_or(static_cast<double>(**asked)));
   const std::vector<int64_t>& own = input.Once(OwnTimes);
   const double split = ValueFor(estimate, 0.6, 0.85, 1.0);
   size_t large = 0;
@@ -47,9 +46,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     return splits ? 1 - split + split * now / then : 1.0;
   });
   if (large == 0) effect.nothing = "no operator is large enough to be split";
-  if (large > 0 && now == then)
-    effect.nothing = StrCat("the training keeps ", now, now > 1 ? " processors" : " processor", " busy already",
-                            use.others > 0 ? StrCat(", and other programs ", FormatNumber(use.others, 1)) : "");
+  if (large > 0 && now == then) effect.nothing = StrCat("the training keeps ", now, " processors busy already");
   return effect;
 }
 

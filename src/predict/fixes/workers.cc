@@ -100,9 +100,6 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const double factor = LeftOf(found, use, workers, estimate);
   const std::vector<uint8_t>& loading = input.Once(LoadingSlices);
   times.ScaleHost([&](uint32_t slice) { return slice != kNoRowValue && loading[slice] != 0 ? factor : 1.0; });
-  if (use.others > 0)
-    effect.assumptions.push_back(
-        StrCat("other programs keep ", FormatNumber(use.others, 1), " processors busy, as they did in the recording"));
   if (!use.busy)
     effect.assumptions.push_back(
         StrCat("the machine has ", workers, " processor cores to spare, and loading is as fast in each"));
