@@ -26,7 +26,7 @@ def images(session: Session, stage: str = "slow", steps: int = 40) -> list[str]:
         f"{LAB}/{STAGES[stage]}",
         *size,
         "--steps",
-        str(steps if session.on_gpu else min(steps, 24)),
+        str(steps if session.on_gpu else min(steps, 60)),
     ]
 
 
