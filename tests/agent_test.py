@@ -35,6 +35,15 @@ def find_python(which: str) -> tuple[str, str]:
     return python, ""
 
 
+def probe_and_python(words: list[str]) -> tuple[str, str]:
+    """The program of tests that `words[2]` names, and the newest PyTorch's Python; exits as skipped where there is none."""
+    python, problem = find_python("newest")
+    if problem:
+        print("skipped:", problem)
+        sys.exit(77)
+    return str(Path(words[2]).resolve()), python
+
+
 def main() -> int:
     parser = cases.arguments()
     parser.add_argument("program", nargs="?")

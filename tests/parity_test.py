@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import cases
-from agent_test import ROOT, find_python
+from agent_test import ROOT, probe_and_python
 
 PROBE = ""
 PYTHON = ""
@@ -76,11 +76,7 @@ class Decisions(unittest.TestCase):
 
 def main() -> int:
     global PROBE, PYTHON
-    PROBE = str(Path(sys.argv[2]).resolve())
-    PYTHON, problem = find_python("newest")
-    if problem:
-        print("skipped:", problem)
-        return 77
+    PROBE, PYTHON = probe_and_python(sys.argv)
     return cases.main(sys.argv[3:])
 
 

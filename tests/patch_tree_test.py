@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import cases
-from agent_test import ROOT, find_python
+from agent_test import ROOT, probe_and_python
 from patch_checkouts import CHECKOUTS, Checkout
 
 sys.path[:0] = [str(ROOT / "tests" / "agent"), str(ROOT / "python" / "gapless" / "agent")]
@@ -182,11 +182,7 @@ for _name in ("package",):
 
 def main() -> int:
     global PROBE, PYTHON
-    PROBE = str(Path(sys.argv[2]).resolve())
-    PYTHON, problem = find_python("newest")
-    if problem:
-        print("skipped:", problem)
-        return 77
+    PROBE, PYTHON = probe_and_python(sys.argv)
     return cases.main(sys.argv[3:])
 
 

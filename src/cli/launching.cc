@@ -90,7 +90,7 @@ struct Seen {
   double slowdown = 0;                             // median recorded step over the median of the others; 0: not known
   std::string unrecorded{};                        // the agent's reason why a recording came to nothing
   int64_t recorded_ns = 0;                         // the median recorded step of the process that was slowed down most
-  std::optional<documents::RecordingCost> cost{};  // of the process that recording cost most
+  std::optional<documents::RecordingCost> cost{};  // cost of recording in the process where that was largest
 };
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median

@@ -38,7 +38,7 @@ class RecordingAccount {
 
   RecordingParts parts_;
   bool recorded_ = false, was_recorded_ = false;
-  int64_t held_up_ns_ = 0;  // of the step that is under way: what is no work of the step itself
+  int64_t held_up_ns_ = 0;  // time of the current step that was no work of its own
   int64_t recorded_ns_ = 0, recorded_steps_ = 0;
   StepHistory others_;
 };

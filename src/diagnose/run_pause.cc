@@ -19,7 +19,7 @@ std::string HowOften(int64_t steps, int64_t calls) {
 
 // A function whose part of the time is less has no line of its own in the evidence, and at most three have.
 constexpr double kPartShare = 0.1;
-constexpr size_t kMostParts = 3;
+constexpr size_t kMaxParts = 3;
 
 bool IsSideWork(std::string_view kind) { return kind == "logging" || kind == "images" || kind == "metrics"; }
 
@@ -37,7 +37,7 @@ void AddParts(const WholeRunView& run, const RunPause& pause, const WholeRunSum&
   std::vector<size_t> rows = sum.rows;
   std::stable_sort(rows.begin(), rows.end(),
                    [&](size_t a, size_t b) { return table.Int(a, "total_ns") > table.Int(b, "total_ns"); });
-  if (rows.size() > kMostParts) rows.resize(kMostParts);
+  if (rows.size() > kMaxParts) rows.resize(kMaxParts);
   for (const size_t row : rows) {
     const int64_t ns = table.Int(row, "total_ns"), calls = table.Int(row, "calls");
     if (static_cast<double>(ns) < kPartShare * static_cast<double>(sum.total_ns)) continue;

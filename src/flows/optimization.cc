@@ -190,8 +190,8 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   orders->planner.memory_limit_bytes = job->sample.gpu_capacity_bytes;
   orders->planner.loader_workers = done.context.loader_workers;
   // Twice as long as it takes: the machine may be busy by then.
-  constexpr double kMostForPatch = 0.1;
-  orders->planner.budget_s -= std::min(2 * SecondsToTryPatch(job->sample), kMostForPatch * options.budget_s);
+  constexpr double kMaxShareOfPatch = 0.1;
+  orders->planner.budget_s -= std::min(2 * SecondsToTryPatch(job->sample), kMaxShareOfPatch * options.budget_s);
   const auto candidates = FindCandidates(done.context, job->bottlenecks, PredictorOf(*job), orders->candidates);
   ProcessRunner runner({.request = orders->request, .context = done.context, .parity = ParityPlanFor(job->sample)});
   auto result = Plan(candidates, orders->planner, runner, *journal, [&](const PlannerEvent& event) {

@@ -58,6 +58,10 @@ std::string LastWordsOf(std::string_view text) {
   return Ellipsize(Printable(exception.empty() ? last : exception), kMaxFault);
 }
 
+std::string LastWordsOf(const RunSample& sample) {
+  return LastWordsOf(sample.failure.empty() ? sample.output_tail : sample.failure);
+}
+
 // Returns the fault of a run, the gravest first. Exit status 137 without a timeout counts as out of memory, since
 // the run's own time limit is a hang.
 Fault FaultOf(const RunSample& sample) {
@@ -69,7 +73,7 @@ Fault FaultOf(const RunSample& sample) {
 }
 
 std::string DescribeFault(const RunSample& sample) {
-  const std::string words = LastWordsOf(sample.failure.empty() ? sample.output_tail : sample.failure);
+  const std::string words = LastWordsOf(sample);
   switch (FaultOf(sample)) {
     case Fault::kHang: return StrCat("it hung: not done after ", FormatDuration(sample.wall_ns), ", and was ended");
     case Fault::kOutOfMemory: return StrCat("it ran out of memory", words.empty() ? "" : ": ", words);

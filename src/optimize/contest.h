@@ -37,6 +37,7 @@ Fault FaultOf(const RunSample& sample);
 std::string DescribeFault(const RunSample& sample);
 // Returns what a program that failed said of it, shortened: the last line that names an exception, else the last line.
 std::string LastWordsOf(std::string_view text);
+std::string LastWordsOf(const RunSample& sample);
 
 struct Contest;
 

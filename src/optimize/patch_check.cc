@@ -154,7 +154,7 @@ class PatchChecker {
     if (sample.timed_out)
       why = "the patched program did not end in time";
     else if (!Succeeded(sample))
-      why = StrCat("the patched program fails: ", WordsOf(sample));
+      why = StrCat("the patched program fails: ", LastWordsOf(sample));
     else if (seen < WantedSteps())
       why = StrCat("the patched program took ", seen, " steps, not ", WantedSteps());
     if (why.empty()) {
@@ -163,10 +163,6 @@ class PatchChecker {
     }
     for (const PatchedFile& file : std::vector(patch_.files)) LeaveOut(patch_, file.path, why);
     return {};
-  }
-
-  static std::string WordsOf(const RunSample& sample) {
-    return LastWordsOf(sample.failure.empty() ? sample.output_tail : sample.failure);
   }
 
   const PatchTrial& trial_;

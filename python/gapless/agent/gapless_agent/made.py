@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
 from .edits import constructing, line_at
-from .patches import hide
+from .patches import after_init
 
 if TYPE_CHECKING:
     from .agent import Agent
@@ -37,17 +37,12 @@ class Made:
             self.guard.patches.wrap(kind, "__init__", lambda original: self._around(original, True))
 
     def _around(self, original: Callable[..., Any], tells: bool) -> Callable[..., Any]:
-        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
-            try:
-                original(self_, *args, **kwargs)
-            except BaseException as error:
-                hide(error)
-                raise
-            line = self.note(self_)
+        def noted(made: Any) -> None:
+            line = self.note(made)
             if tells and line:
-                self.untold.append({"class": type(self_).__name__, "line": line})
+                self.untold.append({"class": type(made).__name__, "line": line})
 
-        return __init__
+        return after_init(original, noted)
 
     def note(self, made: Any) -> str:
         """Keeps the line that constructs the object; called from inside its constructor."""

@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 from . import layout
 from .agent import Agent
-from .patches import hide
+from .patches import after_init, hide
 from .steps import Steps
 
 
@@ -64,19 +64,14 @@ class Optimizers:
         self.handles = [register_optimizer_step_post_hook(wrapped(self.after))]
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
-            try:
-                original(self_, *args, **kwargs)
-            except BaseException as error:
-                hide(error)
-                raise
+        def made(optimizer: Any) -> None:
             if self.guard.on:
                 try:
-                    self._made(self_)
+                    self._made(optimizer)
                 except Exception as error:
                     self.guard.failed(error)
 
-        return __init__
+        return after_init(original, made)
 
     def _made(self, optimizer: Any) -> None:
         source = id(optimizer)

@@ -27,6 +27,20 @@ def hide(error: BaseException) -> None:
     error.__traceback__ = trace
 
 
+def after_init(original: Callable[..., Any], then: Callable[[Any], object]) -> Callable[..., Any]:
+    """Returns a constructor that calls `then` with the object once `original` has made it. `then` raises nothing."""
+
+    def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            original(self_, *args, **kwargs)
+        except BaseException as error:
+            hide(error)
+            raise
+        then(self_)
+
+    return __init__
+
+
 # The file name by which Python's `warnings` recognises frames of its import system, which it skips when it counts `stacklevel`.
 _UNSEEN = _HERE + "importlib._bootstrap" + os.sep
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -16,7 +16,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr uintmax_t kMostBytes = 1 << 20;  // of a configuration that is read
+constexpr uintmax_t kMaxConfigBytes = 1 << 20;  // longest configuration file that is read
 
 using CommandWords = std::vector<std::string>;
 
@@ -50,7 +50,7 @@ std::optional<RecipeRun> RecipeRunOf(const CommandWords& words) {
 std::optional<std::string> ContentOf(std::string_view path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(std::filesystem::path(path), error);
-  if (error || size > kMostBytes) return std::nullopt;
+  if (error || size > kMaxConfigBytes) return std::nullopt;
   std::ifstream file{std::string(path), std::ios::binary};
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return file ? std::optional(std::move(text)) : std::nullopt;
