@@ -28,7 +28,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 AGENT = HERE.parents[1] / "python" / "gapless" / "agent"
-NOISES = {"fine": 2.0**-11, "coarse": 2.0**-9}
+NOISES = {"near": 2.0**-20, "fine": 2.0**-11, "coarse": 2.0**-9}
 BF16_ALSO = (
     "fused",
     "foreach",
@@ -104,7 +104,7 @@ class Unit:
         record("baseline", "baseline", "")
         for kind, noise in NOISES.items():
             record("probe", f"probe-{kind}", f"probe={noise}:", noise=noise)
-            if self.name == "lstm":
+            if self.name == "lstm" and kind != "near":
                 record("probe", f"wide-{kind}", f"wide={noise}:", noise=noise, wide=True)
         for number in (1, 2, 3):
             record("reseeded", f"reseeded-{number}", "reseeded=", reseed=number)

@@ -3,10 +3,11 @@
 // runs, and repeats the decision with them.
 //
 // The decision itself is validate's, and pure: it takes recordings and says what it lacks. So this is a loop of
-// "decide, record what is needed, decide again", with at most eight extra runs. Recordings of A are read once and
+// "decide, record what is needed, decide again", with at most nine extra runs. Recordings of A are read once and
 // kept; the candidate is read each time. With several ranks, each is decided alone and the worst verdict counts.
 #include "proof/same_training.h"
 
+#include <array>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -19,12 +20,31 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxExtraRuns =
-    8;  // maximum number of extra runs of A for one decision: two probes, two wide ones, a repeat, three reseeded ones
+    9;  // maximum number of extra runs of A for one decision: three probes, two wide ones, a repeat, three reseeded ones
 constexpr int kReseeded = 3;
 constexpr std::string_view kBaseline = "baseline", kCandidate = "candidate", kRepeat = "repeat";
 
+// A ProbeSize is a size of a probe's noise, and the word for it in the names of recordings.
+struct ProbeSize {
+  std::string_view word{};
+  double noise = 0;
+};
+std::array<ProbeSize, 3> ProbeSizes() {
+  return {{{"coarse", ProbeNoiseOf(Precision::kBf16)},
+           {"fine", ProbeNoiseOf(Precision::kFp32)},
+           {"near", UnitOf(Precision::kFp32)}}};
+}
+
 std::string NameOfProbe(double noise, bool wide) {
-  return StrCat(wide ? "wide-probe-" : "probe-", noise > ProbeNoiseOf(Precision::kFp32) ? "coarse" : "fine");
+  for (const ProbeSize& size : ProbeSizes())
+    if (size.noise == noise) return StrCat(wide ? "wide-probe-" : "probe-", size.word);
+  return "";
+}
+
+double NoiseOfProbe(std::string_view name) {
+  for (const ProbeSize& size : ProbeSizes())
+    if (name.ends_with(size.word)) return size.noise;
+  return ProbeNoiseOf(Precision::kFp32);
 }
 
 // The worse of the two comes first.
@@ -123,7 +143,7 @@ Result<void> TrainingParity::Load() {
       else if (name.starts_with("reseeded"))
         known.reseeded.push_back(std::move(*recording));
       else {
-        recording->noise = ProbeNoiseOf(name.ends_with("coarse") ? Precision::kBf16 : Precision::kFp32);
+        recording->noise = NoiseOfProbe(name);
         recording->wide = wide;
         known.probes.push_back(std::move(*recording));
       }

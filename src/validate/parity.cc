@@ -3,6 +3,7 @@
 #include "validate/parity.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/strings.h"
 #include "validate/parity/checks.h"
@@ -52,6 +53,16 @@ bool MayNotRepeat(const ParityBaseline& baseline) {
 
 bool IsSoft(const std::string& test) { return test == "typical" || test == "tensor" || test == "worst"; }
 
+// Returns true where a probe with noise of the claim's own unit may show that rounding does as much. Scaled in a
+// straight line, the larger noise of a probe says too little of a network that switches: half as many units of a ReLU
+// fall the other way under half the noise, and the norm of their differences shrinks by its root. More than that root
+// no switch explains.
+bool MaySwitch(const ParityReport& report, Precision precision) {
+  const double noise = ProbeNoiseOf(precision), unit = UnitOf(precision);
+  if (unit >= noise || (report.test != "typical" && report.test != "tensor")) return false;
+  return report.value <= *report.limit * std::sqrt(noise / unit);
+}
+
 // Optimisers whose update cannot be checked, in words; empty: all were.
 std::string UncheckedUpdates(const ParityRecording& baseline) {
   std::string names;
@@ -93,14 +104,19 @@ ParityReport ComparedByHand(const ParityRecording& baseline, const ParityRecordi
 
 ParityReport Rounded(const ParityBaseline& all, const ParityRecording& candidate, Precision precision, bool exact) {
   const double noise = ProbeNoiseOf(precision);
-  const auto probes = ProbesOf(all, noise);
+  auto probes = ProbesOf(all, noise);
   if (probes.empty()) return Needs(ParityNeed::kProbe, noise);
+  const auto near = noise == UnitOf(precision) ? std::vector<const ParityRecording*>()
+                                               : ProbesOf(all, UnitOf(precision));
+  probes.insert(probes.end(), near.begin(), near.end());
   const bool unsteady = MayNotRepeat(all);
   const ParityRecording* const repeat = all.repeat ? &*all.repeat : nullptr;
   ParityReport report = CheckRounding(all.baseline, probes, repeat, candidate, precision);
   if (report.verdict != ParityVerdict::kOtherTraining && !exact) return report;
   if (unsteady && repeat == nullptr) return Needs(ParityNeed::kRepeat);
   report.repeats = repeat == nullptr || IsExact(all.baseline, *repeat);
+  if (report.verdict == ParityVerdict::kOtherTraining && near.empty() && MaySwitch(report, precision))
+    return Needs(ParityNeed::kProbe, UnitOf(precision));
   const bool wider = IsSoft(report.test) && precision > Precision::kFp32 && IsRecurrent(all.baseline);
   if (report.verdict == ParityVerdict::kOtherTraining && wider && !HasWide(probes))
     return Needs(ParityNeed::kWideProbe, noise);

@@ -363,6 +363,31 @@ TEST(Parity, Needs) {
   EXPECT_EQ(DecideParity(known, Turned(30 * kUnit), Precision::kBf16).verdict, ParityVerdict::kOtherTraining);
 }
 
+// A network that switches: its noise under fp32 is more than that of a larger probe, scaled down.
+TEST(Parity, NoiseOfTheUnitsOwnSizeDecidesWhereNetworksSwitch) {
+  ParityBaseline known = Known();
+  known.probes.pop_back();
+  const ParityRecording candidate = Turned(19 * kNear);
+  const ParityReport report = DecideParity(known, candidate, Precision::kFp32);
+  EXPECT_EQ(report.need, ParityNeed::kProbe);
+  EXPECT_EQ(report.need_noise, kNear);
+  known.probes.push_back(Probe(kNear, 15 * kNear));
+  EXPECT_EQ(DecideParity(known, candidate, Precision::kFp32).verdict, ParityVerdict::kRounding);
+  known.probes.back() = Probe(kNear, kNear);
+  EXPECT_EQ(DecideParity(known, candidate, Precision::kFp32).verdict, ParityVerdict::kOtherTraining);
+}
+
+// The square root of 2^9 is 22.6: no switch makes more of the noise, so a run more would show nothing.
+TEST(Parity, NoFurtherProbeWhereNoSwitchExplainsTheDifference) {
+  ParityBaseline known = Known();
+  known.probes.pop_back();
+  const ParityReport far = DecideParity(known, Turned(23 * kMaxTypical * kNear), Precision::kFp32);
+  EXPECT_EQ(far.verdict, ParityVerdict::kOtherTraining);
+  EXPECT_EQ(far.need, ParityNeed::kNothing);
+  const ParityReport coarse = DecideParity(known, Turned(10 * kUnit), Precision::kBf16);
+  EXPECT_EQ(coarse.need, ParityNeed::kNothing);
+}
+
 // The first step of a probe has no noise: here it differs, so the kernels are not deterministic.
 TEST(Parity, WhatDoesNotRepeatIsNoDifference) {
   ParityBaseline known = Known();

@@ -39,7 +39,7 @@ std::vector<double> NoiseOf(const ParityRecording& baseline, const RoundingNoise
     unscaled.resize(largest.size());
     for (size_t t = 0; t < found.size(); ++t) {
       largest[t] = std::max(largest[t], found[t] * run.scale);
-      unscaled[t] = std::max(unscaled[t], run.skips_first ? found[t] * run.scale / noise.share : found[t]);
+      unscaled[t] = std::max(unscaled[t], found[t]);
     }
   }
   return largest;

@@ -11,8 +11,8 @@
 namespace gapless::internal::testing {
 
 inline constexpr size_t kEvents = 20, kTensors = 4;
-inline constexpr double kUnit = 0x1p-9,
-                        kFine = 0x1p-11;  // unit of bf16, and the noise of the probe for all other units
+// Unit of bf16, noise of the probe for all other units, and unit of fp32.
+inline constexpr double kUnit = 0x1p-9, kFine = 0x1p-11, kNear = 0x1p-20;
 
 inline TensorPrint PrintOf(double norm) {
   TensorPrint print{.norm = norm};
@@ -66,7 +66,9 @@ inline ParityRecording Probe(double noise, double effect) {
 }
 
 // Noise of a size turns the gradients by as much.
-inline ParityBaseline Known() { return {.baseline = Plain(), .probes = {Probe(kFine, kFine), Probe(kUnit, kUnit)}}; }
+inline ParityBaseline Known() {
+  return {.baseline = Plain(), .probes = {Probe(kFine, kFine), Probe(kUnit, kUnit), Probe(kNear, kNear)}};
+}
 
 // The baseline with other random numbers: its losses vary a little, and the norm of its gradients, which are clipped,
 // not.
