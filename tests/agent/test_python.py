@@ -75,6 +75,31 @@ print("lived")
 """
 
 
+# What a function held is gone when it returns, also while nothing collects garbage, and in the thread that ran it.
+HOLDS_NOTHING = """
+import gc, sys, threading, time
+sys.path.insert(0, sys.argv[1])
+from gapless_agent.sampler import Sampler
+dropped = []
+class Held:
+    def __del__(self):
+        dropped.append(threading.current_thread().name)
+def work():
+    held = Held()
+    until = time.time() + 0.02
+    while time.time() < until:
+        pass
+gc.disable()
+sampler = Sampler(1000, 0, lambda *_: None)
+sampler.start()
+for _ in range(50):
+    work()
+sampler.stop()
+assert sampler.node
+print(len(dropped), set(dropped))
+"""
+
+
 class Python(AgentTest):
     def profile(self, kind: str, workers: int = 0) -> tuple[Done, list[Any]]:
         options = {"python": kind, "record": {"on": False}}
@@ -158,6 +183,11 @@ class Python(AgentTest):
         """Python 3.11 ends with signal 11 where a stack changes while it is fetched."""
         done = self.execute(self.script(COLLECTS_WHILE_SAMPLED), AGENT, agent=False)
         self.assertEqual((done.code, done.out), (0, "lived\n"), done.err)
+
+    @in_ci
+    def test_sampling_holds_nothing_of_the_program(self) -> None:
+        done = self.execute(self.script(HOLDS_NOTHING), AGENT, agent=False)
+        self.assertEqual((done.code, done.out), (0, "50 {'MainThread'}\n"), done.err)
 
 
 class Cost(AgentTest):

@@ -47,6 +47,19 @@ thread.join()
 print(results, threads())
 """
 ENDS_BEFORE_THE_WINDOW_KEEPS = ENDS_WITHIN_A_WINDOW.replace("train(10)", "train(7)")
+# Something of the program holds what belongs to the thread, and drops it when the thread is gone.
+MARK_OUTLIVES_THE_THREAD = """
+import gc
+marks, results = [], []
+def trains():
+    results.append(train(8))
+    marks.extend(one for one in gc.get_objects() if type(one).__name__ == "_Owner")
+thread = threading.Thread(target=trains)
+thread.start()
+thread.join()
+marks.clear()
+print(results, threads(), flush=True)
+"""
 MAIN_TRAINS_ON = ENDS_WITHIN_A_WINDOW + "print(train(40))\n"
 FOUR_THREADS = """
 trainers = [threading.Thread(target=train, args=(40, seed)) for seed in range(4)]
@@ -240,6 +253,11 @@ class Threads(AgentTest):
     def test_several_threads_train(self) -> None:
         self.both(FOUR_THREADS)
         self.both(ONE_AFTER_THE_OTHER)
+
+    @in_ci
+    def test_a_window_whose_mark_outlives_the_thread(self) -> None:
+        done = self.both(MARK_OUTLIVES_THE_THREAD)
+        self.assertIn(layout.RECORDER_IMPOSSIBLE, [record.value for record in done.ring().of("recorder")])
 
     @in_ci
     def test_steps_are_those_of_all_threads(self) -> None:

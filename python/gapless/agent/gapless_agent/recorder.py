@@ -44,10 +44,12 @@ _QUIET = "KINETO_LOG_LEVEL"  # the profiler prints what it does, and reads this 
 
 
 class _Owner:
-    """Marks the thread that a window belongs to; Python drops the mark when that thread ends, and in that thread."""
+    """Marks the thread that a window belongs to. Python drops the mark when that thread ends, and in that thread, unless something else
+    still holds a frame or the locals of it (a debugger, a traceback that is kept): then later, in whichever thread."""
 
     def __init__(self, ends: Callable[[_Owner], None], window: int) -> None:
         self.ends, self.window = ends, window
+        self.thread = threading.get_native_id()
         self.left: Any = None  # the profiler of a window that another thread abandoned
 
     def __del__(self) -> None:
@@ -118,13 +120,13 @@ class Recorder:
         """The window that is opened now belongs to this thread."""
         self.opened += 1
         self.closed.clear()
-        self.own.owner = owner = _Owner(self._thread_ends, self.opened)
-        self.owner = weakref.ref(owner)
+        self.own.owner = _Owner(self._thread_ends, self.opened)
+        self.own.window = self.opened
+        self.owner = weakref.ref(self.own.owner)
 
     def _is_mine(self) -> bool:
         """Returns true if this thread opened the window that is open."""
-        owner = getattr(self.own, "owner", None)
-        return self.profiler is not None and owner is not None and owner.window == self.opened
+        return self.profiler is not None and getattr(self.own, "window", 0) == self.opened
 
     def _close_or_leave(self, why: str) -> None:
         """Closes the window, from whichever thread: another one asks the owner, and leaves the window where it does not answer."""
@@ -156,6 +158,8 @@ class Recorder:
         try:
             if sys.is_finalizing():
                 return
+            if owner.thread != threading.get_native_id():
+                return self._outlived(owner)
             if left is not None:
                 self._stop(*left)
             elif self.profiler is not None and owner.window == self.opened:
@@ -165,6 +169,19 @@ class Recorder:
                     self._open_again()
         except Exception as error:
             self.guard.failed(error)
+
+    def _outlived(self, owner: _Owner) -> None:
+        """The thread has ended, and what was recorded with it. PyTorch must still be told to stop: what it has started and nobody stops
+        ends the process with signal 11 when that exits, and so does exporting."""
+        left, owner.left = owner.left, None
+        if self.profiler is not None and owner.window == self.opened:
+            left = self.profiler, self.keeps
+            self.profiler = self.mark = None
+            self.keeps, self.agent.step_flags = False, 0
+            self._say(layout.RECORDER_IMPOSSIBLE, "the thread that was recorded ended before its window was complete")
+            self.closed.set()
+        if left is not None and left[1]:
+            left[0].stop_trace()
 
     def _open_again(self) -> None:
         """The thread of a window ended before it kept anything: the next one that takes a step has it, without a warm-up."""

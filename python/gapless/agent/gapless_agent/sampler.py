@@ -12,6 +12,9 @@ making one may collect garbage, which calls the functions of `gc.callbacks`, whi
 writes into a frame that is there no more. So a stack is fetched by one call into C, in which nothing of Python runs: collecting is
 switched off, `accumulate` asks for `f_back` again and again until there is none, and that error ends the call. Between it and switching
 collecting on again Python hands nothing over either, so that the program never sees it off.
+
+That call returns places, not frames, and drops the frames itself. A frame that this thread held would keep the locals of a function that
+has returned, and would drop them here: the program's tensors would be freed late, and objects that belong to a thread in another one.
 """
 
 from __future__ import annotations
@@ -53,11 +56,16 @@ def current_frames() -> Iterator[dict[int, FrameType]]:
     return starmap(sys._current_frames, ((),))
 
 
-def stack_of(ident: int) -> list[FrameType]:
-    """Returns the frames of a thread, the innermost first; none if it has ended."""
+def running() -> list[int]:
+    """Returns the threads that run Python code."""
+    (idents,) = undisturbed(map(list, current_frames()))
+    return list(idents)
+
+
+def stack_of(ident: int) -> list[tuple[CodeType, int | None]]:
+    """Returns the code and the line of each frame of a thread, the innermost first; none if it has ended."""
     leaf = map(itemgetter(ident), current_frames())
-    found = undisturbed(accumulate(chain(leaf, repeat("f_back", DEEPEST)), getattr))
-    return [frame for frame in found if frame is not None]
+    return undisturbed(map(PLACE, accumulate(chain(leaf, repeat("f_back", DEEPEST)), getattr)))
 
 
 def why_not() -> str:
@@ -127,7 +135,7 @@ class Sampler:
 
     def _look(self, me: int, passed_ns: int) -> None:
         now = time.time_ns()
-        for ident in list(undisturbed(current_frames())[0]):
+        for ident in running():
             stack = stack_of(ident) if ident != me else []
             if stack:
                 self.ts_ns.append(now)
@@ -143,9 +151,9 @@ class Sampler:
             self.names.append({"id": ident, "name": name})
         return index
 
-    def _node(self, stack: list[FrameType]) -> int:
+    def _node(self, stack: list[tuple[CodeType, int | None]]) -> int:
         node = -1
-        for code, line in reversed(list(map(PLACE, stack))):
+        for code, line in reversed(stack):
             if is_own(code.co_filename):  # what the agent wraps is the program's
                 continue
             index = self.frames.setdefault(code, len(self.frames))
