@@ -19,8 +19,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxExtraRuns =
-    9;  // maximum number of extra runs of A for one decision: three probes, two wide ones, a repeat, three reseeded ones
+constexpr size_t kMaxExtraRuns = 9;  // maximum number of extra runs of A for one decision: three probes, two wide ones,
+                                     // a repeat, three reseeded ones
 constexpr int kReseeded = 3;
 constexpr std::string_view kBaseline = "baseline", kCandidate = "candidate", kRepeat = "repeat";
 

@@ -106,8 +106,8 @@ ParityReport Rounded(const ParityBaseline& all, const ParityRecording& candidate
   const double noise = ProbeNoiseOf(precision);
   auto probes = ProbesOf(all, noise);
   if (probes.empty()) return Needs(ParityNeed::kProbe, noise);
-  const auto near = noise == UnitOf(precision) ? std::vector<const ParityRecording*>()
-                                               : ProbesOf(all, UnitOf(precision));
+  const auto near =
+      noise == UnitOf(precision) ? std::vector<const ParityRecording*>() : ProbesOf(all, UnitOf(precision));
   probes.insert(probes.end(), near.begin(), near.end());
   const bool unsteady = MayNotRepeat(all);
   const ParityRecording* const repeat = all.repeat ? &*all.repeat : nullptr;
