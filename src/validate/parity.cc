@@ -53,10 +53,10 @@ bool MayNotRepeat(const ParityBaseline& baseline) {
 
 bool IsSoft(const std::string& test) { return test == "typical" || test == "tensor" || test == "worst"; }
 
-// Returns true where a probe with noise of the claim's own unit may show that rounding does as much. Scaled in a
-// straight line, the larger noise of a probe says too little of a network that switches: half as many units of a ReLU
-// fall the other way under half the noise, and the norm of their differences shrinks by its root. More than that root
-// no switch explains.
+// Returns true if a probe with noise of the claim's own unit could still show that the difference is rounding. The
+// probe's noise is larger than that unit, and its effect is scaled down in proportion. In a network with ReLU or
+// maximum pooling this is too little: half the noise switches half as many units, and the norm of their differences
+// shrinks by √2 only. So rounding exceeds the scaled effect by √(noise / unit) at most.
 bool MaySwitch(const ParityReport& report, Precision precision) {
   const double noise = ProbeNoiseOf(precision), unit = UnitOf(precision);
   if (unit >= noise || (report.test != "typical" && report.test != "tensor")) return false;

@@ -75,7 +75,7 @@ print("lived")
 """
 
 
-# What a function held is gone when it returns, also while nothing collects garbage, and in the thread that ran it.
+# An object in the locals of a sampled function is freed when the function returns, in its own thread, without collecting garbage.
 HOLDS_NOTHING = """
 import gc, sys, threading, time
 sys.path.insert(0, sys.argv[1])

@@ -47,7 +47,7 @@ thread.join()
 print(results, threads())
 """
 ENDS_BEFORE_THE_WINDOW_KEEPS = ENDS_WITHIN_A_WINDOW.replace("train(10)", "train(7)")
-# Something of the program holds what belongs to the thread, and drops it when the thread is gone.
+# The main thread holds the mark of the recorded thread, and drops it after that thread has ended.
 MARK_OUTLIVES_THE_THREAD = """
 import gc
 marks, results = [], []

@@ -9,7 +9,8 @@ A window belongs to the thread that opened it. PyTorch keeps the profiler's stat
 the process with signal 11. So only the owner advances, stops and exports a window: at its steps, or when the thread ends. Python then
 drops the thread's local objects while PyTorch's state is still there, and the one that `Recorder.own` holds closes the window. Another
 thread asks the owner to close the window, and where that takes no step within a second abandons it: nothing is exported, what the ring
-and earlier windows have is kept, and the owner stops the profiler when it ends. A thread that may still run when the process ends is
+and earlier windows have is kept, and the owner stops the profiler when it ends. If the owner has ended and left its window open, PyTorch's
+state is gone with it: any thread may then stop the profiler, and must, and none may export it. A thread that may still run when the process ends is
 recorded without Python stacks: a process that ends while these are recorded ends with signal 11, too.
 
 The file gets its name when it is complete. It is compressed in a thread: training goes on meanwhile.
@@ -171,8 +172,8 @@ class Recorder:
             self.guard.failed(error)
 
     def _outlived(self, owner: _Owner) -> None:
-        """The thread has ended, and what was recorded with it. PyTorch must still be told to stop: what it has started and nobody stops
-        ends the process with signal 11 when that exits, and so does exporting."""
+        """Stops the window of a thread that has ended, without exporting it. A profiler that nobody stops ends the process with signal 11
+        at its exit; exporting does so at once, because PyTorch dropped the events together with the thread."""
         left, owner.left = owner.left, None
         if self.profiler is not None and owner.window == self.opened:
             left = self.profiler, self.keeps
