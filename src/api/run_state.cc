@@ -20,7 +20,7 @@ Result<Database> RunState::TakeDatabase() const {
 
 Result<void> RunState::Query(std::string_view sql, RowSink& sink) const {
   Result<Database> database = TakeDatabase();
-  if (!database) return Unexpected{database.error()};
+  GAPLESS_TRY(database);
   // If the sink throws, the database is destroyed with its running statement instead of returned to the pool.
   Result<void> done = database->Query(sql, sink);
   const std::lock_guard lock(databases_mutex_);

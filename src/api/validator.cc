@@ -116,9 +116,8 @@ RegressionReport ReportFrom(const internal::Judgement& judgement) {
 Result<PerformanceMetrics> PerformanceBenchmark::BenchmarkTraining(const std::vector<std::string>& command,
                                                                    const MeasureOptions& options) {
   GAPLESS_TRY(CheckCommand(command));
-  const auto sample = internal::RunMeasured(RequestFor(command, options));
-  if (!sample) return Unexpected{sample.error()};
-  return MetricsFrom({*sample});
+  GAPLESS_ASSIGN(const auto sample, internal::RunMeasured(RequestFor(command, options)));
+  return MetricsFrom({sample});
 }
 
 Result<std::vector<PerformanceMetrics>> PerformanceBenchmark::BenchmarkMultiGpuScaling(
@@ -132,10 +131,9 @@ Result<std::vector<PerformanceMetrics>> PerformanceBenchmark::BenchmarkMultiGpuS
     return internal::Fail(ErrorCode::kUsage,
                           "cannot start several ranks: the number of ranks has no place in the command", command[0],
                           "put {n} where the number of ranks stands");
-  const auto curve = internal::MeasureScaling(RequestFor(command, options), counts);
-  if (!curve) return Unexpected{curve.error()};
+  GAPLESS_ASSIGN(const auto curve, internal::MeasureScaling(RequestFor(command, options), counts));
   std::vector<PerformanceMetrics> all;
-  for (const internal::ScalingPoint& point : curve->points) {
+  for (const internal::ScalingPoint& point : curve.points) {
     all.push_back(MetricsFrom({point.sample}));
     all.back().multi_gpu_scaling_efficiency = point.efficiency;
   }
@@ -157,28 +155,25 @@ Result<SpeedComparison> ABTestValidator::CompareConfigurations(const std::vector
 Result<int64_t> RegressionDetector::RecordBenchmark(const std::string& commit_sha, const std::string& branch,
                                                     const PerformanceMetrics& metrics,
                                                     const BenchmarkMetadata& metadata) {
-  auto history = internal::History::Open(metrics_db_);
-  if (!history) return Unexpected{history.error()};
+  GAPLESS_ASSIGN(auto history, internal::History::Open(metrics_db_));
   internal::BenchmarkRecord record = RecordFrom(metrics, metadata);
   if (record.metrics.empty()) return internal::Fail(ErrorCode::kUsage, "there is no metric to record");
   record.commit_sha = commit_sha;
   record.branch = branch;
   record.uid = internal::NewUid();
-  const auto recorded = history->Record(record);
-  if (!recorded) return Unexpected{recorded.error()};
-  return recorded->id;
+  GAPLESS_ASSIGN(const auto recorded, history.Record(record));
+  return recorded.id;
 }
 
 Result<RegressionReport> RegressionDetector::DetectRegression(const PerformanceMetrics& current,
                                                               const std::string& baseline_branch,
                                                               double regression_threshold,
                                                               const BenchmarkMetadata& metadata) {
-  auto history = internal::History::OpenToRead(metrics_db_, internal::History::IfAbsent::kEmpty);
-  if (!history) return Unexpected{history.error()};
-  const auto judgement = internal::JudgeRecord(RecordFrom(current, metadata), *history,
-                                               {.branch = baseline_branch, .effect = regression_threshold});
-  if (!judgement) return Unexpected{judgement.error()};
-  return ReportFrom(*judgement);
+  GAPLESS_ASSIGN(auto history, internal::History::OpenToRead(metrics_db_, internal::History::IfAbsent::kEmpty));
+  GAPLESS_ASSIGN(const auto judgement,
+                 internal::JudgeRecord(RecordFrom(current, metadata), history,
+                                       {.branch = baseline_branch, .effect = regression_threshold}));
+  return ReportFrom(judgement);
 }
 
 Result<ValidationReport> PerformanceValidator::ValidateOptimization(const std::vector<std::string>& baseline,
@@ -188,20 +183,18 @@ Result<ValidationReport> PerformanceValidator::ValidateOptimization(const std::v
                                                                     const std::string& baseline_branch) {
   GAPLESS_TRY(CheckCommand(baseline));
   GAPLESS_TRY(CheckCommand(optimized));
-  auto history = internal::History::Open(metrics_db_);
-  if (!history) return Unexpected{history.error()};
+  GAPLESS_ASSIGN(auto history, internal::History::Open(metrics_db_));
   const internal::ValidationQuestion question{.pairs = PlanFor(baseline, optimized, options),
                                               .options = {.margin = options.margin},
                                               .history = {.branch = baseline_branch},
                                               .commit_sha = commit_sha};
-  const auto found = internal::ValidateOptimization(question, *history);
-  if (!found) return Unexpected{found.error()};
+  GAPLESS_ASSIGN(const auto found, internal::ValidateOptimization(question, history));
   ValidationReport report;
-  report.accepted = found->IsAccepted();
-  report.reasons_against = found->against;
-  report.comparison = ComparisonFrom(found->comparison);
-  report.regression = ReportFrom(found->judgement);
-  report.recorded_run = found->recorded.value_or(0);
+  report.accepted = found.IsAccepted();
+  report.reasons_against = found.against;
+  report.comparison = ComparisonFrom(found.comparison);
+  report.regression = ReportFrom(found.judgement);
+  report.recorded_run = found.recorded.value_or(0);
   return report;
 }
 

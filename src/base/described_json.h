@@ -53,9 +53,8 @@ Result<T> ReadJson(const JsonValue& json) {
 }
 template <class T>
 Result<T> ReadJson(std::string_view text) {
-  const auto json = JsonValue::Parse(text);
-  if (!json) return Unexpected{json.error()};
-  return ReadJson<T>(*json);
+  GAPLESS_ASSIGN(const auto json, JsonValue::Parse(text));
+  return ReadJson<T>(json);
 }
 
 // JSON Schema (draft 2020-12) of what a command prints: one of `documents`. A document that is no object (the rows of a

@@ -19,11 +19,22 @@ inline Unexpected Fail(ErrorCode code, std::string message, std::string place = 
   return {{code, std::move(message), std::move(place), std::move(hint)}};
 }
 
-// Returns the failure to the caller, or goes on. `expr` is evaluated once.
-#define GAPLESS_TRY(expr)                                       \
-  do {                                                          \
-    if (auto gapless_try_result = (expr); !gapless_try_result)  \
-      return ::gapless::Unexpected{gapless_try_result.error()}; \
+// Returns the failure to the caller, or goes on. `expr` is evaluated once, and may be a variable that is used on.
+#define GAPLESS_TRY(expr)                                             \
+  do {                                                                \
+    if (const auto& gapless_try_result = (expr); !gapless_try_result) \
+      return ::gapless::Unexpected{gapless_try_result.error()};       \
   } while (false)
+
+#define GAPLESS_JOIN_(a, b) a##b
+#define GAPLESS_JOIN(a, b) GAPLESS_JOIN_(a, b)
+#define GAPLESS_ASSIGN_(result, target, ...)                            \
+  auto result = (__VA_ARGS__);                                          \
+  if (!result) return ::gapless::Unexpected{std::move(result.error())}; \
+  target = *std::move(result)
+
+// Returns the failure to the caller, or assigns the value to `target`, which may declare a variable:
+// `GAPLESS_ASSIGN(const auto run, LoadRun(paths));`. It is several statements, so it needs braces below an `if`.
+#define GAPLESS_ASSIGN(target, ...) GAPLESS_ASSIGN_(GAPLESS_JOIN(gapless_result_, __LINE__), target, __VA_ARGS__)
 
 }  // namespace gapless::internal

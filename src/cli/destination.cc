@@ -62,9 +62,8 @@ Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   const std::string path = is_folder_ ? (fs::path(path_) / name).string() : path_;
   // Checked per file: in a folder only the name made here can collide with an input.
   GAPLESS_TRY(RefuseInput(path, inputs_));
-  auto output = Output::Open(path);
-  if (!output) return Unexpected{output.error()};
-  entries_.push_back(std::make_shared<Entry>(Entry{{path, 0}, std::move(*output)}));
+  GAPLESS_ASSIGN(auto output, Output::Open(path));
+  entries_.push_back(std::make_shared<Entry>(Entry{{path, 0}, std::move(output)}));
   return CompressByName(path, std::make_unique<OutputSink<Entry>>(entries_.back()));
 }
 

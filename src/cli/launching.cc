@@ -253,8 +253,7 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   if (arguments.command().empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
                 "write the command after --: -- python train.py");
-  const auto hz = arguments.Number("hz", 0, kDefaultHz);
-  if (!hz) return Unexpected{hz.error()};
+  GAPLESS_ASSIGN(const auto hz, arguments.Number("hz", 0, kDefaultHz));
   const bool quiet = arguments.Has("quiet");
   const std::string kept_out = KeepsAgentOut(arguments.command());
   if (!kept_out.empty() && !quiet) Say(kept_out);
@@ -263,16 +262,15 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   options.command = arguments.command();
   options.folder = arguments.Value("output");
   AgentOptions agent = plan.agent;
-  auto step_function = StepFunctionFrom(arguments);
-  if (!step_function) return Unexpected{step_function.error()};
-  const std::string step_function_name = *step_function;
-  agent.step_function = std::move(*step_function);
+  GAPLESS_ASSIGN(auto step_function, StepFunctionFrom(arguments));
+  const std::string step_function_name = step_function;
+  agent.step_function = std::move(step_function);
   // Run below another gapless: its measurements must not be lost because our agent replaces its own.
   if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
   options.agent_options = ToJson(agent);
   options.cupti_always = arguments.Has("cupti");
   options.shared_folder = arguments.Has("shared-folder");
-  options.telemetry_hz = static_cast<int>(std::min<int64_t>(*hz, kMaxHz));
+  options.telemetry_hz = static_cast<int>(std::min<int64_t>(hz, kMaxHz));
   options.output_to_stderr = arguments.JsonToStdout();
   options.missing = plan.missing;
   options.watchers = plan.watchers;

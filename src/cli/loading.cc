@@ -45,13 +45,11 @@ Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items,
   std::vector<int64_t> numbers;
   for (const std::string& item : items) {
     const auto ends = Split(item, '-');
-    const auto first = ParseNumber(ends.front(), noun, hint);
-    if (!first) return Unexpected{first.error()};
-    const auto last = ParseNumber(ends.back(), noun, hint);
-    if (!last) return Unexpected{last.error()};
-    if (ends.size() > 2 || *last < *first || *last - *first > kMaxInRange)
+    GAPLESS_ASSIGN(const auto first, ParseNumber(ends.front(), noun, hint));
+    GAPLESS_ASSIGN(const auto last, ParseNumber(ends.back(), noun, hint));
+    if (ends.size() > 2 || last < first || last - first > kMaxInRange)
       return Fail(ErrorCode::kUsage, StrCat("'", Printable(item), "' is not a range of ", noun, "s"));
-    for (int64_t number = *first; number <= *last; ++number) numbers.push_back(number);
+    for (int64_t number = first; number <= last; ++number) numbers.push_back(number);
   }
   return numbers;
 }
@@ -65,15 +63,13 @@ OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
 
 // Checks the outputs only after reading: a folder's files are known only then.
 Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths) {
-  auto ranks = ParseNumbers(arguments.List("rank"), "rank", "--rank 0,4-7");
-  if (!ranks) return Unexpected{ranks.error()};
+  GAPLESS_ASSIGN(auto ranks, ParseNumbers(arguments.List("rank"), "rank", "--rank 0,4-7"));
   ProgressLine line;
   OpenOptions options = OpenOptionsFrom(session, line);
   options.use_cache = !arguments.Has("no-cache");
-  options.ranks = std::move(*ranks);
-  const auto readable = ExportedReports(paths);
-  if (!readable) return Unexpected{readable.error()};
-  auto loaded = LoadRun(*readable, options);
+  options.ranks = std::move(ranks);
+  GAPLESS_ASSIGN(const auto readable, ExportedReports(paths));
+  auto loaded = LoadRun(readable, options);
   if (!loaded) return loaded;
   if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   const std::vector<std::string> inputs = InputFiles(*loaded, paths);
@@ -83,10 +79,9 @@ Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, st
 
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, const Session& session,
                                                  std::span<const std::string> paths) {
-  auto loaded = LoadFor(arguments, session, paths);
-  if (!loaded) return Unexpected{loaded.error()};
+  GAPLESS_ASSIGN(auto loaded, LoadFor(arguments, session, paths));
   auto analysis = std::make_unique<RunAnalysis>(
-      std::move(*loaded),
+      std::move(loaded),
       OpenOptions{.history = std::string(arguments.Value("db")), .all_steps = arguments.Has("all-steps")});
   // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.
   if (const std::string& warning = analysis->tested().warning; !warning.empty()) log::Warning(warning);

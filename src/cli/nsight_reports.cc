@@ -84,9 +84,8 @@ Result<std::vector<std::string>> ExportedReports(std::span<const std::string> pa
       replaced.push_back(path);
       continue;
     }
-    auto exported = Exported(path, *kind);
-    if (!exported) return Unexpected{exported.error()};
-    replaced.push_back(std::move(*exported));
+    GAPLESS_ASSIGN(auto exported, Exported(path, *kind));
+    replaced.push_back(std::move(exported));
   }
   return replaced;
 }

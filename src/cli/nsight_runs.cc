@@ -69,14 +69,12 @@ Result<NsightPlan> NsightPlanFrom(const Arguments& arguments) {
   plan.systems = Wanted(arguments, "nsys");
   plan.compute = Wanted(arguments, "ncu");
   if (arguments.Has("trace")) plan.systems_options.trace = arguments.Value("trace");
-  const auto seconds = arguments.Positive("duration", "s");
-  if (!seconds) return Unexpected{seconds.error()};
-  plan.systems_options.duration_s = *seconds;
+  GAPLESS_ASSIGN(const auto seconds, arguments.Positive("duration", "s"));
+  plan.systems_options.duration_s = seconds;
   plan.systems_options.cuda_memory_usage = arguments.Has("cuda-memory-usage");
   if (arguments.Has("kernel-name")) plan.compute_options.kernel_name = std::string(arguments.Value("kernel-name"));
-  const auto launches = arguments.Number("launch-count", 1, plan.compute_options.launch_count);
-  if (!launches) return Unexpected{launches.error()};
-  plan.compute_options.launch_count = std::min(*launches, kMaxLaunches);
+  GAPLESS_ASSIGN(const auto launches, arguments.Number("launch-count", 1, plan.compute_options.launch_count));
+  plan.compute_options.launch_count = std::min(launches, kMaxLaunches);
   if (arguments.Has("set")) plan.compute_options.set = arguments.Value("set");
   const auto require = [&](bool& wanted, std::string_view tool) {
     if (!wanted || FindNsight(tool, {})) return;

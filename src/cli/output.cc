@@ -123,10 +123,9 @@ Result<void> RefuseInput(std::string_view path, std::span<const std::string> inp
 
 // A failed write is remembered by the output and returned by Commit().
 Result<void> WriteFile(std::string_view path, std::string_view text) {
-  auto output = Output::Open(path);
-  if (!output) return Unexpected{output.error()};
-  output->Write(text);
-  return output->Commit();
+  GAPLESS_ASSIGN(auto output, Output::Open(path));
+  output.Write(text);
+  return output.Commit();
 }
 
 // Only the formats that are wanted are made: some take long.

@@ -32,31 +32,26 @@ Result<TwoCommands> CommandsFrom(const Arguments& arguments) {
 }
 
 Result<PairPlan> PairPlanFrom(const Arguments& arguments, TwoCommands commands) {
-  auto a = RequestFrom(arguments, std::move(commands.first)), b = RequestFrom(arguments, std::move(commands.second));
-  if (!a) return Unexpected{a.error()};
-  if (!b) return Unexpected{b.error()};
-  const auto pairs = arguments.Number("pairs", 1, kDefaultPairs), seed = arguments.Number("seed", 0, -1);
-  const auto budget = TimeFrom(arguments, "budget");
-  if (!pairs) return Unexpected{pairs.error()};
-  if (!seed) return Unexpected{seed.error()};
-  if (!budget) return Unexpected{budget.error()};
-  PairPlan plan{.a = std::move(*a), .b = std::move(*b), .budget_s = *budget};
-  plan.most_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
+  GAPLESS_ASSIGN(auto a, RequestFrom(arguments, std::move(commands.first)));
+  GAPLESS_ASSIGN(auto b, RequestFrom(arguments, std::move(commands.second)));
+  GAPLESS_ASSIGN(const auto pairs, arguments.Number("pairs", 1, kDefaultPairs));
+  GAPLESS_ASSIGN(const auto seed, arguments.Number("seed", 0, -1));
+  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
+  PairPlan plan{.a = std::move(a), .b = std::move(b), .budget_s = budget};
+  plan.most_pairs = static_cast<size_t>(std::min(pairs, kMaxPairs));
   if (arguments.Has("metric")) {
-    const auto metric = ParseMetric(std::string(arguments.Value("metric")));
-    if (!metric) return Unexpected{metric.error()};
-    plan.metric_name = metric->name;
-    plan.a.metric = plan.b.metric = metric->pattern;
+    GAPLESS_ASSIGN(const auto metric, ParseMetric(std::string(arguments.Value("metric"))));
+    plan.metric_name = metric.name;
+    plan.a.metric = plan.b.metric = metric.pattern;
   }
   // Without --seed every comparison draws another order.
-  plan.seed = *seed >= 0 ? static_cast<uint64_t>(*seed) : std::random_device()();
+  plan.seed = seed >= 0 ? static_cast<uint64_t>(seed) : std::random_device()();
   return plan;
 }
 
 Result<PairOptions> PairOptionsFrom(const Arguments& arguments) {
-  const auto margin = ShareFrom(arguments, "margin", kDefaultMargin);
-  if (!margin) return Unexpected{margin.error()};
-  return PairOptions{.margin = *margin};
+  GAPLESS_ASSIGN(const auto margin, ShareFrom(arguments, "margin", kDefaultMargin));
+  return PairOptions{.margin = margin};
 }
 
 }  // namespace gapless::internal

@@ -147,10 +147,9 @@ Result<Arguments> ParseArguments(const Command& command, std::span<const std::st
     arguments.command_.assign(dashes + 1, args.end());
   }
   const std::vector<OptionSpec> options = ParsedOptionsOf(command);
-  auto parsed = RunParser(command, args.first(static_cast<size_t>(dashes - args.begin())), options);
-  if (!parsed) return Unexpected{parsed.error()};
-  arguments.options_ = std::move(parsed->values);
-  arguments.positionals_ = std::move(parsed->positionals);
+  GAPLESS_ASSIGN(auto parsed, RunParser(command, args.first(static_cast<size_t>(dashes - args.begin())), options));
+  arguments.options_ = std::move(parsed.values);
+  arguments.positionals_ = std::move(parsed.positionals);
   // Nothing else must be right for --help.
   if (arguments.Has("help")) return arguments;
   for (const OptionSpec& option : options) {

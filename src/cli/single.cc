@@ -16,10 +16,9 @@ namespace {
 // Reads a recording only for its median step; no rule runs.
 Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Arguments& arguments,
                                                const Session& session) {
-  const auto loaded =
-      LoadRun(std::span(&path, 1), {.use_cache = !arguments.Has("no-cache"), .cancel_flag = session.cancel});
-  if (!loaded) return Unexpected{loaded.error()};
-  Tables tables(loaded->run);
+  GAPLESS_ASSIGN(const auto loaded, LoadRun(std::span(&path, 1),
+                                            {.use_cache = !arguments.Has("no-cache"), .cancel_flag = session.cancel}));
+  Tables tables(loaded.run);
   const RunSummary summary = Summarise(tables, {});
   if (!summary.step_ns)
     return Fail(ErrorCode::kInput, "cannot compute the scaling: the recording has no complete step", path,

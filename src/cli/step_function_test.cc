@@ -15,9 +15,8 @@ Result<std::string> ParsedFunction(std::string_view value) {
   static constexpr Command kCommand = {
       .name = "verb", .help = "", .about = "", .positionals = {}, .options = kOptions, .examples = {}, .run = nullptr};
   const std::vector<std::string> words = {"--step-function", std::string(value)};
-  const auto arguments = ParseArguments(kCommand, words);
-  if (!arguments) return Unexpected{arguments.error()};
-  return StepFunctionFrom(*arguments);
+  GAPLESS_ASSIGN(const auto arguments, ParseArguments(kCommand, words));
+  return StepFunctionFrom(arguments);
 }
 
 TEST(StepFunction, NamesAFileOrAModuleAndAFunction) {

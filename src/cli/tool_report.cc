@@ -154,9 +154,8 @@ LabSection ComputeSection(const Run& run, Tables& tables, const Findings& findin
 // Reads the whole folder again: the other tools' reports were added after the first run.
 Result<std::string> WriteToolReport(const std::string& folder, const std::vector<std::string>& missing,
                                     const std::vector<std::string>& done) {
-  auto loaded = LoadRun({&folder, 1});
-  if (!loaded) return Unexpected{loaded.error()};
-  const RunAnalysis analysis(std::move(*loaded));
+  GAPLESS_ASSIGN(auto loaded, LoadRun({&folder, 1}));
+  const RunAnalysis analysis(std::move(loaded));
   const Run& run = analysis.run();
   const Findings findings = analysis.advice().Conclude({});
   std::vector<std::string> said = missing;

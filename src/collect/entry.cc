@@ -59,15 +59,14 @@ std::string Entry::NameOf(std::string_view stem, std::string_view extension) con
 
 Result<Entry> EnterRun(std::string_view wanted, bool shared, const std::optional<JobTask>& task) {
   for (int attempt = 1;; ++attempt) {
-    auto run = RunFolder::Make(wanted, shared);
-    if (!run) return Unexpected{run.error()};
-    auto entry = TryToEnter(*run, task);
+    GAPLESS_ASSIGN(auto run, RunFolder::Make(wanted, shared));
+    auto entry = TryToEnter(run, task);
     if (!entry) {
-      if (run->made()) ::rmdir(run->path().c_str());  // while it is empty
+      if (run.made()) ::rmdir(run.path().c_str());  // while it is empty
       return Unexpected{entry.error()};
     }
     if (*entry) return std::move(**entry);
-    if (attempt == kMaxEntries) return NotEmpty(*run);
+    if (attempt == kMaxEntries) return NotEmpty(run);
   }
 }
 

@@ -240,7 +240,7 @@ Result<std::unique_ptr<HttpListener>> HttpListener::Start(const std::string& hos
     ended = true;
   });
   pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-  if (!started) return Unexpected{started.error()};
+  GAPLESS_TRY(started);
   return listener;
 }
 

@@ -58,28 +58,27 @@ Result<LaunchResult> LaunchInside(RunAround& around, const LaunchOptions& option
   environment.insert(environment.end(), options.environment.begin(), options.environment.end());
 
   SignalRelay relay;
-  auto child = Child::Start({.argv = options.command,
-                             .environment = std::move(environment),
-                             .output_to_stderr = options.output_to_stderr,
-                             .output_path = options.output_path,
-                             .working_folder = options.working_folder,
-                             .cpus = options.cpus,
-                             .mask = relay.previous_mask(),
-                             .ends_with_us = options.ends_with_us},
-                            failure_status);
-  if (!child) return Unexpected{child.error()};
-  for (Watcher* watcher : options.watchers) watcher->OnStart(child->pid());
-  while (!child->Ended()) {
-    relay.Wait(SignalRelay::kTickMs, *child, options.ends_with_us);
+  GAPLESS_ASSIGN(auto child, Child::Start({.argv = options.command,
+                                           .environment = std::move(environment),
+                                           .output_to_stderr = options.output_to_stderr,
+                                           .output_path = options.output_path,
+                                           .working_folder = options.working_folder,
+                                           .cpus = options.cpus,
+                                           .mask = relay.previous_mask(),
+                                           .ends_with_us = options.ends_with_us},
+                                          failure_status));
+  for (Watcher* watcher : options.watchers) watcher->OnStart(child.pid());
+  while (!child.Ended()) {
+    relay.Wait(SignalRelay::kTickMs, child, options.ends_with_us);
     rings.Drain(false, on_record);
     for (Watcher* watcher : options.watchers) watcher->OnTick(rings, around.control, result.manifest.events);
   }
   result.wall_ns = ClockNs(CLOCK_MONOTONIC) - begun_ns;
   result.told_to_stop = relay.stop_signal();
-  if (options.ends_with_us && result.told_to_stop != 0) child->EndAndWait(result.told_to_stop);
+  if (options.ends_with_us && result.told_to_stop != 0) child.EndAndWait(result.told_to_stop);
   rings.Drain(true, on_record);
-  result.exit_status = *child->Ended();
-  result.signal = child->signal();
+  result.exit_status = *child.Ended();
+  result.signal = child.signal();
   for (auto& process : rings.processes())
     if (process->ring.header().start_unix_ns >= begun_unix_ns) result.processes.push_back(std::move(process));
   return result;

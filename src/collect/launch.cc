@@ -165,26 +165,26 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that reaches its limit (ulimit -f) is an error of the write, and not our end
   LaunchResult result;
   result.manifest = Describe(options);  // before others of the job wait for us
-  auto entry = EnterRun(options.folder, options.shared_folder, options.folder.empty() ? std::nullopt : TaskOfJob());
-  if (!entry) return Unexpected{entry.error()};
-  const RunFolder* const folder = &entry->folder;
+  GAPLESS_ASSIGN(auto entry,
+                 EnterRun(options.folder, options.shared_folder, options.folder.empty() ? std::nullopt : TaskOfJob()));
+  const RunFolder* const folder = &entry.folder;
   auto tools = UnpackTools(*folder);
-  if (!tools) return Abandon(*entry, false, tools.error());
+  if (!tools) return Abandon(entry, false, tools.error());
 
   result.folder = folder->name();
   result.path = folder->path();
   result.manifest.tools = tools->files;
   auto manifest =
-      ManifestFile::Make(*folder, entry->NameOf(kManifestStem, kManifestEnd), ManifestJson(result.manifest, {}));
+      ManifestFile::Make(*folder, entry.NameOf(kManifestStem, kManifestEnd), ManifestJson(result.manifest, {}));
   // A manifest that is there belongs to a launcher of the same task.
-  if (!manifest) return Abandon(*entry, manifest.error().code != ErrorCode::kUsage, manifest.error());
-  entry->control.Release();
-  RingKeeper rings(OpenFolder(folder->descriptor(), "."), folder->path(), true, entry->launcher);
+  if (!manifest) return Abandon(entry, manifest.error().code != ErrorCode::kUsage, manifest.error());
+  entry.control.Release();
+  RingKeeper rings(OpenFolder(folder->descriptor(), "."), folder->path(), true, entry.launcher);
 
   SignalRelay relay;
   const int64_t begun_ns = ClockNs(CLOCK_MONOTONIC);
   auto child = Child::Start({.argv = options.command,
-                             .environment = EnvironmentFor(*folder, *entry, *tools, options),
+                             .environment = EnvironmentFor(*folder, entry, *tools, options),
                              .output_to_stderr = options.output_to_stderr,
                              .output_path = options.output_path,
                              .working_folder = options.working_folder,
@@ -194,16 +194,16 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
                             failure_status);
   if (!child) {
     manifest->GiveUpReserve();
-    return Abandon(*entry, true, child.error());
+    return Abandon(entry, true, child.error());
   }
   std::optional<RunMirror> mirror = MirrorOfRunAround();
   std::vector<Watcher*> watchers = options.watchers;
   if (mirror) watchers.push_back(&*mirror);
   for (Watcher* watcher : watchers) watcher->OnStart(child->pid());
   TelemetrySampler telemetry;
-  const std::string telemetry_name = entry->NameOf(kTelemetryStem, kTelemetryEnd);
+  const std::string telemetry_name = entry.NameOf(kTelemetryStem, kTelemetryEnd);
   StartTelemetry(telemetry, *folder, telemetry_name, child->pid(), options);
-  result.wall_ns = Attend(*child, relay, rings, entry->control, result, watchers, options.ends_with_us) - begun_ns;
+  result.wall_ns = Attend(*child, relay, rings, entry.control, result, watchers, options.ends_with_us) - begun_ns;
   telemetry.Stop();
 
   result.exit_status = *child->Ended();
@@ -218,7 +218,7 @@ Result<LaunchResult> Launch(const LaunchOptions& options, int* failure_status) {
         StrCat("somebody moved ", result.folder, " while the command ran, to ", where));
     result.folder = result.path = where;
   }
-  if (entry->first) entry->control.SetEnded();
+  if (entry.first) entry.control.SetEnded();
   if (auto written = manifest->Replace(ManifestJson(result.manifest, rings.processes())); !written)
     result.manifest.incomplete.push_back(StrCat(manifest->name(), ": ", written.error().message));
   result.processes = std::move(rings.processes());

@@ -76,17 +76,15 @@ MetricsServer::MetricsServer() = default;
 MetricsServer::~MetricsServer() = default;
 
 Result<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& listen, Text text) {
-  const auto endpoint = ParseEndpoint(listen);
-  if (!endpoint) return Unexpected{endpoint.error()};
-  auto listener = HttpListener::Start(endpoint->host, endpoint->port,
-                                      [hosts = AllowedHosts(endpoint->host, MachineName()), text = std::move(text)](
-                                          const HttpRequest& request) { return Answer(request, hosts, text); });
-  if (!listener) return Unexpected{listener.error()};
+  GAPLESS_ASSIGN(const auto endpoint, ParseEndpoint(listen));
+  GAPLESS_ASSIGN(auto listener,
+                 HttpListener::Start(endpoint.host, endpoint.port,
+                                     [hosts = AllowedHosts(endpoint.host, MachineName()), text = std::move(text)](
+                                         const HttpRequest& request) { return Answer(request, hosts, text); }));
   std::unique_ptr<MetricsServer> server(new MetricsServer);
-  const bool v6 = endpoint->host.find(':') != std::string::npos;
-  server->address_ =
-      StrCat("http://", v6 ? "[" : "", endpoint->host, v6 ? "]" : "", ":", (*listener)->port(), "/metrics");
-  server->listener_ = std::move(*listener);
+  const bool v6 = endpoint.host.find(':') != std::string::npos;
+  server->address_ = StrCat("http://", v6 ? "[" : "", endpoint.host, v6 ? "]" : "", ":", listener->port(), "/metrics");
+  server->listener_ = std::move(listener);
   return server;
 }
 

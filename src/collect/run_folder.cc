@@ -62,16 +62,15 @@ Result<RunFolder> RunFolder::Open(std::string path, std::string name, bool made,
 Result<RunFolder> RunFolder::Make(std::string_view wanted, bool shared) {
   if (!wanted.empty()) {
     const std::string name(wanted);
-    const auto path = Followed(Absolute(name), name);
-    if (!path) return Unexpected{path.error()};
-    GAPLESS_TRY(MakeFolders(std::filesystem::path(*path).parent_path().string()));
+    GAPLESS_ASSIGN(const auto path, Followed(Absolute(name), name));
+    GAPLESS_TRY(MakeFolders(std::filesystem::path(path).parent_path().string()));
     for (int attempt = 1;; ++attempt) {
-      const bool made = ::mkdir(path->c_str(), kOwnFolder) == 0;
-      if (!made && errno != EEXIST) return SystemFailure("cannot make the folder of the run", *path, errno);
-      auto opened = Open(*path, name, made, shared);
+      const bool made = ::mkdir(path.c_str(), kOwnFolder) == 0;
+      if (!made && errno != EEXIST) return SystemFailure("cannot make the folder of the run", path, errno);
+      auto opened = Open(path, name, made, shared);
       // One that is gone again was that of a launcher whose command could not run.
       std::error_code error;
-      const bool gone = !opened && !std::filesystem::exists(std::filesystem::symlink_status(*path, error));
+      const bool gone = !opened && !std::filesystem::exists(std::filesystem::symlink_status(path, error));
       if (!gone || attempt == kMaxVanished) return opened;
     }
   }

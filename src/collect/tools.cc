@@ -36,9 +36,7 @@ Result<void> Unpack(const EmbeddedFile& file, int folder, const std::string& pat
   const std::string name(file.path.substr(slash));
   Descriptor in = slash == 0 ? Descriptor(::fcntl(folder, F_DUPFD_CLOEXEC, 0)) : Descriptor();
   if (slash != 0) {
-    auto made = MakeFolderIn(folder, file.path.substr(0, slash - 1), path);
-    if (!made) return Unexpected{made.error()};
-    in = std::move(*made);
+    GAPLESS_ASSIGN(in, MakeFolderIn(folder, file.path.substr(0, slash - 1), path));
   }
   const auto content = [&] {
     return ContentOf(OpenPlainFile(in.get(), name, O_RDONLY).get(), file.content.size() + 1);
@@ -55,10 +53,9 @@ Result<void> Unpack(const EmbeddedFile& file, int folder, const std::string& pat
 
 Result<Tools> UnpackInto(const RunFolder& run) {
   Tools tools{.folder = run.File(kTools), .files = {}, .elsewhere = {}};
-  const auto folder = MakeFolderIn(run.descriptor(), kTools, tools.folder);
-  if (!folder) return Unexpected{folder.error()};
+  GAPLESS_ASSIGN(const auto folder, MakeFolderIn(run.descriptor(), kTools, tools.folder));
   for (const EmbeddedFile& file : EmbeddedFiles()) {
-    GAPLESS_TRY(Unpack(file, folder->get(), StrCat(tools.folder, "/", file.path)));
+    GAPLESS_TRY(Unpack(file, folder.get(), StrCat(tools.folder, "/", file.path)));
     tools.files.push_back({StrCat(kTools, "/", file.path), ChecksumOf(file.content)});
   }
   return tools;
@@ -66,9 +63,8 @@ Result<Tools> UnpackInto(const RunFolder& run) {
 
 // The files then stay only as long as the launcher: the directory is removed with the Tools.
 Result<Tools> UnpackElsewhere() {
-  auto made = TemporaryFolder::MakeForCode();
-  if (!made) return Unexpected{made.error()};
-  Tools tools{.folder = made->path(), .files = {}, .elsewhere = std::move(*made)};
+  GAPLESS_ASSIGN(auto made, TemporaryFolder::MakeForCode());
+  Tools tools{.folder = made.path(), .files = {}, .elsewhere = std::move(made)};
   const Descriptor folder = OpenFolder(AT_FDCWD, tools.folder);
   if (!folder) return SystemFailure("cannot open the folder for the agent", tools.folder, errno);
   for (const EmbeddedFile& file : EmbeddedFiles()) {

@@ -53,29 +53,24 @@ Result<void> CheckOptions(const OptimizeOrder& order) {
 
 Result<void> TakeMetric(const std::string& text, Orders& orders) {
   if (text.empty()) return {};
-  const auto metric = ParseMetric(text);
-  if (!metric) return Unexpected{metric.error()};
-  orders.metric_name = metric->name;
-  orders.request.metric = metric->pattern;
+  GAPLESS_ASSIGN(const auto metric, ParseMetric(text));
+  orders.metric_name = metric.name;
+  orders.request.metric = metric.pattern;
   orders.planner.has_metric = true;
   return {};
 }
 
 // Parses the user's own fixes first: the items of `only` and `without` may name them.
 Result<void> TakeFixes(const OptimizeOptions& options, Orders& orders) {
-  auto own = OwnFixesFrom(options.own_fixes);
-  if (!own) return Unexpected{own.error()};
-  orders.own = std::move(*own);
+  GAPLESS_ASSIGN(orders.own, OwnFixesFrom(options.own_fixes));
   orders.candidates.own = orders.own.fixes;
   for (const std::string& text : options.only) {
-    auto items = ParseFixItems(text, orders.own.fixes);
-    if (!items) return Unexpected{items.error()};
-    orders.candidates.only.insert(orders.candidates.only.end(), items->begin(), items->end());
+    GAPLESS_ASSIGN(auto items, ParseFixItems(text, orders.own.fixes));
+    orders.candidates.only.insert(orders.candidates.only.end(), items.begin(), items.end());
   }
   for (const std::string& text : options.without) {
-    const auto items = ParseFixItems(text, orders.own.fixes);
-    if (!items) return Unexpected{items.error()};
-    for (const FixItem& item : *items) orders.candidates.without.emplace_back(item.fix->name);
+    GAPLESS_ASSIGN(const auto items, ParseFixItems(text, orders.own.fixes));
+    for (const FixItem& item : items) orders.candidates.without.emplace_back(item.fix->name);
   }
   return {};
 }
@@ -143,9 +138,7 @@ Result<ProfiledJob> RecordJob(const OptimizeOrder& order, const RunRequest& requ
   }
   auto job = SampleJob(request, folder);
   if (!job) return job;
-  auto bottlenecks = ReadBottlenecks(options.bottlenecks);
-  if (!bottlenecks) return Unexpected{bottlenecks.error()};
-  job->bottlenecks = std::move(*bottlenecks);
+  GAPLESS_ASSIGN(job->bottlenecks, ReadBottlenecks(options.bottlenecks));
   return job;
 }
 
@@ -172,48 +165,42 @@ Result<DecisionJournal> OpenJournal(const OptimizeOptions& options, const Orders
 }  // namespace
 
 Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeWatch& watch) {
-  auto orders = OrdersFrom(order);
-  if (!orders) return Unexpected{orders.error()};
+  GAPLESS_ASSIGN(auto orders, OrdersFrom(order));
   const OptimizeOptions& options = order.options;
-  const auto folder = FreshProfileFolder(options.folder);
-  if (!folder) return Unexpected{folder.error()};
-  auto journal = OpenJournal(options, *orders, watch);
-  if (!journal) return Unexpected{journal.error()};
-  auto job = RecordJob(order, orders->request, *folder);
-  if (!job) return Unexpected{job.error()};
-  Tell(watch.on_warning, job->warning);
+  GAPLESS_ASSIGN(const auto folder, FreshProfileFolder(options.folder));
+  GAPLESS_ASSIGN(auto journal, OpenJournal(options, orders, watch));
+  GAPLESS_ASSIGN(auto job, RecordJob(order, orders.request, folder));
+  Tell(watch.on_warning, job.warning);
 
-  Optimization done{.context = ContextOf(*job, orders->request), .metric_name = orders->metric_name};
+  Optimization done{.context = ContextOf(job, orders.request), .metric_name = orders.metric_name};
   done.context.all_values = options.all_values;
   // Facts that only the first run shows: the judge refuses a fix that leaves too little memory, and blocks of steps are
   // laid out for the number of loader workers.
-  orders->planner.memory_limit_bytes = job->sample.gpu_capacity_bytes;
-  orders->planner.loader_workers = done.context.loader_workers;
+  orders.planner.memory_limit_bytes = job.sample.gpu_capacity_bytes;
+  orders.planner.loader_workers = done.context.loader_workers;
   // Twice as long as it takes: the machine may be busy by then.
   constexpr double kMaxShareOfPatch = 0.1;
-  orders->planner.budget_s -= std::min(2 * SecondsToTryPatch(job->sample), kMaxShareOfPatch * options.budget_s);
-  const auto candidates = FindCandidates(done.context, job->bottlenecks, PredictorOf(*job), orders->candidates);
-  ProcessRunner runner({.request = orders->request, .context = done.context, .parity = ParityPlanFor(job->sample)});
-  auto result = Plan(candidates, orders->planner, runner, *journal, [&](const PlannerEvent& event) {
+  orders.planner.budget_s -= std::min(2 * SecondsToTryPatch(job.sample), kMaxShareOfPatch * options.budget_s);
+  const auto candidates = FindCandidates(done.context, job.bottlenecks, PredictorOf(job), orders.candidates);
+  ProcessRunner runner({.request = orders.request, .context = done.context, .parity = ParityPlanFor(job.sample)});
+  auto result = Plan(candidates, orders.planner, runner, journal, [&](const PlannerEvent& event) {
     if (watch.on_event) watch.on_event(event);
   });
-  if (!result) return Unexpected{result.error()};
+  GAPLESS_TRY(result);
   // A journal that could not be written does not end the optimisation; it only cannot be continued.
-  Tell(watch.on_warning, journal->failure());
+  Tell(watch.on_warning, journal.failure());
   done.result = std::move(*result);
   done.result.budget_s = options.budget_s;
-  done.own = std::move(orders->own);
-  done.bottlenecks = std::move(job->bottlenecks);
-  done.sample = std::move(job->sample);
-  const double used_s = std::chrono::duration<double>(Clock::now() - orders->planner.begun).count();
-  auto files = HandOver({.folder = options.folder,
-                         .command = orders->request.command,
-                         .keep_candidate = options.keep_candidate,
-                         .request = orders->request,
-                         .left_s = options.budget_s - used_s},
-                        done.result, done.context, done.sample);
-  if (!files) return Unexpected{files.error()};
-  done.files = std::move(*files);
+  done.own = std::move(orders.own);
+  done.bottlenecks = std::move(job.bottlenecks);
+  done.sample = std::move(job.sample);
+  const double used_s = std::chrono::duration<double>(Clock::now() - orders.planner.begun).count();
+  GAPLESS_ASSIGN(done.files, HandOver({.folder = options.folder,
+                                       .command = orders.request.command,
+                                       .keep_candidate = options.keep_candidate,
+                                       .request = orders.request,
+                                       .left_s = options.budget_s - used_s},
+                                      done.result, done.context, done.sample));
   return done;
 }
 

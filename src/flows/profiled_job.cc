@@ -107,9 +107,8 @@ Result<RunSample> RunForSomeSteps(const RunRequest& request, const std::string& 
 }  // namespace
 
 Result<ProfiledJob> ProfileJob(const RunRequest& request, const std::string& folder, const OpenOptions& options) {
-  auto sample = RunForSomeSteps(request, folder, true);
-  if (!sample) return Unexpected{sample.error()};
-  ProfiledJob job{.sample = std::move(*sample)};
+  GAPLESS_ASSIGN(auto sample, RunForSomeSteps(request, folder, true));
+  ProfiledJob job{.sample = std::move(sample)};
   auto loaded = LoadRun({&folder, 1}, options);
   if (!loaded) {  // fixes can be tried without predictions
     job.warning = StrCat("nothing is predicted: ", loaded.error().ToString());
@@ -122,9 +121,8 @@ Result<ProfiledJob> ProfileJob(const RunRequest& request, const std::string& fol
 }
 
 Result<ProfiledJob> SampleJob(const RunRequest& request, const std::string& folder) {
-  auto sample = RunForSomeSteps(request, folder, false);
-  if (!sample) return Unexpected{sample.error()};
-  return ProfiledJob{.sample = std::move(*sample)};
+  GAPLESS_ASSIGN(auto sample, RunForSomeSteps(request, folder, false));
+  return ProfiledJob{.sample = std::move(sample)};
 }
 
 Result<std::vector<Bottleneck>> ReadBottlenecks(const std::string& path) {

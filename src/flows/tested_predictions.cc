@@ -51,16 +51,15 @@ TestedPredictions ReadTestedPredictions(std::string_view url) {
 
 Result<void> KeepTestedPrediction(std::string_view url, const Prediction& prediction, std::string_view recording,
                                   double measured) {
-  auto history = History::Open(url);
-  if (!history) return Unexpected{history.error()};
-  const auto kept = history->RecordAdvice({.what = TextOf(prediction.what),
-                                           .kind = KindOf(prediction.what),
-                                           .recording = std::string(recording),
-                                           .measured = measured,
-                                           .low = prediction.model.low,
-                                           .expected = prediction.model.expected,
-                                           .high = prediction.model.high,
-                                           .source = "predict --measured"});
+  GAPLESS_ASSIGN(auto history, History::Open(url));
+  const auto kept = history.RecordAdvice({.what = TextOf(prediction.what),
+                                          .kind = KindOf(prediction.what),
+                                          .recording = std::string(recording),
+                                          .measured = measured,
+                                          .low = prediction.model.low,
+                                          .expected = prediction.model.expected,
+                                          .high = prediction.model.high,
+                                          .source = "predict --measured"});
   return kept ? Result<void>() : Unexpected{kept.error()};
 }
 

@@ -217,11 +217,9 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
   // The stream that is opened here only serves the detection; the reader opens its own from the start.
   std::string head(kSniffBytes, '\0');
   {
-    auto stream = source.Open();
-    if (!stream) return Unexpected{stream.error()};
-    auto got = (*stream)->Read(head.data(), head.size());
-    if (!got) return Unexpected{got.error()};
-    head.resize(*got);
+    GAPLESS_ASSIGN(auto stream, source.Open());
+    GAPLESS_ASSIGN(auto got, stream->Read(head.data(), head.size()));
+    head.resize(got);
   }
   const Reader* reader = FindReader(head);
   if (reader == nullptr) return UnknownFormat(head, source.path());
@@ -235,11 +233,10 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
 }
 
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
-  auto inputs = InputPathsOf(paths);
-  if (!inputs) return Unexpected{inputs.error()};
-  Loader loader(options, *inputs);
+  GAPLESS_ASSIGN(auto inputs, InputPathsOf(paths));
+  Loader loader(options, inputs);
   std::vector<Loaded> loaded = loader.Run();
-  const std::vector<InputPath> deeper = DeeperInputs(*inputs, loaded);
+  const std::vector<InputPath> deeper = DeeperInputs(inputs, loaded);
   Loader below(options, deeper);
   if (!loader.interrupted() && !deeper.empty()) std::ranges::move(below.Run(), std::back_inserter(loaded));
   Loaded all;

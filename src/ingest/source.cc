@@ -88,11 +88,10 @@ class InflatingStream : public ByteStream {
 
  private:
   Result<void> Refill() {
-    auto got = inner_->Read(input_.data(), input_.size());
-    if (!got) return Unexpected{got.error()};
+    GAPLESS_ASSIGN(auto got, inner_->Read(input_.data(), input_.size()));
     begin_ = 0;
-    end_ = *got;
-    input_ended_ = *got == 0;
+    end_ = got;
+    input_ended_ = got == 0;
     return {};
   }
   // The text that was inflated before the damage is delivered first; the error comes with the next call.

@@ -58,20 +58,17 @@ class SourceTest : public ::testing::Test {
     return folder_ + "/" + name;
   }
   static Result<std::string> ReadAll(Source& source, size_t piece = 1000) {
-    auto stream = source.Open();
-    if (!stream) return Unexpected{stream.error()};
+    GAPLESS_ASSIGN(auto stream, source.Open());
     std::string all, buffer(piece, '\0');
     while (true) {
-      auto got = (*stream)->Read(buffer.data(), buffer.size());
-      if (!got) return Unexpected{got.error()};
-      if (*got == 0) return all;
-      all.append(buffer, 0, *got);
+      GAPLESS_ASSIGN(auto got, stream->Read(buffer.data(), buffer.size()));
+      if (got == 0) return all;
+      all.append(buffer, 0, got);
     }
   }
   Result<std::string> ReadFile(const std::string& name, const std::string& bytes) const {
-    auto source = OpenFile(Write(name, bytes));
-    if (!source) return Unexpected{source.error()};
-    return ReadAll(**source);
+    GAPLESS_ASSIGN(auto source, OpenFile(Write(name, bytes)));
+    return ReadAll(*source);
   }
   std::string folder_ =
       ::testing::TempDir() + "/gapless_source_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();

@@ -79,22 +79,20 @@ class TarCursor {
     while (true) {
       GAPLESS_TRY(Skip(left_ + padding_));
       Header header{};
-      auto whole = Fill(header.data(), kBlock);
-      if (!whole) return Unexpected{whole.error()};
-      if (*whole == 0 || header[0] == 0) return false;
-      if (*whole < kBlock || !ChecksumFits(header))
+      GAPLESS_ASSIGN(auto whole, Fill(header.data(), kBlock));
+      if (whole == 0 || header[0] == 0) return false;
+      if (whole < kBlock || !ChecksumFits(header))
         return Fail(ErrorCode::kInput, "the archive is cut off or damaged", path_);
       const char type = header[156];
       const uint64_t size = Number(header.data() + 124, 12);
       SetLeft(size);
       if (type == 'L' || type == 'x') {
-        auto extra = TakeText();
-        if (!extra) return Unexpected{extra.error()};
+        GAPLESS_ASSIGN(auto extra, TakeText());
         if (type == 'L')
-          long_name = Text(extra->data(), extra->size());
-        else if (auto path = PaxValue(*extra, "path"); !path.empty())
+          long_name = Text(extra.data(), extra.size());
+        else if (auto path = PaxValue(extra, "path"); !path.empty())
           long_name = path;
-        if (const auto given = type == 'x' ? PaxValue(*extra, "size") : ""; !given.empty())
+        if (const auto given = type == 'x' ? PaxValue(extra, "size") : ""; !given.empty())
           long_size = std::strtoull(given.c_str(), nullptr, 10), has_long_size = true;
         continue;
       }
@@ -144,10 +142,9 @@ class TarCursor {
   Result<void> Skip(uint64_t count) {
     std::vector<char> sink(size_t{64} * 1024);
     while (count > 0) {
-      auto got = Fill(sink.data(), static_cast<size_t>(std::min<uint64_t>(count, sink.size())));
-      if (!got) return Unexpected{got.error()};
-      if (*got == 0) break;
-      count -= *got;
+      GAPLESS_ASSIGN(auto got, Fill(sink.data(), static_cast<size_t>(std::min<uint64_t>(count, sink.size()))));
+      if (got == 0) break;
+      count -= got;
     }
     left_ = padding_ = 0;
     return {};
@@ -155,8 +152,7 @@ class TarCursor {
   Result<std::string> TakeText() {
     if (left_ > kMaxName) return Fail(ErrorCode::kInput, "the archive has a member name that is too long", path_);
     std::string text(static_cast<size_t>(left_), '\0');
-    auto got = Fill(text.data(), text.size());
-    if (!got) return Unexpected{got.error()};
+    GAPLESS_TRY(Fill(text.data(), text.size()));
     left_ = 0;
     return text;
   }
@@ -209,16 +205,13 @@ class MemberSource : public Source {
   Result<std::unique_ptr<ByteStream>> Open() override {
     if (cursor_->index() == index_ && cursor_->taken() == kept_->size())
       return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_, kept_, path_));
-    auto file = OpenFile(archive_);
-    if (!file) return Unexpected{file.error()};
-    files_.push_back(std::move(*file));
-    auto stream = files_.back()->Open();
-    if (!stream) return Unexpected{stream.error()};
-    auto again = std::make_shared<TarCursor>(std::move(*stream), archive_);
+    GAPLESS_ASSIGN(auto file, OpenFile(archive_));
+    files_.push_back(std::move(file));
+    GAPLESS_ASSIGN(auto stream, files_.back()->Open());
+    auto again = std::make_shared<TarCursor>(std::move(stream), archive_);
     while (again->index() < index_) {
-      auto more = again->Next();
-      if (!more) return Unexpected{more.error()};
-      if (!*more) return Fail(ErrorCode::kInput, "the archive changed while it was read", path_);
+      GAPLESS_ASSIGN(auto more, again->Next());
+      if (!more) return Fail(ErrorCode::kInput, "the archive changed while it was read", path_);
     }
     return std::unique_ptr<ByteStream>(
         std::make_unique<MemberStream>(std::move(again), std::make_shared<std::string>(), path_));
@@ -243,15 +236,12 @@ bool IsTar(Source& source) {
 }
 
 Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit) {
-  auto file = OpenFile(path);
-  if (!file) return Unexpected{file.error()};
-  auto stream = (*file)->Open();
-  if (!stream) return Unexpected{stream.error()};
-  const auto cursor = std::make_shared<TarCursor>(std::move(*stream), path);
+  GAPLESS_ASSIGN(auto file, OpenFile(path));
+  GAPLESS_ASSIGN(auto stream, file->Open());
+  const auto cursor = std::make_shared<TarCursor>(std::move(stream), path);
   while (true) {
-    auto more = cursor->Next();
-    if (!more) return Unexpected{more.error()};
-    if (!*more) return {};
+    GAPLESS_ASSIGN(auto more, cursor->Next());
+    if (!more) return {};
     if (!cursor->member().regular) continue;
     MemberSource member(path, cursor);
     visit(member);

@@ -74,15 +74,13 @@ std::string_view NameOf(EditKind kind) {
 }
 
 Result<Change> ParseChange(std::string_view json, int value) {
-  const auto parsed = JsonValue::Parse(json);
-  if (!parsed) return Unexpected{parsed.error()};
-  Change change{.fix = parsed->TextOf("fix"),
-                .value = PythonText(parsed->Get("value")),
-                .what = RedactText(parsed->TextOf("what"))};
+  GAPLESS_ASSIGN(const auto parsed, JsonValue::Parse(json));
+  Change change{
+      .fix = parsed.TextOf("fix"), .value = PythonText(parsed.Get("value")), .what = RedactText(parsed.TextOf("what"))};
   if (change.fix.empty()) return Fail(ErrorCode::kInput, "the record of a fix names none");
   if (value < 0 || value > 2) return Fail(ErrorCode::kInput, StrCat("the record of ", change.fix, " has no state"));
   change.state = static_cast<ChangeState>(value);
-  change.edit = ParseEdit(parsed->Get("edit"));
+  change.edit = ParseEdit(parsed.Get("edit"));
   return change;
 }
 

@@ -144,10 +144,9 @@ Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
                 .pair_takes = plan.pair_takes,
                 .now = [&] { return runner.Now(); }};
   loop.run = [&](bool is_b) -> Result<std::optional<RunSample>> {
-    auto sample = runner.Run(is_b ? plan.b : plan.a);
-    if (!sample) return Unexpected{sample.error()};
-    if (FaultOf(*sample) == Fault::kNone) return std::optional(std::move(*sample));
-    GAPLESS_TRY(TakeFault(std::move(*sample), is_b, runner.Now() >= plan.deadline, contest));
+    GAPLESS_ASSIGN(auto sample, runner.Run(is_b ? plan.b : plan.a));
+    if (FaultOf(sample) == Fault::kNone) return std::optional(std::move(sample));
+    GAPLESS_TRY(TakeFault(std::move(sample), is_b, runner.Now() >= plan.deadline, contest));
     return std::optional<RunSample>();
   };
   loop.is_disturbed = IsDisturbed;
@@ -163,9 +162,8 @@ Result<Contest> RunContest(const ContestPlan& plan, Runner& runner,
     if (ending) contest.ending = *ending;
     return !ending;
   };
-  const auto end = RunPairLoop(loop);
-  if (!end) return Unexpected{end.error()};
-  if (*end == PairLoopEnd::kMaxPairs) contest.ending = Ending::kTooSmall;
+  GAPLESS_ASSIGN(const auto end, RunPairLoop(loop));
+  if (end == PairLoopEnd::kMaxPairs) contest.ending = Ending::kTooSmall;
   return contest;
 }
 

@@ -75,12 +75,11 @@ Result<ExchangeCost> MeasureExchange(const ExchangeOptions& options, int ranks,
     std::array order = kParts;
     for (size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random.Index(i + 1)]);
     for (const ExchangePart part : order) {
-      const auto sample = run(part);
-      if (!sample) return Unexpected{sample.error()};
-      GAPLESS_TRY(CheckFault(*sample, part));
+      GAPLESS_ASSIGN(const auto sample, run(part));
+      GAPLESS_TRY(CheckFault(sample, part));
       Series& arm = series[static_cast<size_t>(part)];
-      arm.step_ms.push_back(MeanStepMs(*sample));
-      if (sample->samples_per_second) arm.samples = *sample->samples_per_second * arm.step_ms.back() / 1e3;
+      arm.step_ms.push_back(MeanStepMs(sample));
+      if (sample.samples_per_second) arm.samples = *sample.samples_per_second * arm.step_ms.back() / 1e3;
     }
     ++cost.rounds;
     pairs.Add(std::log(series[1].step_ms.back() / series[0].step_ms.back()));

@@ -39,9 +39,8 @@ Result<FixGain> GainOf(const Fields& fields, size_t row) {
   gain.losses = text("losses"), gain.torch = text("torch"), gain.date = text("date"), gain.reason = text("reason");
   std::optional<double> figures[std::size(kFigures)];
   for (size_t i = 0; i < std::size(kFigures); ++i) {
-    const auto figure = Speedup(fields, kFigures[i], row);
-    if (!figure) return Unexpected{figure.error()};
-    figures[i] = *figure;
+    GAPLESS_ASSIGN(const auto figure, Speedup(fields, kFigures[i], row));
+    figures[i] = figure;
   }
   if (figures[1]) gain.measured = RatioInterval{.low = figures[0], .high = figures[2], .expected = *figures[1]};
   gain.predicted = figures[3];
@@ -62,9 +61,8 @@ Result<std::vector<FixGain>> ParseFixGains(std::string_view csv) {
       for (const std::string_view name : wanted)
         if (!fields.contains(name))
           return Fail(ErrorCode::kInput, StrCat("a row of the ledger has no ", name), StrCat("row ", row));
-    auto gain = GainOf(fields, row);
-    if (!gain) return Unexpected{gain.error()};
-    gains.push_back(std::move(*gain));
+    GAPLESS_ASSIGN(auto gain, GainOf(fields, row));
+    gains.push_back(std::move(gain));
   }
   return gains;
 }

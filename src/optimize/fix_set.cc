@@ -96,9 +96,8 @@ Result<std::vector<FixItem>> ParseFixItems(std::string_view text, std::span<cons
       items.push_back({.fix = fix});
       continue;
     }
-    auto item = ParseFixItem(word, own);
-    if (!item) return Unexpected{item.error()};
-    items.push_back(std::move(*item));
+    GAPLESS_ASSIGN(auto item, ParseFixItem(word, own));
+    items.push_back(std::move(item));
   }
   return items;
 }

@@ -68,7 +68,7 @@ Result<void> ProcessRunner::PrepareParity() {
     request.enough = nullptr;
     return Start(request);
   });
-  if (!parity) return Unexpected{parity.error()};
+  GAPLESS_TRY(parity);
   parity_.emplace(std::move(*parity));
   return {};
 }

@@ -145,9 +145,8 @@ class PatchWriter {
     std::error_code error;
     if (!fs::is_regular_file(whole, error)) return Fail(ErrorCode::kInput, "is no file any more");
     if (fs::file_size(whole, error) > kMaxScriptBytes) return Fail(ErrorCode::kInput, "is too large for a script");
-    auto source = PythonSource::Parse(ContentOf(whole, kMaxScriptBytes));
-    if (!source) return Unexpected{source.error()};
-    return OpenFile{.editor = FileEditor(std::make_shared<const PythonSource>(std::move(*source)))};
+    GAPLESS_ASSIGN(auto source, PythonSource::Parse(ContentOf(whole, kMaxScriptBytes)));
+    return OpenFile{.editor = FileEditor(std::make_shared<const PythonSource>(std::move(source)))};
   }
 
   std::string root_;

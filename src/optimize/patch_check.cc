@@ -46,19 +46,18 @@ class PatchChecker {
  private:
   // Applies each section in a new repository with the files as they are, and holds the result against what was meant.
   Result<void> Apply() {
-    const auto folder = TemporaryFolder::Make();
-    if (!folder) return Unexpected{folder.error()};
-    if (const auto made = AskGit(folder->path(), {"init", "--quiet"}); !made) {
+    GAPLESS_ASSIGN(const auto folder, TemporaryFolder::Make());
+    if (const auto made = AskGit(folder.path(), {"init", "--quiet"}); !made) {
       if (made.error().code == ErrorCode::kInterrupted) return Unexpected{made.error()};
       return {};  // there is no git
     }
     for (const PatchedFile& file : std::vector(patch_.files)) {
-      const fs::path path = fs::path(folder->path()) / file.path;
+      const fs::path path = fs::path(folder.path()) / file.path;
       GAPLESS_TRY(MakeFolders(path.parent_path().string()));
       GAPLESS_TRY(
           WriteFileAtomically(path.string(), ContentOf((fs::path(trial_.root) / file.path).string(), kMaxFile)));
-      GAPLESS_TRY(WriteFileAtomically(folder->path() + "/.git/section.patch", file.diff));
-      const auto applied = AskGit(folder->path(), {"apply", "--whitespace=nowarn", ".git/section.patch"});
+      GAPLESS_TRY(WriteFileAtomically(folder.path() + "/.git/section.patch", file.diff));
+      const auto applied = AskGit(folder.path(), {"apply", "--whitespace=nowarn", ".git/section.patch"});
       if (!applied && applied.error().code == ErrorCode::kInterrupted) return Unexpected{applied.error()};
       if (!applied)
         LeaveOut(patch_, file.path, StrCat("git does not apply it: ", LastWordsOf(applied.error().message)));
@@ -80,12 +79,11 @@ class PatchChecker {
     std::string python = Python();
     if (python.empty()) return {};
     if (python.find('/') != python.npos) python = Absolute(python);
-    const auto folder = TemporaryFolder::Make();
-    if (!folder) return Unexpected{folder.error()};
+    GAPLESS_ASSIGN(const auto folder, TemporaryFolder::Make());
     for (const PatchedFile& file : std::vector(patch_.files)) {
-      const std::string path = StrCat(folder->path(), "/", fs::path(file.path).filename().string());
+      const std::string path = StrCat(folder.path(), "/", fs::path(file.path).filename().string());
       GAPLESS_TRY(WriteFileAtomically(path, file.text));
-      const auto compiled = RunCaptured({python, "-I", "-m", "py_compile", path}, folder->path());
+      const auto compiled = RunCaptured({python, "-I", "-m", "py_compile", path}, folder.path());
       if (!compiled && compiled.error().code == ErrorCode::kInterrupted) return Unexpected{compiled.error()};
       if (!compiled) return {};  // it cannot be started from here
       if (compiled->status != 0)
@@ -133,19 +131,17 @@ class PatchChecker {
       done_.emplace_back("no time was left to run it");
       return {};
     }
-    const auto folder = TemporaryFolder::Make();
-    if (!folder) return Unexpected{folder.error()};
+    GAPLESS_ASSIGN(const auto folder, TemporaryFolder::Make());
     std::map<std::string, std::string> content;
     for (const PatchedFile& file : patch_.files) content[file.path] = file.text;
-    const std::string copy = folder->path() + "/checkout";
+    const std::string copy = folder.path() + "/checkout";
     if (const auto copied = CopyTree(trial_.root, copy, content); !copied) {
       done_.push_back(StrCat("it was not run: ", copied.error().message));
       return {};
     }
-    const auto sample = RunOnce(RequestIn(copy));
-    if (!sample) return Unexpected{sample.error()};
-    if (sample->interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
-    return Judge(*sample);
+    GAPLESS_ASSIGN(const auto sample, RunOnce(RequestIn(copy)));
+    if (sample.interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
+    return Judge(sample);
   }
 
   Result<void> Judge(const RunSample& sample) {

@@ -55,9 +55,8 @@ Result<void> Planner::MeasureMetric() {
     return printed_.size() < 2 || after_next < kMaxMetricShare * options_.budget_s;
   };
   while (printed_.size() < kRunsOfNoisyMetric && is_noisy() && has_time()) {
-    auto sample = RunUnchanged(std::nullopt);
-    if (!sample) return Unexpected{sample.error()};
-    printed_.push_back(std::move(*sample));
+    GAPLESS_ASSIGN(auto sample, RunUnchanged(std::nullopt));
+    printed_.push_back(std::move(sample));
   }
   return {};
 }
@@ -65,9 +64,8 @@ Result<void> Planner::MeasureMetric() {
 // The slower of two runs is the one that fixes are compared with first, so that a lucky baseline rejects no fix.
 Result<void> Planner::MeasureBaseline() {
   for (size_t i = 0; i < kBaselines; ++i) {
-    auto sample = RunUnchanged(i);
-    if (!sample) return Unexpected{sample.error()};
-    baselines_.push_back(std::move(*sample));
+    GAPLESS_ASSIGN(auto sample, RunUnchanged(i));
+    baselines_.push_back(std::move(sample));
   }
   if (options_.has_metric) GAPLESS_TRY(MeasureMetric());
   time_.command_s = time_.current_s = LongestSeconds(baselines_);
@@ -108,18 +106,15 @@ Result<void> Planner::Measure(const FixSet& set, Decision& decision) {
   std::string refusal = "it cannot be switched";
   std::optional<Contest> contest;
   if (decision.item.fix->trial.live) {
-    auto blocks = HoldBlocks(decision.item, decision.run_s, refusal);
-    if (!blocks) return Unexpected{blocks.error()};
+    GAPLESS_ASSIGN(auto blocks, HoldBlocks(decision.item, decision.run_s, refusal));
     // Blocks need a proof by pairs of runs. Where no time is left for both, pairs alone prove a fix that is alone.
-    const bool has_no_time = blocks->ending == Ending::kNoTime && blocks->sequence.size() == 0;
-    if (refusal.empty() && !(has_no_time && result_.accepted.empty())) contest = std::move(*blocks);
+    const bool has_no_time = blocks.ending == Ending::kNoTime && blocks.sequence.size() == 0;
+    if (refusal.empty() && !(has_no_time && result_.accepted.empty())) contest = std::move(blocks);
   }
   decision.live = contest.has_value();
   if (!contest) {
-    auto pairs =
-        HoldPairs(result_.accepted, set, &decision.item, time_.ShareDeadline(runner_.Now(), candidates_ - done_));
-    if (!pairs) return Unexpected{pairs.error()};
-    contest = std::move(*pairs);
+    GAPLESS_ASSIGN(contest, HoldPairs(result_.accepted, set, &decision.item,
+                                      time_.ShareDeadline(runner_.Now(), candidates_ - done_)));
   }
   judge_.Conclude(*contest, decision);
   if (decision.outcome == FixOutcome::kNoTime && decision.pairs > 0) {
@@ -163,16 +158,15 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
   runner_.CutAbove(set.Loosest() == Safety::kTraining ? 0 : kCutFactor * judge_.SlowFrom() * current_.step_ms);
   auto first = runner_.RunFirst(set);
   runner_.CutAbove(0);
-  if (!first) return Unexpected{first.error()};
+  GAPLESS_TRY(first);
   decision.run_s = LongestSeconds({&*first, 1});
   const bool hung = FaultOf(*first) == Fault::kHang;
   if (hung && runner_.Now() >= time_.deadline()) {
     decision.reason = "the budget was over before its first run was";
     return decision;
   }
-  auto passes = PassesFirstRun(*first, set, decision);
-  if (!passes) return Unexpected{passes.error()};
-  if (*passes) {
+  GAPLESS_ASSIGN(auto passes, PassesFirstRun(*first, set, decision));
+  if (passes) {
     decision.stage = StageOf(*first);
     if (item.fix->trial.slow_start) TakeSlowStart(*first, decision);
     if (measure) GAPLESS_TRY(Measure(set, decision));
@@ -187,14 +181,11 @@ Result<Decision> Planner::Try(const Candidate& candidate, const FixItem& item, b
 Result<bool> Planner::PassesFirstRun(const RunSample& first, const FixSet& set, Decision& decision) {
   bool passes = judge_.PassesFirstRun(first, set, current_, decision);
   if (!passes && decision.outcome == FixOutcome::kSlower) {
-    const auto slow = IsSlowBeside(first, decision);
-    if (!slow) return Unexpected{slow.error()};
-    passes = !*slow;
+    GAPLESS_ASSIGN(const auto slow, IsSlowBeside(first, decision));
+    passes = !slow;
   }
   if (!passes) return false;
-  auto training = runner_.Training(set, options_.exact);
-  if (!training) return Unexpected{training.error()};
-  decision.training = std::move(*training);
+  GAPLESS_ASSIGN(decision.training, runner_.Training(set, options_.exact));
   return judge_.PassesTraining(set, decision);
 }
 
@@ -223,16 +214,15 @@ bool Planner::Settle(Decision decision) {
 // Tries the first value. Once it is on, the next one waits for all other candidates: most often it is no better still,
 // and each of those may bring what this one did.
 Result<void> Planner::TryValues(const Candidate& candidate) {
-  auto decision = Try(candidate, candidate.item);
-  if (!decision) return Unexpected{decision.error()};
+  GAPLESS_ASSIGN(auto decision, Try(candidate, candidate.item));
   if (met_busy_machine_ && !candidate.was_busy) {  // once more, after the others
     pending_.push_back(candidate);
     pending_.back().was_busy = true;
     met_busy_machine_ = false;
     return {};
   }
-  const bool is_accepted = decision->outcome == FixOutcome::kAccepted;
-  const bool is_on = Settle(std::move(*decision));
+  const bool is_accepted = decision.outcome == FixOutcome::kAccepted;
+  const bool is_on = Settle(std::move(decision));
   const bool goes_on = is_accepted || (is_on && result_.decisions.back().pairs > 0);
   if (!goes_on || candidate.others.empty()) return {};
   Candidate next = candidate;

@@ -77,20 +77,19 @@ Result<Contest> Planner::HoldBlocks(const FixItem& item, double& run_s, std::str
                         .max_pairs = kMaxBlockPairs,
                         .seed = options_.seed + 7919 * ++contests_},
                        arms);
-    auto sample = runner_.RunBlocks(result_.accepted, driver);
-    if (!sample) return Unexpected{sample.error()};
+    GAPLESS_ASSIGN(auto sample, runner_.RunBlocks(result_.accepted, driver));
     refusal = arms[0].refusal;
     if (!refusal.empty()) return contest;
-    const Fault fault = FaultOf(*sample);
+    const Fault fault = FaultOf(sample);
     if (fault == Fault::kHang && runner_.Now() >= time_.deadline()) return contest;
     if (fault != Fault::kNone) {
       contest.ending = Ending::kFault;
-      contest.fault = DescribeFault(*sample);
-      if (fault == Fault::kHang) contest.hung_s = LongestSeconds({&*sample, 1});
+      contest.fault = DescribeFault(sample);
+      if (fault == Fault::kHang) contest.hung_s = LongestSeconds({&sample, 1});
       return contest;
     }
     for (const double step_ms : driver.off_ms()) machine_.Add(step_ms, current_.step_ms);
-    takes_s = LongestSeconds({&*sample, 1});
+    takes_s = LongestSeconds({&sample, 1});
     if (item.fix->trial.slow_start) run_s = std::clamp(takes_s, std::min(time_.command_s, run_s), run_s);
     contest.sequence = arms[0].sequence;
     Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
@@ -112,10 +111,9 @@ Result<void> Planner::CompareHang(double after_s, Decision& decision) {
                              ", and no time was left to see whether the machine is busy");
     return {};
   }
-  const auto without = runner_.Run(result_.accepted);
-  if (!without) return Unexpected{without.error()};
-  const Beside beside = CompareHungRun(after_s, time_.current_s, *without);
-  machine_.Add(SteadyStepMs(*without), current_.step_ms);
+  GAPLESS_ASSIGN(const auto without, runner_.Run(result_.accepted));
+  const Beside beside = CompareHungRun(after_s, time_.current_s, without);
+  machine_.Add(SteadyStepMs(without), current_.step_ms);
   met_busy_machine_ = beside.machine_is_busy;
   if (beside.machine_is_busy) {
     decision.outcome = FixOutcome::kNoTime;
@@ -129,12 +127,11 @@ Result<void> Planner::CompareHang(double after_s, Decision& decision) {
 // A first run that looked slow: is it, beside one without the fix? If it is not, the contest decides.
 Result<bool> Planner::IsSlowBeside(const RunSample& first, Decision& decision) {
   if (runner_.Now() + time_.PairTakes() / 2 > time_.ContestDeadline()) return true;
-  const auto without = runner_.Run(result_.accepted);
-  if (!without) return Unexpected{without.error()};
-  if (FaultOf(*without) != Fault::kNone) return true;
-  machine_.Add(SteadyStepMs(*without), current_.step_ms);
+  GAPLESS_ASSIGN(const auto without, runner_.Run(result_.accepted));
+  if (FaultOf(without) != Fault::kNone) return true;
+  machine_.Add(SteadyStepMs(without), current_.step_ms);
   const double limit = judge_.SlowFrom();
-  const Beside beside = CompareSlowRun(StageOf(first), current_, StageOf(*without), limit);
+  const Beside beside = CompareSlowRun(StageOf(first), current_, StageOf(without), limit);
   decision.reason += beside.words;
   return beside.fix_is_slow;
 }

@@ -112,9 +112,8 @@ Result<void> Planner::SpendWhatIsLeft() {
     const auto is_of_candidate = [&](const auto& of) { return of.item.ToString() == candidate.item.ToString(); };
     std::erase_if(result_.decisions, is_of_candidate);
     std::erase_if(result_.untried, is_of_candidate);
-    auto decision = Try(candidate, candidate.item);
-    if (!decision) return Unexpected{decision.error()};
-    Settle(std::move(*decision));
+    GAPLESS_ASSIGN(auto decision, Try(candidate, candidate.item));
+    Settle(std::move(decision));
   }
   return {};
 }
@@ -124,9 +123,8 @@ Result<void> Planner::TryFamily(const std::vector<Candidate>& family) {
   std::vector<Decision> decisions;
   const Decision* best = nullptr;
   for (const Candidate& candidate : family) {
-    auto decision = Try(candidate, candidate.item, false);
-    if (!decision) return Unexpected{decision.error()};
-    decisions.push_back(std::move(*decision));
+    GAPLESS_ASSIGN(auto decision, Try(candidate, candidate.item, false));
+    decisions.push_back(std::move(decision));
   }
   for (const Decision& decision : decisions)
     if (decision.stage && decision.pairs == 0 && (!best || TimeRatio(*best->stage, *decision.stage) < 1))
@@ -225,25 +223,25 @@ Result<void> Planner::GoOnWithUndecided() {
   for (Undecided& open : undecided_) {
     const bool is_current = open.beside.ToString() == result_.accepted.ToString();
     if (!is_current || gain(open) <= 1 || runner_.Now() + time_.PairTakes() > time_.ContestDeadline()) continue;
-    auto contest = HoldPairs(result_.accepted, result_.accepted.With(open.decision.item), &open.decision.item,
-                             time_.ContestDeadline(), open.contest ? &*open.contest : nullptr);
-    if (!contest) return Unexpected{contest.error()};
-    const bool is_open = contest->ending == Ending::kNoTime;
-    if (is_open && contest->sequence.size() < kFewestPairs) continue;
-    if (is_open && !contest->at_once) {
-      contest->at_once = true;
-      contest->level = 1 - options_.pairs.alpha / 2;
+    GAPLESS_ASSIGN(auto contest,
+                   HoldPairs(result_.accepted, result_.accepted.With(open.decision.item), &open.decision.item,
+                             time_.ContestDeadline(), open.contest ? &*open.contest : nullptr));
+    const bool is_open = contest.ending == Ending::kNoTime;
+    if (is_open && contest.sequence.size() < kFewestPairs) continue;
+    if (is_open && !contest.at_once) {
+      contest.at_once = true;
+      contest.level = 1 - options_.pairs.alpha / 2;
     }
     Decision decision = open.decision;
     decision.live = false;
     decision.alone = result_.accepted.empty();
     decision.beside = result_.accepted.ToString();
-    judge_.Conclude(*contest, decision);
+    judge_.Conclude(contest, decision);
     if (decision.outcome == FixOutcome::kAccepted) {
-      decision.stage = StageOf(contest->b);
-      if (!contest->a.empty()) decision.before = StageOf(contest->a);
-      decision.run_s = LongestSeconds(contest->b);
-      judge_.PassesResults(result_.accepted.With(decision.item), contest->b, decision, contest->a);
+      decision.stage = StageOf(contest.b);
+      if (!contest.a.empty()) decision.before = StageOf(contest.a);
+      decision.run_s = LongestSeconds(contest.b);
+      judge_.PassesResults(result_.accepted.With(decision.item), contest.b, decision, contest.a);
     }
     std::erase_if(result_.decisions,
                   [&](const Decision& of) { return of.item.ToString() == decision.item.ToString(); });

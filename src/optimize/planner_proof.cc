@@ -19,12 +19,11 @@ constexpr int kMinRounds = 5;  // about as many as show that a fix is in the way
 // looks idle beside the other. No time for a verdict leaves a fix on.
 Result<void> Planner::TakeOutWhatIsIdle() {
   for (size_t left = result_.accepted.items().size(); left > 1; --left) {
-    auto idle = FindIdle();
-    if (!idle) return Unexpected{idle.error()};
-    if (!*idle) return {};
-    Decision& decision = *(*idle)->decision;
+    GAPLESS_ASSIGN(auto idle, FindIdle());
+    if (!idle) return {};
+    Decision& decision = *idle->decision;
     decision.outcome = FixOutcome::kTakenOut;
-    decision.reason = StrCat("taken out again, beside the others: ", (*idle)->verdict.reason);
+    decision.reason = StrCat("taken out again, beside the others: ", idle->verdict.reason);
     result_.accepted = result_.accepted.Without(decision.item.fix->name);
     Tell({.kind = PlannerEvent::Kind::kDecided, .decision = &decision});
   }
@@ -57,9 +56,8 @@ Result<std::optional<Planner::Member>> Planner::FindIdle() {
     const auto takes = Lasting(time_.current_s * static_cast<double>(open.size() + 1));
     if (open.empty() || runner_.Now() + takes > time_.ContestDeadline()) break;
     Tell({.kind = PlannerEvent::Kind::kRetesting, .item = &open.front()->decision->item});
-    auto went_well = RunRound(random, open);
-    if (!went_well) return Unexpected{went_well.error()};
-    if (!*went_well) break;
+    GAPLESS_ASSIGN(auto went_well, RunRound(random, open));
+    if (!went_well) break;
   }
   std::optional<Member> worst;
   for (Member& member : *members) {
@@ -83,13 +81,12 @@ Result<bool> Planner::RunRound(Random& random, const std::vector<Member*>& open)
   for (Member* member : order) {
     const FixSet set =
         member == nullptr ? result_.accepted : result_.accepted.Without(member->decision->item.fix->name);
-    auto sample = runner_.Run(set);
-    if (!sample) return Unexpected{sample.error()};
-    if (FaultOf(*sample) != Fault::kNone) return false;
+    GAPLESS_ASSIGN(auto sample, runner_.Run(set));
+    if (FaultOf(sample) != Fault::kNone) return false;
     if (member == nullptr)
-      with_all = std::move(*sample);
+      with_all = std::move(sample);
     else
-      without.emplace_back(member, std::move(*sample));
+      without.emplace_back(member, std::move(sample));
   }
   for (auto& [member, sample] : without) {
     member->contest.sequence.Add(std::log(RatioOfTimes(sample, *with_all)));
@@ -124,15 +121,13 @@ Result<void> Planner::ProveTheWhole() {
   const bool is_left_over = has_time && !result_.untried.empty();  // for nothing else: a second measurement
   if (result_.accepted.empty() || (!is_left_over && IsProvedAlready())) return {};
   Tell({.kind = PlannerEvent::Kind::kFinal});
-  auto contest = HoldPairs({}, result_.accepted, nullptr, time_.deadline());
-  if (!contest) return Unexpected{contest.error()};
-  if (contest->ending == Ending::kFault)
-    result_.against = StrCat("a run with all of them went wrong: ", contest->fault);
-  result_.pairs = contest->sequence.size();
-  if (result_.pairs > 0) result_.speedup = contest->Speedup();
-  if (contest->b.empty()) return {};
-  if (!contest->a.empty()) result_.before = StageOf(contest->a);
-  result_.after = StageOf(contest->b);
+  GAPLESS_ASSIGN(auto contest, HoldPairs({}, result_.accepted, nullptr, time_.deadline()));
+  if (contest.ending == Ending::kFault) result_.against = StrCat("a run with all of them went wrong: ", contest.fault);
+  result_.pairs = contest.sequence.size();
+  if (result_.pairs > 0) result_.speedup = contest.Speedup();
+  if (contest.b.empty()) return {};
+  if (!contest.a.empty()) result_.before = StageOf(contest.a);
+  result_.after = StageOf(contest.b);
   if (result_.speedup && result_.speedup->low.value_or(0) > 1) {
     // The last one with all before it is what was proved, beside `before` in the same minutes; its own runs were
     // earlier.
@@ -143,7 +138,7 @@ Result<void> Planner::ProveTheWhole() {
     // One fix alone has one figure, that of the proof.
     if (result_.accepted.items().size() == 1) last->measured = result_.speedup, last->pairs = result_.pairs;
   }
-  return CheckTrainingOfTheWhole(*contest);
+  return CheckTrainingOfTheWhole(contest);
 }
 
 // The last fix that stayed was recorded together with all before it, unless one of these was taken out since.
@@ -154,11 +149,8 @@ Result<void> Planner::CheckTrainingOfTheWhole(const Contest& contest) {
     if (decision.outcome == FixOutcome::kTakenOut) all.training.reset();
   }
   if (!all.training) {
-    const auto again = runner_.RunFirst(result_.accepted);
-    if (!again) return Unexpected{again.error()};
-    auto training = runner_.Training(result_.accepted, options_.exact);
-    if (!training) return Unexpected{training.error()};
-    all.training = std::move(*training);
+    GAPLESS_TRY(runner_.RunFirst(result_.accepted));
+    GAPLESS_ASSIGN(all.training, runner_.Training(result_.accepted, options_.exact));
   }
   result_.training = all.training;
   const bool same =

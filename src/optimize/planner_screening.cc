@@ -50,10 +50,9 @@ Result<void> Planner::Screen() {
     Tell({.kind = PlannerEvent::Kind::kScreening});
     const std::vector<BlockArm> before = arms;
     BlockDriver driver(plan, arms);
-    const auto sample = runner_.RunBlocks({}, driver);
-    if (!sample) return Unexpected{sample.error()};
+    GAPLESS_ASSIGN(const auto sample, runner_.RunBlocks({}, driver));
     took_s = Seconds(runner_.Now() - begun);
-    if (FaultOf(*sample) != Fault::kNone) {
+    if (FaultOf(sample) != Fault::kNone) {
       if (process == 0) return {};
       arms = before;
       break;

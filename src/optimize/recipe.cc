@@ -255,9 +255,8 @@ Result<void> WriteRecipe(const Recipe& recipe, const std::string& path) {
 }
 
 Result<Recipe> ReadRecipe(const std::string& path) {
-  const auto text = TextOf(path);
-  if (!text) return Unexpected{text.error()};
-  return ParseRecipe(*text, path);
+  GAPLESS_ASSIGN(const auto text, TextOf(path));
+  return ParseRecipe(text, path);
 }
 
 Result<Recipe> ParseRecipe(std::string_view text, const std::string& path) {

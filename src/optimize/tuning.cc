@@ -77,14 +77,13 @@ class Tuner {
   Result<void> RunRow(size_t index) {
     on_run_(table_.rounds == 0 ? NameOf(index) : StrCat(NameOf(index), ", round ", table_.rounds));
     const auto begun = Clock::now();
-    auto sample = runner_.Run(table_.rows[index].set);
-    if (!sample) return Unexpected{sample.error()};
+    GAPLESS_ASSIGN(auto sample, runner_.Run(table_.rows[index].set));
     longest_ = std::max(longest_, Clock::now() - begun);
     TuneRow& row = table_.rows[index];
-    row.why_not = WhyNot(*sample, row.set, options_);
-    if (row.why_not.empty() && table_.by_samples && !sample->samples_per_second)
+    row.why_not = WhyNot(sample, row.set, options_);
+    if (row.why_not.empty() && table_.by_samples && !sample.samples_per_second)
       row.why_not = "how many samples its steps have is not known";
-    if (row.why_not.empty()) row.runs.push_back(StageOf(*sample));
+    if (row.why_not.empty()) row.runs.push_back(StageOf(sample));
     return {};
   }
 

@@ -61,10 +61,9 @@ Result<std::optional<AdviceRow>> RowOf(const std::vector<std::string>& fields, c
   double shares[4] = {};
   const size_t places[4] = {columns.measured, columns.low, columns.expected, columns.high};
   for (size_t i = 0; i < 4; ++i) {
-    const auto share = Share(fields[places[i]], number);
-    if (!share) return Unexpected{share.error()};
-    if (!*share) return std::optional<AdviceRow>();
-    shares[i] = **share;
+    GAPLESS_ASSIGN(const auto share, Share(fields[places[i]], number));
+    if (!share) return std::optional<AdviceRow>();
+    shares[i] = *share;
   }
   const StepShares model{
       .low = std::min(shares[1], shares[2]), .expected = shares[2], .high = std::max(shares[3], shares[2])};
@@ -88,13 +87,11 @@ Result<std::vector<AdviceRow>> ParseLedger(std::string_view csv) {
   CsvReader reader(csv);
   std::vector<std::string> fields;
   if (!reader.Next(fields)) return Fail(ErrorCode::kInput, "the ledger has no line of names");
-  const auto columns = FindColumns(fields);
-  if (!columns) return Unexpected{columns.error()};
+  GAPLESS_ASSIGN(const auto columns, FindColumns(fields));
   std::vector<AdviceRow> rows;
   for (size_t number = 2; reader.Next(fields); ++number) {
-    auto row = RowOf(fields, *columns, number);
-    if (!row) return Unexpected{row.error()};
-    if (*row) rows.push_back(std::move(**row));
+    GAPLESS_ASSIGN(auto row, RowOf(fields, columns, number));
+    if (row) rows.push_back(std::move(*row));
   }
   return rows;
 }

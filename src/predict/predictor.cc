@@ -172,14 +172,14 @@ Result<void> Predictor::Apply(const WhatIfItem& item, Estimate estimate, Made& m
   const TimedPart timed("what-if", item.name);
   made.acts = false;
   for (size_t i = 0; i < job_->ranks.size(); ++i) {
-    auto effect = FindFix(item.name)->model.apply({*job_->ranks[i].of, *tables_}, item, estimate, made.times[i]);
-    if (!effect) return Unexpected{effect.error()};
-    if (!effect->refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect->refusal));
-    made.acts = made.acts || effect->nothing.empty();
+    GAPLESS_ASSIGN(auto effect,
+                   FindFix(item.name)->model.apply({*job_->ranks[i].of, *tables_}, item, estimate, made.times[i]));
+    if (!effect.refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect.refusal));
+    made.acts = made.acts || effect.nothing.empty();
     if (i > 0) continue;
-    made.work *= effect->samples_factor;
-    if (!effect->nothing.empty()) made.nothing.push_back(std::move(effect->nothing));
-    for (std::string& assumption : effect->assumptions) made.assumptions.push_back(std::move(assumption));
+    made.work *= effect.samples_factor;
+    if (!effect.nothing.empty()) made.nothing.push_back(std::move(effect.nothing));
+    for (std::string& assumption : effect.assumptions) made.assumptions.push_back(std::move(assumption));
   }
   return {};
 }
@@ -224,8 +224,7 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
       Share(other);
     }
   });
-  for (const Result<void>& item : made)
-    if (!item) return Unexpected{item.error()};
+  for (const Result<void>& item : made) GAPLESS_TRY(item);
   Effect effect{.expected = std::log(after.share / before.share)};
   for (const double bound : bounds) {
     const double off = std::log(bound / after.share);
@@ -282,17 +281,16 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   }
   Share(after);
   const std::array<double, 2> shares = {progress.others[0].share, progress.others[1].share};
-  const auto effect = EffectOf(progress.made, after, item, progress.others);
-  if (!effect) return Unexpected{effect.error()};
+  GAPLESS_ASSIGN(const auto effect, EffectOf(progress.made, after, item, progress.others));
   double uncertain = 0;
   for (size_t i = 0; i < shares.size(); ++i)
-    uncertain = std::min(uncertain, std::log(progress.others[i].share / shares[i]) - effect->expected);
-  prediction.effects.push_back(after.acts ? Bounded(progress.made, after, item, *effect, uncertain) : kNoEffect);
+    uncertain = std::min(uncertain, std::log(progress.others[i].share / shares[i]) - effect.expected);
+  prediction.effects.push_back(after.acts ? Bounded(progress.made, after, item, effect, uncertain) : kNoEffect);
   if (Effect& last = prediction.effects.back(); after.acts && std::abs(last.expected) < kLeastEffect) {
     last.expected = 0;
     after.nothing.push_back(WhyHidden(progress.made, after, item));
   }
-  progress.model = progress.model + *effect, progress.tested = progress.tested + prediction.effects.back();
+  progress.model = progress.model + effect, progress.tested = progress.tested + prediction.effects.back();
   progress.made = std::move(after);
   return {};
 }

@@ -60,12 +60,10 @@ Result<std::optional<RunSample>> RunUntil(PairLoop::Clock::time_point deadline, 
   if (left_s <= 0) return std::optional<RunSample>();
   const bool cuts = request.timeout_s <= 0 || left_s < request.timeout_s;
   if (cuts) request.timeout_s = left_s;
-  auto sample = RunOnce(request);
-  if (!sample) return Unexpected{sample.error()};
-  if (cuts && sample->timed_out) return std::optional<RunSample>();
-  auto checked = Checked(std::move(*sample), request);
-  if (!checked) return Unexpected{checked.error()};
-  return std::optional(std::move(*checked));
+  GAPLESS_ASSIGN(auto sample, RunOnce(request));
+  if (cuts && sample.timed_out) return std::optional<RunSample>();
+  GAPLESS_ASSIGN(auto checked, Checked(std::move(sample), request));
+  return std::optional(std::move(checked));
 }
 
 }  // namespace
@@ -130,10 +128,9 @@ Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::f
     if (plan.on_run) plan.on_run(comparison.pairs());
     const RunRequest& request = is_b ? plan.b : plan.a;
     if (is_limited) return RunUntil(loop.deadline, request);
-    auto sample = RunMeasured(request);
-    if (!sample) return Unexpected{sample.error()};
-    if (!is_b && !request.metric.empty()) GAPLESS_TRY(CheckPrinted(*sample));
-    return std::optional(std::move(*sample));
+    GAPLESS_ASSIGN(auto sample, RunMeasured(request));
+    if (!is_b && !request.metric.empty()) GAPLESS_TRY(CheckPrinted(sample));
+    return std::optional(std::move(sample));
   };
   loop.is_disturbed = IsDisturbed;
   loop.on_repeat = [&] { comparison.CountRepeated(); };
@@ -142,9 +139,8 @@ Result<void> RunPairs(const PairPlan& plan, Comparison& comparison, const std::f
     comparison.Add(std::move(a), std::move(b));
     return go_on();
   };
-  const auto end = RunPairLoop(loop);
-  if (!end) return Unexpected{end.error()};
-  if (*end != PairLoopEnd::kEnough) comparison.End();
+  GAPLESS_ASSIGN(const auto end, RunPairLoop(loop));
+  if (end != PairLoopEnd::kEnough) comparison.End();
   return {};
 }
 

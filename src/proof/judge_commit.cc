@@ -19,28 +19,22 @@ constexpr double kLevel = 0.05;
 
 // The request, to be run in a checkout of the commit.
 Result<RunRequest> RequestAt(const std::string& sha, Checkouts& checkouts, const RunRequest& request) {
-  const auto place = checkouts.At(sha);
-  if (!place) return Unexpected{place.error()};
-  if (place->build_status != 0)
+  GAPLESS_ASSIGN(const auto place, checkouts.At(sha));
+  if (place.build_status != 0)
     return Fail(ErrorCode::kCommand, StrCat(sha.substr(0, kShortSha), " cannot be built"), "",
-                Printable(place->build_tail));
+                Printable(place.build_tail));
   RunRequest there = request;
-  there.working_folder = place->folder;
+  there.working_folder = place.folder;
   return there;
 }
 
 // With a build, HEAD runs in a checkout too: building in the user's folder would change the user's files.
 Result<PairPlan> PlanFor(const CommitQuestion& question, const Commit& other, Checkouts& checkouts) {
   PairPlan plan{.a = {}, .b = question.request, .most_pairs = question.most_pairs, .seed = question.seed};
-  auto before = RequestAt(other.sha, checkouts, question.request);
-  if (!before) return Unexpected{before.error()};
-  plan.a = std::move(*before);
+  GAPLESS_ASSIGN(plan.a, RequestAt(other.sha, checkouts, question.request));
   if (question.build.empty()) return plan;
-  const auto head = FindCommit(question.folder, "HEAD");
-  if (!head) return Unexpected{head.error()};
-  auto now = RequestAt(head->sha, checkouts, question.request);
-  if (!now) return Unexpected{now.error()};
-  plan.b = std::move(*now);
+  GAPLESS_ASSIGN(const auto head, FindCommit(question.folder, "HEAD"));
+  GAPLESS_ASSIGN(plan.b, RequestAt(head.sha, checkouts, question.request));
   return plan;
 }
 
@@ -75,18 +69,15 @@ MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& co
 Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   using Clock = std::chrono::steady_clock;
   const auto begun = Clock::now();
-  const auto other = FindCommit(question.folder, question.against);
-  if (!other) return Unexpected{other.error()};
-  auto checkouts = Checkouts::Make(question.folder, question.build);
-  if (!checkouts) return Unexpected{checkouts.error()};
-  auto plan = PlanFor(question, *other, *checkouts);
-  if (!plan) return Unexpected{plan.error()};
+  GAPLESS_ASSIGN(const auto other, FindCommit(question.folder, question.against));
+  GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(question.folder, question.build));
+  GAPLESS_ASSIGN(auto plan, PlanFor(question, other, checkouts));
   Comparison comparison({.alpha = kLevel, .margin = 0});
   SymmetryEvidence evidence(std::log1p(question.effect));
-  plan->budget_s = std::max(0.0, question.budget_s - std::chrono::duration<double>(Clock::now() - begun).count());
-  plan->ends_with_budget = true;
-  if (question.on_run) plan->on_run = [&](size_t done) { question.on_run(done, comparison); };
-  const auto ran = RunPairs(*plan, comparison, [&] {
+  plan.budget_s = std::max(0.0, question.budget_s - std::chrono::duration<double>(Clock::now() - begun).count());
+  plan.ends_with_budget = true;
+  if (question.on_run) plan.on_run = [&](size_t done) { question.on_run(done, comparison); };
+  const auto ran = RunPairs(plan, comparison, [&] {
     evidence.Add(comparison.sequence().log_ratios().back());
     return evidence.highest_log() < -std::log(kLevel);
   });
@@ -99,8 +90,8 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   judgement.judged = StrCat("judged are pairs of runs of the two commits: more than ", FormatPercent(question.effect),
                             question.pattern_value ? " larger" : " slower", " is a regression");
   judgement.against =
-      StrCat(other->sha.substr(0, kShortSha), " ", Printable(other->subject), ", in ", comparison.pairs(), " pairs");
-  judgement.baseline_commit = other->sha;
+      StrCat(other.sha.substr(0, kShortSha), " ", Printable(other.subject), ", in ", comparison.pairs(), " pairs");
+  judgement.baseline_commit = other.sha;
   judgement.false_alarm_rate = kLevel;
   judgement.false_alarm_over = "this comparison";
   judgement.metrics.push_back(JudgementOf(question, comparison, evidence));

@@ -51,9 +51,8 @@ class FreshRuns {
     auto verdict = JudgeAgainstHistory(runs.values, metric.value, options);
     for (size_t count = kFreshRuns; verdict && verdict->pending && count <= kMostFreshRuns; ++count) {
       while (records_.size() < count && measure_) {
-        auto record = measure_();
-        if (!record) return Unexpected{record.error()};
-        records_.push_back(std::move(*record));
+        GAPLESS_ASSIGN(auto record, measure_());
+        records_.push_back(std::move(record));
       }
       if (records_.size() < count) break;
       verdict = JudgeAgainstHistory(runs.values, metric.value, options, Values(metric.name, count));
@@ -112,18 +111,18 @@ Result<void> JudgeMetric(const MetricRecord& metric, const JudgedRuns& runs, con
                          GateOptions options, bool naive, FreshRuns& fresh, Judgement& judgement) {
   options.higher_is_better = IsHigherBetter(metric);
   options.machine = runs.machine;
-  const auto verdict = naive ? NaiveGate(runs.values, metric.value, options) : fresh.Judge(runs, metric, options);
-  if (!verdict) return Unexpected{verdict.error()};
-  if (const std::string_view mark = MarkFor(*verdict); !mark.empty())
+  GAPLESS_ASSIGN(const auto verdict,
+                 naive ? NaiveGate(runs.values, metric.value, options) : fresh.Judge(runs, metric, options));
+  if (const std::string_view mark = MarkFor(verdict); !mark.empty())
     judgement.verdicts.push_back(
         {.recorded_unix_ns = 0, .metric = metric.name, .kind = std::string(mark), .detail = "{}"});
   // One run, or runs on one machine alone, name no culprit.
-  if (verdict->kind == GateKind::kRegression && !naive && judgement.culprit.empty())
-    judgement.culprit = CulpritOf(*verdict, runs, current);
+  if (verdict.kind == GateKind::kRegression && !naive && judgement.culprit.empty())
+    judgement.culprit = CulpritOf(verdict, runs, current);
   if (!naive)
-    for (std::string& note : MachineNotes(*verdict))
+    for (std::string& note : MachineNotes(verdict))
       if (std::ranges::find(judgement.notes, note) == judgement.notes.end()) judgement.notes.push_back(std::move(note));
-  judgement.metrics.push_back(JudgementOf(metric, *verdict, options.higher_is_better));
+  judgement.metrics.push_back(JudgementOf(metric, verdict, options.higher_is_better));
   if (naive) judgement.metrics.back().noise_kind.reset();
   return {};
 }
@@ -131,11 +130,10 @@ Result<void> JudgeMetric(const MetricRecord& metric, const JudgedRuns& runs, con
 }  // namespace
 
 Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, const HistoryQuestion& question) {
-  auto past = ReadPast(current, history, question.branch);
-  if (!past) return Unexpected{past.error()};
+  GAPLESS_ASSIGN(auto past, ReadPast(current, history, question.branch));
   const auto of_commit =
-      std::ranges::count_if(*past, [&](const BenchmarkRecord& record) { return record.branch != question.branch; });
-  auto judgement = JudgeRecord(current, std::move(*past),
+      std::ranges::count_if(past, [&](const BenchmarkRecord& record) { return record.branch != question.branch; });
+  auto judgement = JudgeRecord(current, std::move(past),
                                StrCat(Printable(question.branch), " in ", Printable(history.place())), question);
   if (judgement && of_commit > 0)
     judgement->notes.push_back(StrCat(of_commit, " of them of this commit on another branch"));
@@ -145,16 +143,15 @@ Result<Judgement> JudgeRecord(const BenchmarkRecord& current, History& history, 
 Result<Judgement> JudgeRecord(const BenchmarkRecord& current, std::vector<BenchmarkRecord> records,
                               std::string_view place, const HistoryQuestion& question) {
   const Past past = Comparable(current, std::move(records));
-  const auto metrics = MetricsToJudge(current, question);
-  if (!metrics) return Unexpected{metrics.error()};
+  GAPLESS_ASSIGN(const auto metrics, MetricsToJudge(current, question));
   GateOptions options{.effect = question.effect};
   Judgement judgement = Asked(question, past, place);
-  if (question.metrics.empty() && current.metrics.size() > 1 && !IsUsual(metrics->front().name))
+  if (question.metrics.empty() && current.metrics.size() > 1 && !IsUsual(metrics.front().name))
     judgement.notes.push_back(
         StrCat("of ", current.metrics.size(), " metrics one is judged; --gate NAME,… judges others"));
-  options.false_alarm_rate /= static_cast<double>(metrics->size());  // rate of all metrics together (Bonferroni)
+  options.false_alarm_rate /= static_cast<double>(metrics.size());  // rate of all metrics together (Bonferroni)
   FreshRuns fresh(question);
-  for (const MetricRecord& metric : *metrics)
+  for (const MetricRecord& metric : metrics)
     GAPLESS_TRY(JudgeMetric(metric, RunsOf(past, current, metric, !question.is_new), current, options, question.naive,
                             fresh, judgement));
   if (!question.naive) StateFalseAlarms(judgement);

@@ -47,9 +47,8 @@ Result<void> AddRunsOfCommit(const BenchmarkRecord& current, History& history, c
   HistoryFilter filter = of_branch;
   filter.branch.reset();
   filter.commit_sha = current.commit_sha;
-  auto same = history.List(filter);
-  if (!same) return Unexpected{same.error()};
-  for (BenchmarkRecord& record : *same) {
+  GAPLESS_ASSIGN(auto same, history.List(filter));
+  for (BenchmarkRecord& record : same) {
     if (record.branch == of_branch.branch) continue;
     record.verdicts.push_back(
         {.recorded_unix_ns = std::numeric_limits<int64_t>::max(), .metric = {}, .kind = "pending", .detail = "{}"});

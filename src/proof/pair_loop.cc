@@ -41,10 +41,9 @@ Result<PairLoopEnd> RunPairLoop(const PairLoop& loop) {
     const bool b_first = (coin() >> 63) != 0;
     std::array<RunSample, 2> samples;
     for (const bool is_b : {b_first, !b_first}) {
-      auto sample = loop.run(is_b);
-      if (!sample) return Unexpected{sample.error()};
-      if (!*sample) return PairLoopEnd::kStopped;
-      samples[is_b ? 1 : 0] = std::move(**sample);
+      GAPLESS_ASSIGN(auto sample, loop.run(is_b));
+      if (!sample) return PairLoopEnd::kStopped;
+      samples[is_b ? 1 : 0] = std::move(*sample);
     }
     time.Add(loop.now() - begun);
     const auto still_needed = static_cast<int>(loop.min_pairs - std::min(pairs, loop.min_pairs));
@@ -55,9 +54,8 @@ Result<PairLoopEnd> RunPairLoop(const PairLoop& loop) {
       continue;
     }
     ++pairs;
-    const auto go_on = loop.add(std::move(samples[0]), std::move(samples[1]));
-    if (!go_on) return Unexpected{go_on.error()};
-    if (!*go_on) return PairLoopEnd::kEnough;
+    GAPLESS_ASSIGN(const auto go_on, loop.add(std::move(samples[0]), std::move(samples[1])));
+    if (!go_on) return PairLoopEnd::kEnough;
   }
   return PairLoopEnd::kMaxPairs;
 }

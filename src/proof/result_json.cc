@@ -187,9 +187,8 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
 
 // Goes through the JSON text, so that a result is recorded just as its file would be.
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command) {
-  const auto file = ReadResults(ResultJson(samples, command), "bench");
-  if (!file) return Unexpected{file.error()};
-  return RecordFrom(*file);
+  GAPLESS_ASSIGN(const auto file, ReadResults(ResultJson(samples, command), "bench"));
+  return RecordFrom(file);
 }
 
 std::string FingerprintOf(const HostFacts& host) {

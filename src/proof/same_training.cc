@@ -81,10 +81,9 @@ Result<RunSample> RunForRecording(RunRequest request, const ParityOptions& optio
 }  // namespace
 
 Result<TrainingParity> TrainingParity::Make(const ParityPlan& plan, RunA run_a) {
-  auto folder = TemporaryFolder::Make();
-  if (!folder) return Unexpected{folder.error()};
-  TrainingParity parity(plan, std::move(run_a), folder->path());
-  parity.temporary_.emplace(std::move(*folder));
+  GAPLESS_ASSIGN(auto folder, TemporaryFolder::Make());
+  TrainingParity parity(plan, std::move(run_a), folder.path());
+  parity.temporary_.emplace(std::move(folder));
   return parity;
 }
 
@@ -132,20 +131,19 @@ Result<void> TrainingParity::Load() {
     if (name == kCandidate || loaded_[name]) continue;
     loaded_[name] = true;
     for (const std::string& rank : NamesIn(StrCat(path_, "/", name))) {
-      auto recording = ReadParityRecording(StrCat(path_, "/", name, "/", rank));
-      if (!recording) return Unexpected{recording.error()};
+      GAPLESS_ASSIGN(auto recording, ReadParityRecording(StrCat(path_, "/", name, "/", rank)));
       ParityBaseline& known = ranks_[rank];
       const bool wide = name.starts_with("wide-");
       if (name == kBaseline)
-        known.baseline = std::move(*recording);
+        known.baseline = std::move(recording);
       else if (name == kRepeat)
-        known.repeat = std::move(*recording);
+        known.repeat = std::move(recording);
       else if (name.starts_with("reseeded"))
-        known.reseeded.push_back(std::move(*recording));
+        known.reseeded.push_back(std::move(recording));
       else {
-        recording->noise = NoiseOfProbe(name);
-        recording->wide = wide;
-        known.probes.push_back(std::move(*recording));
+        recording.noise = NoiseOfProbe(name);
+        recording.wide = wide;
+        known.probes.push_back(std::move(recording));
       }
     }
   }
@@ -171,12 +169,11 @@ std::vector<ParityOptions> TrainingParity::Needed(const ParityReport& report) co
 // Runs A once more with the options that the report needs.
 Result<void> TrainingParity::Record(const ParityReport& report) {
   for (const ParityOptions& options : Needed(report)) {
-    const auto sample = run_a_(options);
-    if (!sample) return Unexpected{sample.error()};
+    GAPLESS_ASSIGN(const auto sample, run_a_(options));
     if (NamesIn(options.folder).empty())
       return Fail(ErrorCode::kCommand,
                   StrCat("the run of the command as it is that was to be a ", options.role, " recorded nothing"), "",
-                  AgentWords(*sample));
+                  AgentWords(sample));
   }
   return {};
 }
@@ -187,9 +184,7 @@ Result<ParityReport> TrainingParity::JudgeRanks(std::optional<Precision> claim, 
     const std::string folder = StrCat(path_, "/", kCandidate, "/", rank);
     ParityRecording candidate;
     if (!NamesIn(folder).empty()) {
-      auto recording = ReadParityRecording(folder);
-      if (!recording) return Unexpected{recording.error()};
-      candidate = std::move(*recording);
+      GAPLESS_ASSIGN(candidate, ReadParityRecording(folder));
     }
     ParityReport report = claim ? DecideParity(known, candidate, *claim, exact) : FindParity(known, candidate);
     if (ranks_.size() > 1 && !report.reason.empty()) report.reason = StrCat(rank, ": ", report.reason);
@@ -228,24 +223,21 @@ Result<ParityReport> AskWhetherSame(const SameQuestion& question) {
     say(StrCat("the command as it is, once more (", options.role, ")"));
     return RunForRecording(question.a, options);
   });
-  if (!parity) return Unexpected{parity.error()};
+  GAPLESS_TRY(parity);
   say("the command as it is");
-  const auto a = RunForRecording(question.a, parity->BaselineOptions());
-  if (!a) return Unexpected{a.error()};
-  if (!parity->WhyNoBaseline().empty()) return CannotTell(StrCat(parity->WhyNoBaseline(), AgentWords(*a)));
+  GAPLESS_ASSIGN(const auto a, RunForRecording(question.a, parity->BaselineOptions()));
+  if (!parity->WhyNoBaseline().empty()) return CannotTell(StrCat(parity->WhyNoBaseline(), AgentWords(a)));
   say("the changed command");
-  const auto b = RunForRecording(question.b, parity->CandidateOptions());
-  if (!b) return Unexpected{b.error()};
+  GAPLESS_ASSIGN(const auto b, RunForRecording(question.b, parity->CandidateOptions()));
   auto report = parity->Judge(question.claim, question.exact);
-  if (report && report->verdict == ParityVerdict::kCannotTell) report->reason += AgentWords(*b);
+  if (report && report->verdict == ParityVerdict::kCannotTell) report->reason += AgentWords(b);
   return report;
 }
 
 Result<void> AskWhetherSame(const PairPlan& plan, Comparison& comparison) {
   if (comparison.pairs() == 0 || comparison.a()[0].source != SampleSource::kSteps) return {};
-  auto report = AskWhetherSame({.a = plan.a, .b = plan.b, .on_run = plan.on_same});
-  if (!report) return Unexpected{report.error()};
-  comparison.SetTraining(std::move(*report));
+  GAPLESS_ASSIGN(auto report, AskWhetherSame({.a = plan.a, .b = plan.b, .on_run = plan.on_same}));
+  comparison.SetTraining(std::move(report));
   return {};
 }
 

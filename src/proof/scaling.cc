@@ -68,12 +68,11 @@ size_t BestOf(const ScalingCurve& curve) {
 Result<RunSample> RunWith(const RunRequest& request, int ranks) {
   RunRequest one = request;
   one.command = WithRanks(request.command, ranks);
-  auto sample = RunOnce(one);
-  if (!sample) return Unexpected{sample.error()};
-  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, one.command);
-  if (sample->source != SampleSource::kSteps || sample->step_ns.empty())
+  GAPLESS_ASSIGN(auto sample, RunOnce(one));
+  if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, one.command);
+  if (sample.source != SampleSource::kSteps || sample.step_ns.empty())
     return Fail(ErrorCode::kCommand, "no training step was seen", CommandText(one.command),
-                StrCat("call gapless.step() at the end of each iteration", AgentWords(*sample)));
+                StrCat("call gapless.step() at the end of each iteration", AgentWords(sample)));
   return sample;
 }
 
@@ -144,9 +143,8 @@ Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector
   for (auto& points : measured)
     for (const int ranks : counts) {
       if (on_count) on_count(ranks);
-      auto sample = RunWith(request, ranks);
-      if (!sample) return Unexpected{sample.error()};
-      points.push_back({.ranks = ranks, .sample = std::move(*sample)});
+      GAPLESS_ASSIGN(auto sample, RunWith(request, ranks));
+      points.push_back({.ranks = ranks, .sample = std::move(sample)});
     }
   ScalingCurve curve = CurveOf(std::move(measured));
   const size_t best = BestOf(curve);
@@ -154,9 +152,7 @@ Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector
   for (const size_t point : {size_t{0}, best}) {  // these two made it
     const int ranks = curve.points[point].ranks;
     if (on_count) on_count(ranks);
-    auto sample = RunWith(request, ranks);
-    if (!sample) return Unexpected{sample.error()};
-    curve.points[point].sample = std::move(*sample);
+    GAPLESS_ASSIGN(curve.points[point].sample, RunWith(request, ranks));
   }
   curve.was_repeated = true;
   Judge(curve);

@@ -35,9 +35,8 @@ Result<std::vector<BenchmarkRecord>> ProcessesOfB(const ValidationQuestion& ques
   constexpr size_t kMost = 6;
   std::vector<BenchmarkRecord> records;
   for (size_t i = 1; i < comparison.b().size() && records.size() < kMost; ++i) {
-    auto record = RecordOf({comparison.b()[i]}, question.pairs.b.command);
-    if (!record) return Unexpected{record.error()};
-    records.push_back(std::move(*record));
+    GAPLESS_ASSIGN(auto record, RecordOf({comparison.b()[i]}, question.pairs.b.command));
+    records.push_back(std::move(record));
   }
   return records;
 }
@@ -80,24 +79,18 @@ Result<Validation> ValidateOptimization(const ValidationQuestion& question, Hist
   GAPLESS_TRY(RunPairs(pairs, found.comparison, [&] { return !found.comparison.IsDecided(); }));
   if (found.comparison.pairs() == 0) return Fail(ErrorCode::kUsage, "there was no time for a single pair");
   GAPLESS_TRY(AskWhetherSame(pairs, found.comparison));
-  auto record = RecordOfB(question, found.comparison);
-  if (!record) return Unexpected{record.error()};
+  GAPLESS_ASSIGN(auto record, RecordOfB(question, found.comparison));
   HistoryQuestion asked = question.history;
-  auto fresh = ProcessesOfB(question, found.comparison);
-  if (!fresh) return Unexpected{fresh.error()};
-  asked.fresh = std::move(*fresh);
-  auto judgement = JudgeRecord(*record, history, asked);
-  if (!judgement) return Unexpected{judgement.error()};
-  found.judgement = std::move(*judgement);
+  GAPLESS_ASSIGN(asked.fresh, ProcessesOfB(question, found.comparison));
+  GAPLESS_ASSIGN(found.judgement, JudgeRecord(record, history, asked));
   found.against = ReasonsAgainst(found.comparison, found.judgement, question.allow);
   if (std::string why = found.comparison.MetricObjection(); !why.empty() && !question.pairs.metric_name.empty())
     found.against.push_back(StrCat(question.pairs.metric_name, ": ", why));
   if (!question.record || !found.IsAccepted()) return found;  // what is refused is no level for others to be held to
-  record->uid = NewUid();
-  record->verdicts = found.judgement.verdicts;
-  const auto recorded = history.Record(*record);
-  if (!recorded) return Unexpected{recorded.error()};
-  found.recorded = recorded->id;
+  record.uid = NewUid();
+  record.verdicts = found.judgement.verdicts;
+  GAPLESS_ASSIGN(const auto recorded, history.Record(record));
+  found.recorded = recorded.id;
   return found;
 }
 

@@ -38,10 +38,10 @@ Result<AdviceRecord> Prepared(AdviceRecord advice) {
 }
 
 Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
-  const auto rows = connection.Run(StrCat("SELECT ", kAdviceColumns, " FROM advice ORDER BY recorded_at_ns, id"), {});
-  if (!rows) return Unexpected{rows.error()};
+  GAPLESS_ASSIGN(const auto rows,
+                 connection.Run(StrCat("SELECT ", kAdviceColumns, " FROM advice ORDER BY recorded_at_ns, id"), {}));
   std::vector<AdviceRecord> all;
-  for (const DbRow& row : *rows)
+  for (const DbRow& row : rows)
     all.push_back({.uid = row.Text(0),
                    .recorded_unix_ns = row.Int(1).value_or(0),
                    .what = row.Text(2),
@@ -58,19 +58,17 @@ Result<std::vector<AdviceRecord>> AllOf(Connection& connection) {
 }  // namespace
 
 Result<bool> History::RecordAdvice(const AdviceRecord& advice) {
-  const auto prepared = Prepared(advice);
-  if (!prepared) return Unexpected{prepared.error()};
-  const AdviceRecord& record = *prepared;
+  GAPLESS_ASSIGN(const auto prepared, Prepared(advice));
+  const AdviceRecord& record = prepared;
   const SqlCell cells[] = {
       record.uid, record.recorded_unix_ns, record.what, record.kind,  record.recording, record.measured,
       record.low, record.expected,         record.high, record.source};
   return InTransaction<bool>(*connection_, [&]() -> Result<bool> {
-    const auto added = connection_->Run(StrCat("INSERT INTO advice (", kAdviceColumns,
-                                               ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
-                                               "ON CONFLICT (uid) DO NOTHING RETURNING id"),
-                                        cells);
-    if (!added) return Unexpected{added.error()};
-    return !added->empty();
+    GAPLESS_ASSIGN(const auto added, connection_->Run(StrCat("INSERT INTO advice (", kAdviceColumns,
+                                                             ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+                                                             "ON CONFLICT (uid) DO NOTHING RETURNING id"),
+                                                      cells));
+    return !added.empty();
   });
 }
 
@@ -83,13 +81,11 @@ Result<std::vector<AdviceRecord>> History::ListAdvice() {
 Result<std::vector<AdviceRecord>> History::ReadAdvice(std::string_view url) {
   const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
   if (chosen.empty()) return std::vector<AdviceRecord>();
-  const auto connection = Connect(chosen, Access::kRead);
-  if (!connection) return Unexpected{connection.error()};
-  if (*connection == nullptr) return std::vector<AdviceRecord>();
+  GAPLESS_ASSIGN(const auto connection, Connect(chosen, Access::kRead));
+  if (connection == nullptr) return std::vector<AdviceRecord>();
   const SqlCell table[] = {std::string("advice")};
-  const auto there = (*connection)->Run(std::string((*connection)->dialect().table_exists), table);
-  if (!there) return Unexpected{there.error()};
-  return there->empty() ? std::vector<AdviceRecord>() : AllOf(**connection);
+  GAPLESS_ASSIGN(const auto there, connection->Run(std::string(connection->dialect().table_exists), table));
+  return there.empty() ? std::vector<AdviceRecord>() : AllOf(*connection);
 }
 
 }  // namespace gapless::internal

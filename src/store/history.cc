@@ -106,21 +106,20 @@ Result<std::unique_ptr<Connection>> History::Connect(const std::string& url, Acc
 // a file that is only looked at. Without a connection the history is absent.
 Result<History> History::OpenFor(std::string_view url, Access access) {
   const std::string chosen = url.empty() ? DefaultUrl() : std::string(url);
-  auto connection = Connect(chosen, access);
-  if (!connection) return Unexpected{connection.error()};
+  GAPLESS_ASSIGN(auto connection, Connect(chosen, access));
   std::string place = WithoutPassword(chosen);
   const auto fail_at_place = [&](Error error) {
     if (error.place.empty()) error.place = place;
     return Unexpected{std::move(error)};
   };
-  if (*connection != nullptr && access != Access::kCreate) {
-    const auto version = SchemaVersion(**connection);
+  if (connection != nullptr && access != Access::kCreate) {
+    const auto version = SchemaVersion(*connection);
     if (!version) return fail_at_place(version.error());
-    if (*version == 0) connection->reset();
+    if (*version == 0) connection.reset();
   }
-  if (*connection != nullptr)
-    if (auto migrated = Migrate(**connection); !migrated) return fail_at_place(migrated.error());
-  return History(std::move(*connection), std::move(place));
+  if (connection != nullptr)
+    if (auto migrated = Migrate(*connection); !migrated) return fail_at_place(migrated.error());
+  return History(std::move(connection), std::move(place));
 }
 
 Result<History> History::Open(std::string_view url) { return OpenFor(url, Access::kCreate); }
@@ -140,9 +139,8 @@ Result<History> History::OpenToRead(std::string_view url, IfAbsent if_absent) {
 Result<std::vector<Recorded>> History::RecordAll(std::span<const BenchmarkRecord> records) {
   std::vector<BenchmarkRecord> prepared;
   for (const BenchmarkRecord& record : records) {
-    auto one = Prepared(record);
-    if (!one) return Unexpected{one.error()};
-    prepared.push_back(std::move(*one));
+    GAPLESS_ASSIGN(auto one, Prepared(record));
+    prepared.push_back(std::move(one));
   }
   return InTransaction<std::vector<Recorded>>(*connection_, [&] { return InsertRecords(*connection_, prepared); });
 }
@@ -156,14 +154,12 @@ Result<Recorded> History::Record(const BenchmarkRecord& record) {
 Result<void> History::AddVerdict(int64_t id, const VerdictRecord& verdict) {
   BenchmarkRecord around;
   around.verdicts.push_back(verdict);
-  const auto prepared = Prepared(std::move(around));
-  if (!prepared) return Unexpected{prepared.error()};
+  GAPLESS_ASSIGN(const auto prepared, Prepared(std::move(around)));
   const auto done = InTransaction<bool>(*connection_, [&]() -> Result<bool> {
     const SqlCell key[] = {id};
-    const auto there = connection_->Run("SELECT 1 FROM run WHERE id = $1", key);
-    if (!there) return Unexpected{there.error()};
-    if (there->empty()) return Fail(ErrorCode::kInput, StrCat("the history has no run ", id), place_);
-    GAPLESS_TRY(InsertVerdict(*connection_, id, prepared->verdicts.front()));
+    GAPLESS_ASSIGN(const auto there, connection_->Run("SELECT 1 FROM run WHERE id = $1", key));
+    if (there.empty()) return Fail(ErrorCode::kInput, StrCat("the history has no run ", id), place_);
+    GAPLESS_TRY(InsertVerdict(*connection_, id, prepared.verdicts.front()));
     return true;
   });
   return done ? Result<void>() : Unexpected{done.error()};

@@ -121,16 +121,15 @@ Unexpected FromTheFuture(int64_t version, size_t known) {
 // Applies what is missing up to `target`, inside the transaction that is open. The version is read again here, because
 // another process may have migrated while this one waited for the lock.
 Result<void> ApplyFrom(Connection& connection, int64_t target) {
-  const auto version = SchemaVersion(connection);  // another process may have migrated while this one waited
-  if (!version) return Unexpected{version.error()};
+  GAPLESS_ASSIGN(const auto version, SchemaVersion(connection));
   const std::span<const Migration> all = AllMigrations();
-  if (*version > static_cast<int64_t>(all.size())) return FromTheFuture(*version, all.size());
-  if (*version == 0) {
+  if (version > static_cast<int64_t>(all.size())) return FromTheFuture(version, all.size());
+  if (version == 0) {
     GAPLESS_TRY(Do(connection, InDialect("CREATE TABLE gapless_schema (version {int} PRIMARY KEY, applied_at_ns {int} "
                                          "NOT NULL, program TEXT NOT NULL)",
                                          connection.dialect())));
   }
-  for (int64_t next = *version; next < target; ++next) {
+  for (int64_t next = version; next < target; ++next) {
     for (const std::string_view statement : all[static_cast<size_t>(next)].statements)
       GAPLESS_TRY(Do(connection, InDialect(statement, connection.dialect())));
     const SqlCell row[] = {next + 1, UnixTimeNs(), std::string(GAPLESS_VERSION)};
@@ -166,21 +165,18 @@ std::string InDialect(std::string_view statement, const Dialect& dialect) {
 
 Result<int64_t> SchemaVersion(Connection& connection) {
   const SqlCell name[] = {std::string("gapless_schema")};
-  const auto there = connection.Run(std::string(connection.dialect().table_exists), name);
-  if (!there) return Unexpected{there.error()};
-  if (there->empty()) return int64_t{0};
-  const auto newest = connection.Run("SELECT max(version) FROM gapless_schema", {});
-  if (!newest) return Unexpected{newest.error()};
-  return newest->empty() ? int64_t{0} : newest->front().Int(0).value_or(0);
+  GAPLESS_ASSIGN(const auto there, connection.Run(std::string(connection.dialect().table_exists), name));
+  if (there.empty()) return int64_t{0};
+  GAPLESS_ASSIGN(const auto newest, connection.Run("SELECT max(version) FROM gapless_schema", {}));
+  return newest.empty() ? int64_t{0} : newest.front().Int(0).value_or(0);
 }
 
 Result<void> Migrate(Connection& connection, int64_t target) {
-  const auto version = SchemaVersion(connection);
-  if (!version) return Unexpected{version.error()};
+  GAPLESS_ASSIGN(const auto version, SchemaVersion(connection));
   const auto newest = static_cast<int64_t>(AllMigrations().size());
-  if (*version > newest) return FromTheFuture(*version, AllMigrations().size());
+  if (version > newest) return FromTheFuture(version, AllMigrations().size());
   // Checked before any lock is taken: the usual case is a history that is up to date.
-  if (*version >= target) return {};
+  if (version >= target) return {};
   GAPLESS_TRY(connection.Begin(Purpose::kMigrate));
   auto done = ApplyFrom(connection, std::min(target, newest));
   if (done) done = connection.Commit();

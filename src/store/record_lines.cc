@@ -112,9 +112,8 @@ Result<BenchmarkRecord> RecordFrom(const JsonValue& json) {
   for (const NumberField& field : kNumbers) record.*field.member = json.Get(field.key).Int();
   record.dirty = json.Get("dirty").Bool();
   for (const JsonValue& value : json.Get("metrics").items()) {
-    auto metric = MetricFrom(value);
-    if (!metric) return Unexpected{metric.error()};
-    record.metrics.push_back(std::move(*metric));
+    GAPLESS_ASSIGN(auto metric, MetricFrom(value));
+    record.metrics.push_back(std::move(metric));
   }
   for (const JsonValue& verdict : json.Get("verdicts").items())
     record.verdicts.push_back({verdict.Get("recorded_unix_ns").Int().value_or(0), verdict.TextOf("metric"),
@@ -186,13 +185,12 @@ Result<AdviceRecord> AdviceFromLine(std::string_view line) {
 
 Result<std::variant<BenchmarkRecord, AdviceRecord>> AnyFromLine(std::string_view line) {
   using Any = std::variant<BenchmarkRecord, AdviceRecord>;
-  const auto json = JsonValue::Parse(line);
-  if (!json) return Unexpected{json.error()};
-  if (json->Get(kAdviceLine).kind() == JsonValue::Kind::kNull) {
-    auto record = RecordFrom(*json);
+  GAPLESS_ASSIGN(const auto json, JsonValue::Parse(line));
+  if (json.Get(kAdviceLine).kind() == JsonValue::Kind::kNull) {
+    auto record = RecordFrom(json);
     return record ? Result<Any>(std::move(*record)) : Unexpected{record.error()};
   }
-  auto advice = AdviceFrom(*json);
+  auto advice = AdviceFrom(json);
   return advice ? Result<Any>(std::move(*advice)) : Unexpected{advice.error()};
 }
 

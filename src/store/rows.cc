@@ -48,17 +48,15 @@ Result<Recorded> InsertRecord(Connection& connection, const BenchmarkRecord& rec
     for (size_t i = 1; i <= CellsOf(BenchmarkRecord()).size(); ++i) sql += StrCat(i == 1 ? "$" : ", $", i);
     return sql + ") ON CONFLICT (uid) DO NOTHING RETURNING id";
   }();
-  const auto added = connection.Run(kInsert, CellsOf(record));
-  if (!added) return Unexpected{added.error()};
+  GAPLESS_ASSIGN(const auto added, connection.Run(kInsert, CellsOf(record)));
   Recorded recorded;
-  if (!added->empty()) {
-    recorded.id = added->front().Int(0).value_or(0);
+  if (!added.empty()) {
+    recorded.id = added.front().Int(0).value_or(0);
     GAPLESS_TRY(InsertMetrics(connection, recorded.id, record));
   } else {
     const SqlCell uid[] = {record.uid};
-    const auto there = connection.Run("SELECT id FROM run WHERE uid = $1", uid);
-    if (!there) return Unexpected{there.error()};
-    recorded = {there->empty() ? 0 : there->front().Int(0).value_or(0), false};
+    GAPLESS_ASSIGN(const auto there, connection.Run("SELECT id FROM run WHERE uid = $1", uid));
+    recorded = {there.empty() ? 0 : there.front().Int(0).value_or(0), false};
   }
   for (const VerdictRecord& verdict : record.verdicts) GAPLESS_TRY(InsertVerdict(connection, recorded.id, verdict));
   return recorded;
@@ -95,9 +93,8 @@ Conditions WhereOf(const HistoryFilter& filter) {
 Result<void> LimitTo(Connection& connection, int64_t limit, Conditions& conditions) {
   const std::string sql = StrCat("SELECT recorded_at_ns, id FROM run ", conditions.sql,
                                  " ORDER BY recorded_at_ns DESC, id DESC LIMIT 1 OFFSET ", limit - 1);
-  const auto oldest = connection.Run(sql, conditions.cells);
-  if (!oldest) return Unexpected{oldest.error()};
-  if (!oldest->empty()) conditions.After(oldest->front().Int(0).value_or(0), oldest->front().Int(1).value_or(0), ">=");
+  GAPLESS_ASSIGN(const auto oldest, connection.Run(sql, conditions.cells));
+  if (!oldest.empty()) conditions.After(oldest.front().Int(0).value_or(0), oldest.front().Int(1).value_or(0), ">=");
   return {};
 }
 
@@ -112,14 +109,15 @@ BenchmarkRecord* OwnerOf(const Page& page, const DbRow& row) {
 // Reads the metrics and verdicts of all records of a page in two statements. The ids are numbers of ours and need no
 // parameters.
 Result<void> AddMetrics(Connection& connection, const std::string& ids, bool with_samples, const Page& page) {
-  const auto metrics = connection.Run(
-      StrCat("SELECT m.run, m.name, m.value, m.unit, m.higher_is_better, s.sampling, ",
-             with_samples ? "s.content" : "NULL",
-             " FROM metric m LEFT JOIN sample s ON s.run = m.run AND s.metric = m.ordinal WHERE m.run IN (", ids,
-             ") ORDER BY m.run, m.ordinal"),
-      {});
-  if (!metrics) return Unexpected{metrics.error()};
-  for (const DbRow& row : *metrics)
+  GAPLESS_ASSIGN(
+      const auto metrics,
+      connection.Run(
+          StrCat("SELECT m.run, m.name, m.value, m.unit, m.higher_is_better, s.sampling, ",
+                 with_samples ? "s.content" : "NULL",
+                 " FROM metric m LEFT JOIN sample s ON s.run = m.run AND s.metric = m.ordinal WHERE m.run IN (", ids,
+                 ") ORDER BY m.run, m.ordinal"),
+          {}));
+  for (const DbRow& row : metrics)
     if (BenchmarkRecord* const owner = OwnerOf(page, row))
       owner->metrics.push_back({.name = row.Text(1),
                                 .value = row.Real(2).value_or(0),
@@ -127,12 +125,11 @@ Result<void> AddMetrics(Connection& connection, const std::string& ids, bool wit
                                 .higher_is_better = row.Flag(4),
                                 .sampling = SamplingFrom(row.Text(5)),
                                 .samples = UnpackSamples(row.Blob(6))});
-  const auto verdicts =
-      connection.Run(StrCat("SELECT run, recorded_at_ns, metric, kind, detail FROM verdict WHERE run IN (", ids,
-                            ") ORDER BY recorded_at_ns, id"),
-                     {});
-  if (!verdicts) return Unexpected{verdicts.error()};
-  for (const DbRow& row : *verdicts)
+  GAPLESS_ASSIGN(const auto verdicts,
+                 connection.Run(StrCat("SELECT run, recorded_at_ns, metric, kind, detail FROM verdict WHERE run IN (",
+                                       ids, ") ORDER BY recorded_at_ns, id"),
+                                {}));
+  for (const DbRow& row : verdicts)
     if (BenchmarkRecord* const owner = OwnerOf(page, row))
       owner->verdicts.push_back({row.Int(1).value_or(0), row.Text(2), row.Text(3), row.Text(4)});
   return {};
@@ -142,12 +139,11 @@ Result<void> AddMetrics(Connection& connection, const std::string& ids, bool wit
 Result<std::vector<BenchmarkRecord>> ReadPage(Connection& connection, Conditions conditions,
                                               const BenchmarkRecord* last, bool with_samples) {
   if (last != nullptr) conditions.After(last->recorded_unix_ns.value_or(0), last->id, ">");
-  const auto rows = connection.Run(
-      StrCat("SELECT id, ", RunColumns(), " FROM run ", conditions.sql, " ORDER BY recorded_at_ns, id LIMIT ", kPage),
-      conditions.cells);
-  if (!rows) return Unexpected{rows.error()};
+  GAPLESS_ASSIGN(const auto rows, connection.Run(StrCat("SELECT id, ", RunColumns(), " FROM run ", conditions.sql,
+                                                        " ORDER BY recorded_at_ns, id LIMIT ", kPage),
+                                                 conditions.cells));
   std::vector<BenchmarkRecord> records;
-  for (const DbRow& row : *rows) records.push_back(RunFrom(row));
+  for (const DbRow& row : rows) records.push_back(RunFrom(row));
   std::string ids;
   Page page;
   for (BenchmarkRecord& record : records) {
@@ -190,9 +186,8 @@ Result<void> InsertVerdict(Connection& connection, int64_t run, const VerdictRec
 Result<std::vector<Recorded>> InsertRecords(Connection& connection, std::span<const BenchmarkRecord> records) {
   std::vector<Recorded> recorded;
   for (const BenchmarkRecord& record : records) {
-    const auto one = InsertRecord(connection, record);
-    if (!one) return Unexpected{one.error()};
-    recorded.push_back(*one);
+    GAPLESS_ASSIGN(const auto one, InsertRecord(connection, record));
+    recorded.push_back(one);
   }
   return recorded;
 }
@@ -207,11 +202,10 @@ Result<void> VisitRecords(Connection& connection, const HistoryFilter& filter,
   }
   std::optional<BenchmarkRecord> last;
   for (;;) {
-    const auto records = ReadPage(connection, conditions, last ? &*last : nullptr, filter.with_samples);
-    if (!records) return Unexpected{records.error()};
-    for (const BenchmarkRecord& record : *records) GAPLESS_TRY(visitor(record));
-    if (static_cast<int64_t>(records->size()) < kPage) return {};
-    last = records->back();
+    GAPLESS_ASSIGN(const auto records, ReadPage(connection, conditions, last ? &*last : nullptr, filter.with_samples));
+    for (const BenchmarkRecord& record : records) GAPLESS_TRY(visitor(record));
+    if (static_cast<int64_t>(records.size()) < kPage) return {};
+    last = records.back();
   }
 }
 

@@ -28,10 +28,9 @@ Result<void> TextRows::ReadMore() {
   buffer_.resize(end);
   size_t filled = held;
   while (filled < end && !has_ended_) {
-    const auto got = source_(buffer_.data() + filled, end - filled);
-    if (!got) return Unexpected{got.error()};
-    filled += *got;
-    has_ended_ = *got == 0;
+    GAPLESS_ASSIGN(const auto got, source_(buffer_.data() + filled, end - filled));
+    filled += got;
+    has_ended_ = got == 0;
   }
   buffer_.resize(filled);
   return {};

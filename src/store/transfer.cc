@@ -49,7 +49,7 @@ class Batch {
     const auto recorded = history_.RecordAll(records_);
     records_.clear();
     bytes_ = 0;
-    if (!recorded) return Unexpected{recorded.error()};
+    GAPLESS_TRY(recorded);
     for (const Recorded& item : *recorded) ++(item.added ? imported_.added : imported_.present);
     return {};
   }
@@ -67,14 +67,12 @@ class Batch {
 
 // Stores a line of either kind. A record without a uid is refused: importing it twice would add it twice.
 Result<void> Batch::AddLine(std::string_view line) {
-  auto any = AnyFromLine(line);
-  if (!any) return Unexpected{any.error()};
-  if (std::visit([](const auto& record) { return record.uid.empty(); }, *any))
+  GAPLESS_ASSIGN(auto any, AnyFromLine(line));
+  if (std::visit([](const auto& record) { return record.uid.empty(); }, any))
     return Fail(ErrorCode::kInput, "the record has no uid");
-  if (auto* const record = std::get_if<BenchmarkRecord>(&*any)) return Add(std::move(*record), line.size());
-  const auto added = history_.RecordAdvice(std::get<AdviceRecord>(*any));
-  if (!added) return Unexpected{added.error()};
-  ++(*added ? imported_.advice : imported_.present);
+  if (auto* const record = std::get_if<BenchmarkRecord>(&any)) return Add(std::move(*record), line.size());
+  GAPLESS_ASSIGN(const auto added, history_.RecordAdvice(std::get<AdviceRecord>(any)));
+  ++(added ? imported_.advice : imported_.present);
   return {};
 }
 
@@ -113,8 +111,7 @@ Result<std::map<std::string, int64_t>> CountRows(History& history, const std::at
 // Imports rows of the view; the columns, which the first row names, may stand in any order.
 Result<Imported> ImportCsv(History& history, TextRows& rows, const std::vector<std::string>& names,
                            const std::atomic<bool>* cancel) {
-  auto there = CountRows(history, cancel);
-  if (!there) return Unexpected{there.error()};
+  GAPLESS_ASSIGN(auto there, CountRows(history, cancel));
   std::map<std::string, int64_t> seen;
   std::vector<std::string> row;
   Batch batch(history);
@@ -129,7 +126,7 @@ Result<Imported> ImportCsv(History& history, TextRows& rows, const std::vector<s
     const std::string digest = RowDigestOf(*record);
     const int64_t time = ++seen[digest];
     record->uid = StrCat("csv-", digest, "-", time);
-    if (time <= (*there)[digest])
+    if (time <= there[digest])
       batch.SkipOne();
     else if (auto added = batch.Add(std::move(*record), 0); !added)
       return At(added.error(), rows);
@@ -145,10 +142,9 @@ Result<Imported> ImportCsv(History& history, TextRows& rows, const std::vector<s
 Result<Imported> ImportFrom(History& history, TextSource source, std::string_view path,
                             const std::atomic<bool>* cancel) {
   TextRows rows(std::move(source), path);
-  const auto first = rows.Begin();
-  if (!first) return Unexpected{first.error()};
-  if (!first->has_value()) return Imported();
-  if (**first == '{') return ImportLines(history, rows, cancel);
+  GAPLESS_ASSIGN(const auto first, rows.Begin());
+  if (!first.has_value()) return Imported();
+  if (*first == '{') return ImportLines(history, rows, cancel);
   const Unexpected no_history =
       Fail(ErrorCode::kInput, "this is no exported history", std::string(path),
            "JSON lines of `gapless history export`, or CSV with the columns of the view benchmarks");
@@ -156,8 +152,7 @@ Result<Imported> ImportFrom(History& history, TextSource source, std::string_vie
   constexpr std::string_view kNeeded = "timestamp";
   if (rows.held().find(kNeeded) == std::string_view::npos) return no_history;
   std::vector<std::string> names;
-  const auto named = rows.NextCsvRow(names);
-  if (!named) return Unexpected{named.error()};
+  GAPLESS_TRY(rows.NextCsvRow(names));
   if (std::ranges::find(names, kNeeded) == names.end()) return no_history;
   return ImportCsv(history, rows, names, cancel);
 }

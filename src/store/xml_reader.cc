@@ -104,7 +104,7 @@ Result<void> XmlReader::SkipText() {
   const std::string_view text = text_.substr(0, text_.find('<'));
   if (open_.empty() && text.find_first_not_of(kXmlBlank) != std::string_view::npos)
     return Fault("text outside of the root element");
-  if (const auto resolved = Resolve(text); !resolved) return Unexpected{resolved.error()};
+  GAPLESS_TRY(Resolve(text));
   text_.remove_prefix(text.size());
   return {};
 }
@@ -151,11 +151,10 @@ Result<void> XmlReader::ReadAttribute() {
   }
   const std::string_view value = text_.substr(1, end - 1);
   if (value.find('<') != std::string_view::npos) return Fault("a < in a value");
-  auto resolved = Resolve(value);
-  if (!resolved) return Unexpected{resolved.error()};
+  GAPLESS_ASSIGN(auto resolved, Resolve(value));
   if (Attribute(name)) return Fault("an attribute that is there twice");
   if (attributes_.size() == kMostAttributes) return Fault("an element with more than 1000 attributes");
-  attributes_.emplace_back(name, std::move(*resolved));
+  attributes_.emplace_back(name, std::move(resolved));
   text_.remove_prefix(end + 1);
   return {};
 }
@@ -201,9 +200,8 @@ Result<XmlReader::Event> XmlReader::Next() {
   while (true) {
     GAPLESS_TRY(SkipText());
     if (text_.empty()) break;
-    const auto skipped = SkipMarkup();
-    if (!skipped) return Unexpected{skipped.error()};
-    if (!*skipped) return text_.starts_with("</") ? ReadClose() : ReadOpen();
+    GAPLESS_ASSIGN(const auto skipped, SkipMarkup());
+    if (!skipped) return text_.starts_with("</") ? ReadClose() : ReadOpen();
   }
   if (!open_.empty()) return Fault(StrCat("the element ", open_.back(), ", which does not end,"));
   if (!had_root_) return Fault("no element");

@@ -275,11 +275,10 @@ bool TakeBlocks(BlockReader& blocks, Trace& trace) {
 }  // namespace
 
 Result<Trace> MapTraceFile(const std::string& path) {
-  auto file = MappedFile::Open(path);
-  if (!file) return Unexpected{file.error()};
-  auto entries = CheckedEntries(**file);
+  GAPLESS_ASSIGN(auto file, MappedFile::Open(path));
+  auto entries = CheckedEntries(*file);
   if (!entries) return Fail(ErrorCode::kInput, "is no column file of this version, or damaged", path);
-  BlockReader blocks(std::move(*file), std::move(*entries));
+  BlockReader blocks(std::move(file), std::move(*entries));
   Trace trace;
   if (!TakeBlocks(blocks, trace) || !HoldsTogether(trace)) return Fail(ErrorCode::kInput, "is damaged", path);
   return trace;
@@ -298,9 +297,8 @@ Result<Trace> MoveToFile(const Trace& trace, const std::string& folder) {
     errno = problem;
     return failed();
   }
-  auto file = MappedFile::Take(fd);
-  if (!file) return Unexpected{file.error()};
-  BlockReader blocks(std::move(*file), EntriesOf(contents.blocks));
+  GAPLESS_ASSIGN(auto file, MappedFile::Take(fd));
+  BlockReader blocks(std::move(file), EntriesOf(contents.blocks));
   Trace moved;
   if (!TakeBlocks(blocks, moved))
     return Fail(ErrorCode::kEnvironment, "the file does not hold what was written", folder);

@@ -20,23 +20,21 @@ constexpr auto kPoll = std::chrono::milliseconds(5);
 }  // namespace
 
 Result<Captured> RunCaptured(const std::vector<std::string>& argv, const std::string& folder) {
-  const auto folder_for_output = TemporaryFolder::Make();
-  if (!folder_for_output) return Unexpected{folder_for_output.error()};
-  const std::string path = StrCat(folder_for_output->path(), "/output");
+  GAPLESS_ASSIGN(const auto folder_for_output, TemporaryFolder::Make());
+  const std::string path = StrCat(folder_for_output.path(), "/output");
   int failure = 0;
   ChildOptions options{.argv = argv, .environment = {{"GIT_TERMINAL_PROMPT", "0"}, {"GIT_OPTIONAL_LOCKS", "0"}}};
   options.output_path = path;
   options.working_folder = folder;
   options.ends_with_us = true;
   ::sigprocmask(SIG_SETMASK, nullptr, &options.mask);
-  auto child = Child::Start(options, &failure);
-  if (!child) return Unexpected{child.error()};
-  while (!child->Ended()) {
+  GAPLESS_ASSIGN(auto child, Child::Start(options, &failure));
+  while (!child.Ended()) {
     std::this_thread::sleep_for(kPoll);
-    if (StopSignal() != 0) child->End(StopSignal());
+    if (StopSignal() != 0) child.End(StopSignal());
   }
   if (StopSignal() != 0) return Fail(ErrorCode::kInterrupted, "interrupted");
-  Captured captured{*child->Ended(), ContentOf(path, kMaxCaptured)};
+  Captured captured{*child.Ended(), ContentOf(path, kMaxCaptured)};
   while (!captured.text.empty() && captured.text.back() == '\n') captured.text.pop_back();
   return captured;
 }

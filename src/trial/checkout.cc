@@ -22,19 +22,16 @@ constexpr size_t kMaxText = size_t{1} << 26, kErrorTail = 2000;
 // git does not share the objects of a shallow repository with a clone of it: what a clone of one would lack is named by
 // hand.
 Result<void> CloneShallow(const std::string& root, const std::string& clone) {
-  const auto common = AskGit(root, {"rev-parse", "--path-format=absolute", "--git-common-dir"});
-  if (!common) return Unexpected{common.error()};
-  const auto made = AskGit(root, {"init", "--quiet", clone});
-  if (!made) return Unexpected{made.error()};
-  GAPLESS_TRY(WriteFileAtomically(clone + "/.git/objects/info/alternates", *common + "/objects\n"));
-  return WriteFileAtomically(clone + "/.git/shallow", ContentOf(*common + "/shallow", kMaxText));
+  GAPLESS_ASSIGN(const auto common, AskGit(root, {"rev-parse", "--path-format=absolute", "--git-common-dir"}));
+  GAPLESS_TRY(AskGit(root, {"init", "--quiet", clone}));
+  GAPLESS_TRY(WriteFileAtomically(clone + "/.git/objects/info/alternates", common + "/objects\n"));
+  return WriteFileAtomically(clone + "/.git/shallow", ContentOf(common + "/shallow", kMaxText));
 }
 
 Result<void> CloneInto(const std::string& root, const std::string& clone) {
   const auto shallow = AskGit(root, {"rev-parse", "--is-shallow-repository"});
   if (shallow && *shallow == "true") return CloneShallow(root, clone);
-  const auto made = AskGit(root, {"clone", "--quiet", "--shared", "--no-checkout", root, clone});
-  if (!made) return Unexpected{made.error()};
+  GAPLESS_TRY(AskGit(root, {"clone", "--quiet", "--shared", "--no-checkout", root, clone}));
   return {};
 }
 
@@ -58,11 +55,10 @@ Result<std::string> AskGit(const std::string& folder, const std::vector<std::str
   std::vector<std::string> argv{
       "git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "advice.detachedHead=false"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  auto outcome = RunCaptured(argv, folder);
-  if (!outcome) return Unexpected{outcome.error()};
-  if (outcome->status != 0)
-    return Fail(ErrorCode::kInput, StrCat("git ", arguments[0], " failed: ", Printable(outcome->text)), folder);
-  return std::move(outcome->text);
+  GAPLESS_ASSIGN(auto outcome, RunCaptured(argv, folder));
+  if (outcome.status != 0)
+    return Fail(ErrorCode::kInput, StrCat("git ", arguments[0], " failed: ", Printable(outcome.text)), folder);
+  return std::move(outcome.text);
 }
 
 Result<Commit> FindCommit(const std::string& folder, const std::string& name) {
@@ -74,30 +70,25 @@ Result<Commit> FindCommit(const std::string& folder, const std::string& name) {
 }
 
 Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std::string& good, const std::string& bad) {
-  const auto first = FindCommit(folder, good), last = FindCommit(folder, bad);
-  if (!first) return Unexpected{first.error()};
-  if (!last) return Unexpected{last.error()};
-  const auto lines = AskGit(
-      folder, {"log", "--reverse", "--first-parent", std::string(kFormat), StrCat(first->sha, "..", last->sha), "--"});
-  if (!lines) return Unexpected{lines.error()};
-  if (lines->empty() || !AskGit(folder, {"merge-base", "--is-ancestor", first->sha, last->sha}))
+  GAPLESS_ASSIGN(const auto first, FindCommit(folder, good));
+  GAPLESS_ASSIGN(const auto last, FindCommit(folder, bad));
+  GAPLESS_ASSIGN(const auto lines, AskGit(folder, {"log", "--reverse", "--first-parent", std::string(kFormat),
+                                                   StrCat(first.sha, "..", last.sha), "--"}));
+  if (lines.empty() || !AskGit(folder, {"merge-base", "--is-ancestor", first.sha, last.sha}))
     return Fail(ErrorCode::kInput, "the bad commit does not come after the good one", StrCat(good, " … ", bad),
                 "--good names the older commit");
-  std::vector<Commit> commits{*first};
-  for (const std::string_view line : Split(*lines, '\n')) commits.push_back(CommitFrom(line));
+  std::vector<Commit> commits{first};
+  for (const std::string_view line : Split(lines, '\n')) commits.push_back(CommitFrom(line));
   return commits;
 }
 
 Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) {
-  auto root = AskGit(folder, {"rev-parse", "--show-toplevel"});
-  if (!root) return Unexpected{root.error()};
-  auto below = AskGit(folder, {"rev-parse", "--show-prefix"});
-  if (!below) return Unexpected{below.error()};
-  auto temporary = TemporaryFolder::Make();
-  if (!temporary) return Unexpected{temporary.error()};
-  Checkouts made(std::move(*temporary));
-  made.root_ = std::move(*root);
-  made.below_ = std::move(*below);
+  GAPLESS_ASSIGN(auto root, AskGit(folder, {"rev-parse", "--show-toplevel"}));
+  GAPLESS_ASSIGN(auto below, AskGit(folder, {"rev-parse", "--show-prefix"}));
+  GAPLESS_ASSIGN(auto temporary, TemporaryFolder::Make());
+  Checkouts made(std::move(temporary));
+  made.root_ = std::move(root);
+  made.below_ = std::move(below);
   made.build_ = std::move(build);
   return made;
 }
@@ -117,11 +108,10 @@ Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
     place.build_status = kOwnFailure;
     place.build_tail = StrCat("this commit has no folder ", below_);
   } else if (!build_.empty()) {
-    auto built = RunCaptured({"/bin/sh", "-c", build_}, place.folder);
-    if (!built) return Unexpected{built.error()};
-    place.build_status = built->status;
-    if (built->status != 0)
-      place.build_tail = RedactText(built->text.substr(built->text.size() - std::min(built->text.size(), kErrorTail)));
+    GAPLESS_ASSIGN(auto built, RunCaptured({"/bin/sh", "-c", build_}, place.folder));
+    place.build_status = built.status;
+    if (built.status != 0)
+      place.build_tail = RedactText(built.text.substr(built.text.size() - std::min(built.text.size(), kErrorTail)));
   }
   return places_.emplace(sha, std::move(place)).first->second;
 }

@@ -163,13 +163,11 @@ std::string_view NameOf(SampleSource source) {
 
 Result<RunSample> RunOnce(const RunRequest& request) {
   if (StopSignal() != 0) return Fail(ErrorCode::kInterrupted, "interrupted");
-  const auto searches = SearchesOf(request);
-  if (!searches) return Unexpected{searches.error()};
+  GAPLESS_ASSIGN(const auto searches, SearchesOf(request));
   std::optional<TemporaryFolder> temporary;
   if (request.folder.empty()) {
-    auto made = TemporaryFolder::Make();
-    if (!made) return Unexpected{made.error()};
-    temporary.emplace(std::move(*made));
+    GAPLESS_ASSIGN(auto made, TemporaryFolder::Make());
+    temporary.emplace(std::move(made));
   }
   const std::string folder = temporary ? temporary->path() : request.folder;
   StepWatch watch(request);
@@ -195,7 +193,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
                           &failure_status);
   const Printed printed = captured ? ReadPrinted(output) : Printed{};
   if (captured) ::unlink(output.c_str());
-  if (!run) return Unexpected{run.error()};
+  GAPLESS_TRY(run);
 
   RunSample sample;
   sample.exit_status = run->exit_status;
@@ -211,7 +209,7 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   sample.gpu_capacity_bytes = telemetry.gpu_capacity_bytes;
   sample.telemetry = std::move(telemetry.series);
   sample.gpus = telemetry.gpus;
-  TakeOutput(printed, *searches, request, sample);
+  TakeOutput(printed, searches, request, sample);
   return sample;
 }
 

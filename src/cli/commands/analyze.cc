@@ -44,10 +44,10 @@ std::vector<std::string_view> ColourWhen() { return {"auto", "always", "never"};
 // Returns the look of the report. A file gets 100 columns, UTF-8 and no colour, whatever the terminal is.
 Result<RenderOptions> RenderOptionsFrom(const Arguments& arguments, const Session& session) {
   const bool to_file = arguments.Has("output");
-  const auto width = arguments.Number("width", kMinReportWidth, to_file ? kFileWidth : session.terminal.width);
-  if (!width) return Unexpected{width.error()};
+  GAPLESS_ASSIGN(const auto width,
+                 arguments.Number("width", kMinReportWidth, to_file ? kFileWidth : session.terminal.width));
   RenderOptions options;
-  options.width = static_cast<int>(std::min<int64_t>(*width, kMaxReportWidth));
+  options.width = static_cast<int>(std::min<int64_t>(width, kMaxReportWidth));
   options.utf8 = session.terminal.utf8 || to_file;
   const std::string_view when = arguments.Value("color", "auto");
   options.colour = when == "always" || (when == "auto" && session.terminal.colour && !to_file);
@@ -62,17 +62,16 @@ const Rule& RuleCalled(std::string_view id) {
 
 // Reads the prices. Units that users copy with the number are accepted: 2.49/gpu-hour, 350g/kWh, 300W.
 Result<CostRates> RatesFrom(const Arguments& arguments) {
-  const auto price = arguments.Positive("price", "/gpu-hour"), carbon = arguments.Positive("carbon", "g/kWh"),
-             watts = arguments.Positive("watts", "W"), hours = arguments.Positive("hours", "");
-  for (const auto* number : {&price, &carbon, &watts, &hours})
-    if (!*number) return Unexpected{number->error()};
-  const auto gpus = arguments.Number("gpus", 1, 0), epoch = arguments.Number("epoch-steps", 1, 0);
-  if (!gpus) return Unexpected{gpus.error()};
-  if (!epoch) return Unexpected{epoch.error()};
-  CostRates rates{.price_per_gpu_hour = *price, .carbon_g_per_kwh = *carbon, .watts_per_gpu = *watts};
-  if (*gpus > 0) rates.gpus = *gpus;
-  if (*epoch > 0) rates.steps_per_epoch = *epoch;
-  rates.hours_per_month = hours->value_or(rates.hours_per_month);
+  GAPLESS_ASSIGN(const auto price, arguments.Positive("price", "/gpu-hour"));
+  GAPLESS_ASSIGN(const auto carbon, arguments.Positive("carbon", "g/kWh"));
+  GAPLESS_ASSIGN(const auto watts, arguments.Positive("watts", "W"));
+  GAPLESS_ASSIGN(const auto hours, arguments.Positive("hours", ""));
+  GAPLESS_ASSIGN(const auto gpus, arguments.Number("gpus", 1, 0));
+  GAPLESS_ASSIGN(const auto epoch, arguments.Number("epoch-steps", 1, 0));
+  CostRates rates{.price_per_gpu_hour = price, .carbon_g_per_kwh = carbon, .watts_per_gpu = watts};
+  if (gpus > 0) rates.gpus = gpus;
+  if (epoch > 0) rates.steps_per_epoch = epoch;
+  rates.hours_per_month = hours.value_or(rates.hours_per_month);
   return rates;
 }
 
@@ -127,22 +126,17 @@ Result<int> Print(const Report& report, const Arguments& arguments, const Sessio
 // Checks the options that can be checked without the recording first: reading may take minutes.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("timings")) EnableTimings();
-  const auto options = RenderOptionsFrom(arguments, session);
-  if (!options) return Unexpected{options.error()};
-  const auto rates = RatesFrom(arguments);
-  if (!rates) return Unexpected{rates.error()};
-  const auto single = SingleStepNs(arguments, session);
-  if (!single) return Unexpected{single.error()};
-  const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
-  if (!analysis) return Unexpected{analysis.error()};
+  GAPLESS_ASSIGN(const auto options, RenderOptionsFrom(arguments, session));
+  GAPLESS_ASSIGN(const auto rates, RatesFrom(arguments));
+  GAPLESS_ASSIGN(const auto single, SingleStepNs(arguments, session));
+  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.positionals()));
   // The report borrows from the analysis, which lives to the end of this function.
-  const RunReport report(**analysis, {.only = arguments.List("only"),
-                                      .without = arguments.List("without"),
-                                      .single_step_ns = *single,
-                                      .rates = *rates});
+  const RunReport report(
+      *analysis,
+      {.only = arguments.List("only"), .without = arguments.List("without"), .single_step_ns = single, .rates = rates});
   // A report of an analysis that was interrupted would have wrong sums.
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  auto printed = Print(report.report(), arguments, session, *options);
+  auto printed = Print(report.report(), arguments, session, options);
   if (arguments.Has("timings")) PrintTimings();
   return printed;
 }

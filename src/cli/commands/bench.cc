@@ -36,36 +36,31 @@ struct Plan {
 
 // Reads the options, and refuses combinations that would measure something else than they say.
 Result<Plan> PlanFrom(const Arguments& arguments) {
-  auto request = RequestFrom(arguments, arguments.command());
-  if (!request) return Unexpected{request.error()};
-  Plan plan{.request = std::move(*request), .runs = {}, .scaling = {}};
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
+  Plan plan{.request = std::move(request), .runs = {}, .scaling = {}};
   plan.request.folder = arguments.Value("output");
   plan.request.inference = arguments.Has("inference");
   for (const std::string_view other : {"scaling", "runs", "precision", "whole"})
     if (plan.request.inference && arguments.Has(other))
       return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " cannot be combined"));
   if (arguments.Has("runs")) {
-    const auto runs = arguments.Number("runs", 1, 1);
-    if (!runs) return Unexpected{runs.error()};
-    plan.runs = static_cast<size_t>(std::min(*runs, kMaxRuns));
+    GAPLESS_ASSIGN(const auto runs, arguments.Number("runs", 1, 1));
+    plan.runs = static_cast<size_t>(std::min(runs, kMaxRuns));
     if (!plan.request.folder.empty() && *plan.runs > 1)
       return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "omit --output or --runs");
   }
-  const auto precision = ShareFrom(arguments, "precision", 0);
-  if (!precision) return Unexpected{precision.error()};
-  if (*precision > 0)
+  GAPLESS_ASSIGN(const auto precision, ShareFrom(arguments, "precision", 0));
+  if (precision > 0)
     // Asked after each step with all steps so far: half of the interval, as a share of the step, must be below the
     // wish.
-    plan.request.enough = [wanted = *precision, most = plan.request.measure * kMaxSteps](std::span<const int64_t> ns) {
+    plan.request.enough = [wanted = precision, most = plan.request.measure * kMaxSteps](std::span<const int64_t> ns) {
       if (ns.size() >= most) return true;
       std::vector<double> steps(ns.begin(), ns.end());
       const auto offer = OfferInterval(steps);
       if (!offer || !offer->interval || offer->interval->expected <= 0) return false;
       return (offer->interval->high - offer->interval->low) / 2 <= wanted * offer->interval->expected;
     };
-  auto counts = RanksFrom(arguments, "scaling", plan.request);
-  if (!counts) return Unexpected{counts.error()};
-  plan.scaling = std::move(*counts);
+  GAPLESS_ASSIGN(plan.scaling, RanksFrom(arguments, "scaling", plan.request));
   return plan;
 }
 
@@ -77,16 +72,15 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
   size_t runs = plan.runs.value_or(1);
   bool warm = false;
   while (samples.size() < runs) {
-    auto sample = RunMeasured(plan.request);
-    if (!sample) return Unexpected{sample.error()};
-    const bool whole = sample->source == SampleSource::kProcess;
+    GAPLESS_ASSIGN(auto sample, RunMeasured(plan.request));
+    const bool whole = sample.source == SampleSource::kProcess;
     // Known only after the first process: without steps one process is one value.
     if (whole && !plan.runs && runs == 1) runs = kWholeRuns;
     if (whole && !warm && runs > 1) {  // the first one fills the caches for all
       warm = true;
       continue;
     }
-    samples.push_back(std::move(*sample));
+    samples.push_back(std::move(sample));
     if (session.stderr_is_tty)
       progress.Update("measuring", "", samples.size(), runs,
                       [](uint64_t count) { return StrCat(count, " processes"); });
@@ -96,38 +90,34 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
 
 // Measures the requests of one process.
 Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& request) {
-  const auto sample = RunMeasured(request);
-  if (!sample) return Unexpected{sample.error()};
-  const auto metrics = InferenceOf(*sample);
-  if (!metrics) return Unexpected{metrics.error()};
+  GAPLESS_ASSIGN(const auto sample, RunMeasured(request));
+  GAPLESS_ASSIGN(const auto metrics, InferenceOf(sample));
   return PrintTextOrJson(
-      arguments, [&] { return InferenceText(*metrics, *sample); },
-      [&] { return InferenceJson(*metrics, *sample, request.command); });
+      arguments, [&] { return InferenceText(metrics, sample); },
+      [&] { return InferenceJson(metrics, sample, request.command); });
 }
 
 // Measures a scaling curve, requests, or a command, in this order of precedence.
 Result<int> Execute(const Arguments& arguments, Session& session) {
-  const auto plan = PlanFrom(arguments);
-  if (!plan) return Unexpected{plan.error()};
-  if (!plan->scaling.empty()) {
+  GAPLESS_ASSIGN(const auto plan, PlanFrom(arguments));
+  if (!plan.scaling.empty()) {
     ProgressLine progress;
     size_t begun = 0;
-    const size_t rounds = plan->runs.value_or(1);
-    const auto curve = MeasureScaling(plan->request, plan->scaling, rounds, [&](int ranks) {
+    const size_t rounds = plan.runs.value_or(1);
+    const auto curve = MeasureScaling(plan.request, plan.scaling, rounds, [&](int ranks) {
       if (session.stderr_is_tty)
         progress.Update("measuring", StrCat(ranks, ranks == 1 ? " rank" : " ranks"), begun++,
-                        plan->scaling.size() * rounds, [](uint64_t count) { return StrCat(count, " of the runs"); });
+                        plan.scaling.size() * rounds, [](uint64_t count) { return StrCat(count, " of the runs"); });
     });
-    if (!curve) return Unexpected{curve.error()};
+    GAPLESS_TRY(curve);
     return Answer(
         arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
         [&] { return ScalingJson(*curve, "bench"); });
   }
-  if (plan->request.inference) return ExecuteInference(arguments, plan->request);
-  const auto samples = Measure(*plan, session);
-  if (!samples) return Unexpected{samples.error()};
+  if (plan.request.inference) return ExecuteInference(arguments, plan.request);
+  GAPLESS_ASSIGN(const auto samples, Measure(plan, session));
   return PrintTextOrJson(
-      arguments, [&] { return BenchText(*samples); }, [&] { return ResultJson(*samples, plan->request.command); });
+      arguments, [&] { return BenchText(samples); }, [&] { return ResultJson(samples, plan.request.command); });
 }
 
 constexpr OptionSpec kOptions[] = {

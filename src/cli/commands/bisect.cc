@@ -70,20 +70,17 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   for (const std::string_view needed : {"good", "bad"})
     if (!arguments.Has(needed))
       return Fail(ErrorCode::kUsage, StrCat("--", needed, " is needed: a commit that is ", needed));
-  auto request = RequestFrom(arguments, arguments.command());
-  if (!request) return Unexpected{request.error()};
-  auto commits = CommitsBetween(".", std::string(arguments.Value("good")), std::string(arguments.Value("bad")));
-  if (!commits) return Unexpected{commits.error()};
-  const auto effect = ShareFrom(arguments, "effect", kDefaultEffect), sure = ShareFrom(arguments, "confidence", 0.99);
-  if (!effect) return Unexpected{effect.error()};
-  if (!sure) return Unexpected{sure.error()};
-  const auto runs = arguments.Number("runs", 6, kDefaultRuns);
-  if (!runs) return Unexpected{runs.error()};
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
+  GAPLESS_ASSIGN(auto commits,
+                 CommitsBetween(".", std::string(arguments.Value("good")), std::string(arguments.Value("bad"))));
+  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "effect", kDefaultEffect));
+  GAPLESS_ASSIGN(const auto sure, ShareFrom(arguments, "confidence", 0.99));
+  GAPLESS_ASSIGN(const auto runs, arguments.Number("runs", 6, kDefaultRuns));
   Plan plan;
-  plan.request = std::move(*request);
-  plan.commits = std::move(*commits);
-  plan.options = {.confidence = *sure, .least_change = std::max(*effect, 1e-4)};
-  plan.options.most_runs = static_cast<size_t>(std::min(*runs, kMaxRuns));
+  plan.request = std::move(request);
+  plan.commits = std::move(commits);
+  plan.options = {.confidence = sure, .least_change = std::max(effect, 1e-4)};
+  plan.options.most_runs = static_cast<size_t>(std::min(runs, kMaxRuns));
   plan.higher_is_better = arguments.Has("higher-is-better");
   plan.build = arguments.Value("build");
   plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",
@@ -103,23 +100,20 @@ std::string Short(const Commit& commit) {
 // Measures one commit; absent if the commit cannot be run.
 Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, size_t index) {
   const Commit& commit = plan.commits[index];
-  const auto place = checkouts.At(commit.sha);
-  if (!place) return Unexpected{place.error()};
+  GAPLESS_ASSIGN(const auto place, checkouts.At(commit.sha));
   // An end of the range that cannot be run is an error: the search has nothing to compare with.
   const bool end = index == 0 || index + 1 == plan.commits.size();
-  if (place->build_status != 0) {
+  if (place.build_status != 0) {
     if (!end) return std::optional<double>();
-    return Fail(ErrorCode::kCommand, StrCat(Short(commit), " cannot be built"), "", Printable(place->build_tail));
+    return Fail(ErrorCode::kCommand, StrCat(Short(commit), " cannot be built"), "", Printable(place.build_tail));
   }
   RunRequest request = plan.request;
-  request.working_folder = place->folder;
-  auto sample = RunOnce(request);
-  if (!sample) return Unexpected{sample.error()};
+  request.working_folder = place.folder;
+  GAPLESS_ASSIGN(auto sample, RunOnce(request));
   // The command asks to skip this commit, as with `git bisect run`.
-  if (sample->exit_status == kOwnFailure && !end && !sample->stopped) return std::optional<double>();
-  const auto checked = Checked(std::move(*sample), request);
-  if (!checked) return Unexpected{checked.error()};
-  return TypicalValue(*checked);
+  if (sample.exit_status == kOwnFailure && !end && !sample.stopped) return std::optional<double>();
+  GAPLESS_ASSIGN(const auto checked, Checked(std::move(sample), request));
+  return TypicalValue(checked);
 }
 
 // Adds a run to the search; the sign makes larger always slower.
@@ -144,26 +138,23 @@ void Say(const Plan& plan, const CommitSearch& search, size_t index, std::option
 // Repeats the journal's runs, then makes new ones until the search is decided. Runs of commits that are no longer in
 // the range are left out.
 Result<CommitSearch> Search(const Plan& plan, bool quiet) {
-  auto journal = Journal::Open(plan.journal, plan.key, plan.anew);
-  if (!journal) return Unexpected{journal.error()};
+  GAPLESS_ASSIGN(auto journal, Journal::Open(plan.journal, plan.key, plan.anew));
   CommitSearch search(plan.commits.size(), plan.options);
   std::map<std::string, size_t> index_of;
   for (size_t i = 0; i < plan.commits.size(); ++i) index_of[plan.commits[i].sha] = i;
-  for (const JournalEntry& entry : journal->entries())
+  for (const JournalEntry& entry : journal.entries())
     if (const auto found = index_of.find(entry.sha); found != index_of.end())
       Take(search, plan, found->second, entry.value);
   if (!quiet && search.runs() > 0)
-    std::fputs(StrCat("going on after ", search.runs(), " runs of ", journal->path(), "\n").c_str(), stderr);
-  auto checkouts = Checkouts::Make(".", plan.build);
-  if (!checkouts) return Unexpected{checkouts.error()};
+    std::fputs(StrCat("going on after ", search.runs(), " runs of ", journal.path(), "\n").c_str(), stderr);
+  GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(".", plan.build));
   while (search.state() == SearchState::kGoesOn) {
     const size_t index = search.next();
-    const auto value = RunCommit(plan, *checkouts, index);
-    if (!value) return Unexpected{value.error()};
+    GAPLESS_ASSIGN(const auto value, RunCommit(plan, checkouts, index));
     // Before the search takes it: an interruption from here on loses nothing.
-    GAPLESS_TRY(journal->Add({plan.commits[index].sha, *value}));
-    Take(search, plan, index, *value);
-    if (!quiet) Say(plan, search, index, *value);
+    GAPLESS_TRY(journal.Add({plan.commits[index].sha, value}));
+    Take(search, plan, index, value);
+    if (!quiet) Say(plan, search, index, value);
   }
   return search;
 }
@@ -217,15 +208,13 @@ std::string JsonOf(const Plan& plan, const CommitSearch& search) {
 
 // Searches, and answers "yes" if a commit was found.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
-  const auto plan = PlanFrom(arguments);
-  if (!plan) return Unexpected{plan.error()};
-  const auto search = Search(*plan, arguments.Has("quiet"));
-  if (!search) return Unexpected{search.error()};
-  const bool is_told = search->state() == SearchState::kFound || search->state() == SearchState::kNoChange;
-  const Told told = !is_told ? Told::kCannotTell : search->state() == SearchState::kFound ? Told::kYes : Told::kNo;
+  GAPLESS_ASSIGN(const auto plan, PlanFrom(arguments));
+  GAPLESS_ASSIGN(const auto search, Search(plan, arguments.Has("quiet")));
+  const bool is_told = search.state() == SearchState::kFound || search.state() == SearchState::kNoChange;
+  const Told told = !is_told ? Told::kCannotTell : search.state() == SearchState::kFound ? Told::kYes : Told::kNo;
   return Answer(
-      arguments, StatusOf(arguments, told, 1), [&] { return TextOf(*plan, *search); },
-      [&] { return JsonOf(*plan, *search); });
+      arguments, StatusOf(arguments, told, 1), [&] { return TextOf(plan, search); },
+      [&] { return JsonOf(plan, search); });
 }
 
 constexpr OptionSpec kOptions[] = {

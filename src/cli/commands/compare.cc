@@ -57,48 +57,40 @@ int StatusFor(const Arguments& arguments, const StoredAnswer& answer) {
 
 // Judges pairs that were measured elsewhere, in the order of the file.
 Result<int> ExecuteRatios(const Arguments& arguments) {
-  const auto options = PairOptionsFrom(arguments);
-  if (!options) return Unexpected{options.error()};
-  const auto file = ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column"));
-  if (!file) return Unexpected{file.error()};
-  if (file->series.size() != 1)
+  GAPLESS_ASSIGN(const auto options, PairOptionsFrom(arguments));
+  GAPLESS_ASSIGN(const auto file, ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column")));
+  if (file.series.size() != 1)
     return Fail(ErrorCode::kInput, "cannot read the ratios: the file must hold one series",
                 std::string(arguments.Value("ratios")));
-  PairSequence sequence(*options);
-  for (const double log_ratio : file->series[0].values) sequence.Add(log_ratio);
+  PairSequence sequence(options);
+  for (const double log_ratio : file.series[0].values) sequence.Add(log_ratio);
   return Answer(
-      arguments, StatusFor(arguments, sequence.Verdict()), [&] { return RatiosText(sequence, *options); },
-      [&] { return RatiosJson(sequence, *options); });
+      arguments, StatusFor(arguments, sequence.Verdict()), [&] { return RatiosText(sequence, options); },
+      [&] { return RatiosJson(sequence, options); });
 }
 
 // Reads one file or two, and compares.
 Result<StoredAnswer> AnswerOf(const Arguments& arguments, const StoredOptions& options) {
   const auto& files = arguments.positionals();
-  const auto a = ReadResultFile(files[0], arguments.Value("column"));
-  if (!a) return Unexpected{a.error()};
-  if (files.size() == 1) return CompareWithin(*a, options);
-  const auto b = ReadResultFile(files[1], arguments.Value("column"));
-  if (!b) return Unexpected{b.error()};
-  return CompareFiles(*a, *b, options);
+  GAPLESS_ASSIGN(const auto a, ReadResultFile(files[0], arguments.Value("column")));
+  if (files.size() == 1) return CompareWithin(a, options);
+  GAPLESS_ASSIGN(const auto b, ReadResultFile(files[1], arguments.Value("column")));
+  return CompareFiles(a, b, options);
 }
 
 // Compares files of results; nothing is run.
 Result<int> ExecuteStored(const Arguments& arguments) {
   if (!arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
     return Fail(ErrorCode::kUsage, "compare takes files or two commands", "", "gapless compare before.json after.json");
-  const auto pair_options = PairOptionsFrom(arguments);
-  if (!pair_options) return Unexpected{pair_options.error()};
-  const auto threshold = ShareFrom(arguments, "threshold", 0);
-  if (!threshold) return Unexpected{threshold.error()};
-  StoredOptions options{.series = std::string(arguments.Value("series")), .margin = pair_options->margin};
+  GAPLESS_ASSIGN(const auto pair_options, PairOptionsFrom(arguments));
+  GAPLESS_ASSIGN(const auto threshold, ShareFrom(arguments, "threshold", 0));
+  StoredOptions options{.series = std::string(arguments.Value("series")), .margin = pair_options.margin};
   if (arguments.Has("values")) options.sampling = SamplingFrom(arguments.Value("values"));
   if (arguments.Has("higher-is-better")) options.higher_is_better = true;
-  auto answer = AnswerOf(arguments, options);
-  if (!answer) return Unexpected{answer.error()};
-  if (arguments.Has("threshold")) answer->threshold = *threshold;
+  GAPLESS_ASSIGN(auto answer, AnswerOf(arguments, options));
+  if (arguments.Has("threshold")) answer.threshold = threshold;
   return Answer(
-      arguments, StatusFor(arguments, *answer), [&] { return StoredText(*answer); },
-      [&] { return StoredJson(*answer); });
+      arguments, StatusFor(arguments, answer), [&] { return StoredText(answer); }, [&] { return StoredJson(answer); });
 }
 
 // Chooses the way by what is given: --ratios, two files, or two commands.
@@ -108,17 +100,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("threshold"))
     return Fail(ErrorCode::kUsage, "--threshold is for files of results", "",
                 "gapless gate --against REV --threshold 10% -- CMD runs a command and an older commit of it");
-  auto commands = CommandsFrom(arguments);
-  if (!commands) return Unexpected{commands.error()};
-  const auto plan = PairPlanFrom(arguments, std::move(*commands));
-  if (!plan) return Unexpected{plan.error()};
-  const auto options = PairOptionsFrom(arguments);
-  if (!options) return Unexpected{options.error()};
-  const auto comparison = Compare(arguments, *plan, Comparison(*options, arguments.Has("higher-is-better")), session);
-  if (!comparison) return Unexpected{comparison.error()};
+  GAPLESS_ASSIGN(auto commands, CommandsFrom(arguments));
+  GAPLESS_ASSIGN(const auto plan, PairPlanFrom(arguments, std::move(commands)));
+  GAPLESS_ASSIGN(const auto options, PairOptionsFrom(arguments));
+  GAPLESS_ASSIGN(const auto comparison,
+                 Compare(arguments, plan, Comparison(options, arguments.Has("higher-is-better")), session));
   return Answer(
-      arguments, StatusFor(arguments, comparison->Verdict()), [&] { return CompareText(*comparison, *plan); },
-      [&] { return CompareJson(*comparison, *plan); });
+      arguments, StatusFor(arguments, comparison.Verdict()), [&] { return CompareText(comparison, plan); },
+      [&] { return CompareJson(comparison, plan); });
 }
 
 std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }

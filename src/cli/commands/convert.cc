@@ -162,9 +162,7 @@ Result<Outcome> Convert(const Arguments& arguments, const Session& session, cons
                    .parts = PartsFrom(arguments),
                    .cancel = session.cancel};
   if (arguments.Has("steps")) {
-    auto windows = WindowsOfSteps(input.traces, steps);
-    if (!windows) return Unexpected{windows.error()};
-    input.windows = std::move(*windows);
+    GAPLESS_ASSIGN(input.windows, WindowsOfSteps(input.traces, steps));
   }
   ProgressLine line;
   if (session.stderr_is_tty)
@@ -174,31 +172,27 @@ Result<Outcome> Convert(const Arguments& arguments, const Session& session, cons
     };
   input.tables = &analysis.tables();
   input.advice = input.parts.annotations ? &analysis.advice() : nullptr;
-  auto written = writer.write(input, destination);
-  if (!written) return Unexpected{written.error()};
+  GAPLESS_ASSIGN(auto written, writer.write(input, destination));
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   GAPLESS_TRY(destination.Commit());
-  return Outcome{writer, std::move(*written), destination.files(), input.traces.size(), destination.is_folder()};
+  return Outcome{writer, std::move(written), destination.files(), input.traces.size(), destination.is_folder()};
 }
 
 // When the recording goes to standard output, no message may follow it there.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutput(arguments, session));
-  const auto steps = ParseNumbers(arguments.List("steps"), "step", "--steps 3,5-7");
-  if (!steps) return Unexpected{steps.error()};
-  const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
-  if (!analysis) return Unexpected{analysis.error()};
-  WarnOfLosses((*analysis)->loaded());
-  const auto outcome = Convert(arguments, session, **analysis, *steps);
-  if (!outcome) return Unexpected{outcome.error()};
+  GAPLESS_ASSIGN(const auto steps, ParseNumbers(arguments.List("steps"), "step", "--steps 3,5-7"));
+  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.positionals()));
+  WarnOfLosses(analysis->loaded());
+  GAPLESS_ASSIGN(const auto outcome, Convert(arguments, session, *analysis, steps));
   const std::string_view output = arguments.Value("output");
   // The recording is on standard output, so the document goes to its file only.
   if (output.empty() || output == "-") {
-    if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), AsJson(*outcome)));
+    if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), AsJson(outcome)));
     return 0;
   }
   return PrintTextOrJson(
-      arguments, [&] { return AsText(*outcome); }, [&] { return AsJson(*outcome); });
+      arguments, [&] { return AsText(outcome); }, [&] { return AsJson(outcome); });
 }
 
 constexpr PositionalSpec kPositionals[] = {kPathsPositional};

@@ -36,9 +36,8 @@ constexpr double kDefaultBudgetS = 1800;
 
 // Measures the command once, as a record; what was given by options wins over what was found.
 Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequest& request) {
-  auto sample = RunMeasured(request);
-  if (!sample) return Unexpected{sample.error()};
-  auto record = RecordOf({std::move(*sample)}, request.command);
+  GAPLESS_ASSIGN(auto sample, RunMeasured(request));
+  auto record = RecordOf({std::move(sample)}, request.command);
   if (record) TakeGiven(arguments, *record);
   return record;
 }
@@ -48,9 +47,8 @@ Result<HistoryQuestion> QuestionFrom(const Arguments& arguments) {
                            .metrics = arguments.List("gate"),
                            .is_new = arguments.Has("record"),
                            .naive = arguments.Has("naive")};
-  const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
-  if (!effect) return Unexpected{effect.error()};
-  question.effect = *effect;
+  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "threshold", kDefaultEffect));
+  question.effect = effect;
   return question;
 }
 
@@ -84,50 +82,45 @@ Result<Judgement> WithinFile(const Arguments& arguments, ResultFile file, Histor
 Result<void> Store(BenchmarkRecord current, History& history, Judgement& judgement) {
   current.verdicts = judgement.verdicts;
   if (current.uid.empty()) current.uid = NewUid();
-  const auto recorded = history.Record(current);
-  if (!recorded) return Unexpected{recorded.error()};
+  GAPLESS_ASSIGN(const auto recorded, history.Record(current));
   const std::string_view as = judgement.IsRegression() ? ", as a regression: no baseline learns from it"
                               : judgement.IsPending()  ? ", pending: no baseline learns from it yet"
                                                        : "";
-  judgement.notes.push_back(StrCat("recorded as run ", recorded->id, as));
+  judgement.notes.push_back(StrCat("recorded as run ", recorded.id, as));
   return {};
 }
 
 // Judges a result that is given or measured now. With --record the run and its verdicts are stored together, so that a
 // regression never becomes part of its own baseline.
 Result<Judgement> AgainstHistory(const Arguments& arguments) {
-  auto question = QuestionFrom(arguments);
-  if (!question) return Unexpected{question.error()};
+  GAPLESS_ASSIGN(auto question, QuestionFrom(arguments));
   const auto& files = arguments.positionals();
   RunRequest request;
   if (!arguments.command().empty()) {
-    auto wanted = RequestFrom(arguments, arguments.command());
-    if (!wanted) return Unexpected{wanted.error()};
-    request = std::move(*wanted);
-    question->measure_again = [&] { return MeasuredRecord(arguments, request); };
+    GAPLESS_ASSIGN(request, RequestFrom(arguments, arguments.command()));
+    question.measure_again = [&] { return MeasuredRecord(arguments, request); };
   }
   std::optional<ResultFile> file;
   if (!files.empty()) {
-    auto read = ReadResultFile(files[0], arguments.Value("column"));
-    if (!read) return Unexpected{read.error()};
-    GAPLESS_TRY(CheckFailed(*read, question->metrics));
-    if (!read->runs.empty()) return WithinFile(arguments, std::move(*read), std::move(*question));
-    file.emplace(std::move(*read));
+    GAPLESS_ASSIGN(auto read, ReadResultFile(files[0], arguments.Value("column")));
+    GAPLESS_TRY(CheckFailed(read, question.metrics));
+    if (!read.runs.empty()) return WithinFile(arguments, std::move(read), std::move(question));
+    file.emplace(std::move(read));
   }
   const bool given = file || arguments.Has("metric");
-  if (!given && !question->measure_again)
+  if (!given && !question.measure_again)
     return Fail(ErrorCode::kUsage, "nothing to judge: no file, no --metric and no command", "",
                 "name a file of results, give --metric NAME=NUMBER, or a command after --");
-  auto current = given ? RecordFromArguments(arguments, file ? &*file : nullptr) : question->measure_again();
-  if (!current) return Unexpected{current.error()};
+  GAPLESS_ASSIGN(auto current,
+                 given ? RecordFromArguments(arguments, file ? &*file : nullptr) : question.measure_again());
   // A branch that is judged before the first run was recorded has a baseline without runs.
-  auto history = arguments.Has("record") ? History::Open(arguments.Value("db"))
-                                         : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
-  if (!history) return Unexpected{history.error()};
-  auto judgement = JudgeRecord(*current, *history, *question);
-  if (judgement && history->is_absent())
-    judgement->notes.push_back(StrCat("there is no history yet in ", history->place()));
-  if (judgement && arguments.Has("record")) GAPLESS_TRY(Store(std::move(*current), *history, *judgement));
+  GAPLESS_ASSIGN(auto history, arguments.Has("record")
+                                   ? History::Open(arguments.Value("db"))
+                                   : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty));
+  auto judgement = JudgeRecord(current, history, question);
+  if (judgement && history.is_absent())
+    judgement->notes.push_back(StrCat("there is no history yet in ", history.place()));
+  if (judgement && arguments.Has("record")) GAPLESS_TRY(Store(std::move(current), history, *judgement));
   return judgement;
 }
 
@@ -157,23 +150,19 @@ class PairProgress {
 
 // Judges the working tree against a commit in pairs.
 Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& session) {
-  const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
-  if (!effect) return Unexpected{effect.error()};
-  const auto pairs = arguments.Number("pairs", 6, kDefaultPairs);
-  if (!pairs) return Unexpected{pairs.error()};
-  const auto budget = TimeFrom(arguments, "budget");
-  if (!budget) return Unexpected{budget.error()};
-  auto request = RequestFrom(arguments, arguments.command());
-  if (!request) return Unexpected{request.error()};
-  const auto most = static_cast<size_t>(std::min(*pairs, kMaxPairs));
+  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "threshold", kDefaultEffect));
+  GAPLESS_ASSIGN(const auto pairs, arguments.Number("pairs", 6, kDefaultPairs));
+  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
+  const auto most = static_cast<size_t>(std::min(pairs, kMaxPairs));
   PairProgress progress(session.stderr_is_tty, most);
   return JudgeCommit({.against = std::string(arguments.Value("against")),
                       .build = std::string(arguments.Value("build")),
-                      .request = std::move(*request),
-                      .effect = *effect,
+                      .request = std::move(request),
+                      .effect = effect,
                       .pattern_value = arguments.Has("pattern"),
                       .most_pairs = most,
-                      .budget_s = budget->value_or(kDefaultBudgetS),
+                      .budget_s = budget.value_or(kDefaultBudgetS),
                       .seed = std::random_device()(),
                       .on_run = [&](size_t done, const Comparison& comparison) { progress.Say(done, comparison); }});
 }
@@ -214,14 +203,14 @@ int StatusFor(const Arguments& arguments, const Judgement& judgement) {
 // Judges, writes the files of --write, then prints. A file that cannot be written is an error, whatever the verdict.
 // What an interruption left is printed, too; the exit status is then that of the signal (cli/app.cc).
 Result<int> Execute(const Arguments& arguments, Session& session) {
-  auto judgement = arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments);
-  if (!judgement) return Unexpected{judgement.error()};
-  judgement->place = PlaceOf(arguments);
-  GAPLESS_TRY(WriteForms(arguments, *judgement));
+  GAPLESS_ASSIGN(auto judgement,
+                 arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments));
+  judgement.place = PlaceOf(arguments);
+  GAPLESS_TRY(WriteForms(arguments, judgement));
   const std::string_view format = arguments.Value("format", "text");
   return Answer(
-      arguments, StatusFor(arguments, *judgement), [&] { return GateAs(*judgement, format); },
-      [&] { return GateJson(*judgement); });
+      arguments, StatusFor(arguments, judgement), [&] { return GateAs(judgement, format); },
+      [&] { return GateJson(judgement); });
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "RESULT",

@@ -33,20 +33,18 @@ Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const R
 // Serves the metrics of a run that somebody else started: reads its rings, saves nothing, ends with it.
 Result<int> Attach(const Arguments& arguments, const Session& session) {
   const std::string& folder = arguments.positionals().front();
-  auto control = ControlBlock::Open(folder);
-  if (!control) return Unexpected{control.error()};
+  GAPLESS_ASSIGN(auto control, ControlBlock::Open(folder));
   RunMetrics metrics(nullptr);
-  auto server = Serve(arguments, metrics);
-  if (!server) return Unexpected{server.error()};
+  GAPLESS_TRY(Serve(arguments, metrics));
   RingKeeper rings(folder, false);
   std::vector<RunEvent> events;
   const auto take = [&](AgentProcess& process, const wire::RingRecord& record) { metrics.OnRecord(process, record); };
   while (!session.cancel->load()) {
     // Asked before the rings are drained: what the agents wrote before the end is then still counted.
-    const bool launched = IsAlive(control->launcher_pid());
+    const bool launched = IsAlive(control.launcher_pid());
     rings.Drain(false, take);
     const bool over = !launched && !rings.AnyAlive();
-    metrics.OnTick(rings, *control, events);
+    metrics.OnTick(rings, control, events);
     if (over) break;
     std::this_thread::sleep_for(kTick);
   }
@@ -61,12 +59,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                   "gapless monitor -- python train.py, or the folder of a run that is still active");
     return Attach(arguments, session);
   }
-  const auto steps = arguments.Number("flight-steps", 0, FlightOptions{}.steps);
-  if (!steps) return Unexpected{steps.error()};
-  FlightRecorder flight({.steps = static_cast<int>(*steps)});
+  GAPLESS_ASSIGN(const auto steps, arguments.Number("flight-steps", 0, FlightOptions{}.steps));
+  FlightRecorder flight({.steps = static_cast<int>(steps)});
   RunMetrics metrics(&flight);
-  auto server = Serve(arguments, metrics);
-  if (!server) return Unexpected{server.error()};
+  GAPLESS_TRY(Serve(arguments, metrics));
   AgentOptions agent;
   agent.record = false;
   agent.light = arguments.Has("light");

@@ -28,25 +28,21 @@ constexpr int64_t kMaxPairs = 1000;
 // Reads the options; defaults are those of the C++ library. What the flow checks is not checked here.
 Result<OptimizeOptions> OptionsFrom(const Arguments& arguments) {
   OptimizeOptions options;
-  const auto budget = TimeFrom(arguments, "budget"), timeout = TimeFrom(arguments, "timeout");
-  const auto pairs = arguments.Number("pairs", 4, static_cast<int64_t>(options.max_pairs));
-  const auto warmup = arguments.Number("warmup", 0, static_cast<int64_t>(options.warmup_steps));
-  const auto steps = arguments.Number("steps", 1, static_cast<int64_t>(options.num_steps));
-  const auto seed = arguments.Number("seed", 0, static_cast<int64_t>(options.seed));
-  const auto pair_options = PairOptionsFrom(arguments);
-  for (const auto* time : {&budget, &timeout})
-    if (!*time) return Unexpected{time->error()};
-  for (const auto* number : {&pairs, &warmup, &steps, &seed})
-    if (!*number) return Unexpected{number->error()};
-  if (!pair_options) return Unexpected{pair_options.error()};
+  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
+  GAPLESS_ASSIGN(const auto timeout, TimeFrom(arguments, "timeout"));
+  GAPLESS_ASSIGN(const auto pairs, arguments.Number("pairs", 4, static_cast<int64_t>(options.max_pairs)));
+  GAPLESS_ASSIGN(const auto warmup, arguments.Number("warmup", 0, static_cast<int64_t>(options.warmup_steps)));
+  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", 1, static_cast<int64_t>(options.num_steps)));
+  GAPLESS_ASSIGN(const auto seed, arguments.Number("seed", 0, static_cast<int64_t>(options.seed)));
+  GAPLESS_ASSIGN(const auto pair_options, PairOptionsFrom(arguments));
   options.folder = arguments.Value("output", options.folder);
-  options.budget_s = budget->value_or(options.budget_s);
-  options.timeout_s = timeout->value_or(options.timeout_s);
-  options.max_pairs = static_cast<size_t>(std::min(*pairs, kMaxPairs));
-  options.warmup_steps = static_cast<size_t>(*warmup);
-  options.num_steps = static_cast<size_t>(*steps);
-  options.seed = static_cast<uint64_t>(*seed);
-  options.margin = pair_options->margin;
+  options.budget_s = budget.value_or(options.budget_s);
+  options.timeout_s = timeout.value_or(options.timeout_s);
+  options.max_pairs = static_cast<size_t>(std::min(pairs, kMaxPairs));
+  options.warmup_steps = static_cast<size_t>(warmup);
+  options.num_steps = static_cast<size_t>(steps);
+  options.seed = static_cast<uint64_t>(seed);
+  options.margin = pair_options.margin;
   options.only = arguments.Values("only");
   options.without = arguments.Values("without");
   options.own_fixes = arguments.Values("fix");
@@ -136,32 +132,29 @@ Result<void> WriteReports(const OptimizeView& view) {
 // Writes the reports before it prints: a closed pipe must not cost the files.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, FixesText, FixesJson);
-  auto request = RequestFrom(arguments, arguments.command());
-  if (!request) return Unexpected{request.error()};
-  auto options = OptionsFrom(arguments);
-  if (!options) return Unexpected{options.error()};
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
+  GAPLESS_ASSIGN(auto options, OptionsFrom(arguments));
   const bool quiet = arguments.Has("quiet");
   // Two progress lines must not be drawn at once: that of reading ends with the planner's first event.
   std::optional<ProgressLine> reading(std::in_place);  // gone once the recording was read
   const OptimizeOrder order{
-      .request = std::move(*request), .options = std::move(*options), .load = OpenOptionsFrom(session, *reading)};
+      .request = std::move(request), .options = std::move(options), .load = OpenOptionsFrom(session, *reading)};
   Speaker speaker(session, quiet);
   const auto say = [&](const std::string& sentence) {
     if (!quiet) Say(sentence);
   };
-  const auto done =
-      RunOptimization(order, {.on_note = say,
-                              .on_warning = [&](const std::string& why) { say(StrCat("warning: ", why)); },
-                              .on_event =
-                                  [&](const PlannerEvent& event) {
-                                    reading.reset();
-                                    speaker.On(event);
-                                  }});
-  if (!done) return Unexpected{done.error()};
-  const OptimizeView view = ViewOf(*done, order);
+  GAPLESS_ASSIGN(const auto done,
+                 RunOptimization(order, {.on_note = say,
+                                         .on_warning = [&](const std::string& why) { say(StrCat("warning: ", why)); },
+                                         .on_event =
+                                             [&](const PlannerEvent& event) {
+                                               reading.reset();
+                                               speaker.On(event);
+                                             }}));
+  const OptimizeView view = ViewOf(done, order);
   GAPLESS_TRY(WriteReports(view));
   return Answer(
-      arguments, IsProved(done->result), [&] { return OptimizeText(view, session.terminal.width); },
+      arguments, IsProved(done.result), [&] { return OptimizeText(view, session.terminal.width); },
       [&] { return OptimizeJson(view); });
 }
 

@@ -19,9 +19,8 @@ namespace {
 Result<std::vector<std::vector<WhatIfItem>>> CombinationsFrom(const Arguments& arguments) {
   std::vector<std::vector<WhatIfItem>> combinations;
   for (const std::string& text : arguments.Values("what")) {
-    auto items = ParseItems(text);
-    if (!items) return Unexpected{items.error()};
-    combinations.push_back(std::move(*items));
+    GAPLESS_ASSIGN(auto items, ParseItems(text));
+    combinations.push_back(std::move(items));
   }
   if (!combinations.empty()) return combinations;
   for (const Fix* fix : FixesWithModel())
@@ -36,9 +35,8 @@ constexpr size_t kMaxSwept = 10;
 Result<void> Fill(const Arguments& arguments, const std::vector<std::vector<WhatIfItem>>& combinations,
                   PredictView& view) {
   for (const auto& items : combinations) {
-    auto prediction = view.predictor.Predict(items);
-    if (!prediction) return Unexpected{prediction.error()};
-    view.predictions.push_back(std::move(*prediction));
+    GAPLESS_ASSIGN(auto prediction, view.predictor.Predict(items));
+    view.predictions.push_back(std::move(prediction));
   }
   if (!arguments.Has("what"))  // a list to choose from: the best first
     std::stable_sort(view.predictions.begin(), view.predictions.end(), [](const Prediction& a, const Prediction& b) {
@@ -63,9 +61,8 @@ std::vector<std::string_view> SweepNames() { return {kSweepNames.begin(), kSweep
 // the replay uses.
 Result<double> MeasuredShare(const Arguments& arguments, const Session& session, const Predictor& before) {
   const std::string path(arguments.Value("measured"));
-  const auto loaded = LoadFor(arguments, session, {&path, 1});
-  if (!loaded) return Unexpected{loaded.error()};
-  Tables tables(loaded->run);
+  GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, {&path, 1}));
+  Tables tables(loaded.run);
   const auto after = Predictor::Make(tables);
   if (!after || after->step_ns() <= 0 || before.step_ns() <= 0)
     return Fail(ErrorCode::kInput, "cannot measure: the recording has no complete step", path);
@@ -86,11 +83,10 @@ Result<void> CheckMeasured(const Arguments& arguments) {
 // Compares the prediction with the recording of --measured, and records the comparison if --record asks for it.
 Result<void> Measure(const Arguments& arguments, const Session& session, PredictView& view) {
   if (!arguments.Has("measured")) return {};
-  const auto step = MeasuredShare(arguments, session, view.predictor);
-  if (!step) return Unexpected{step.error()};
+  GAPLESS_ASSIGN(const auto step, MeasuredShare(arguments, session, view.predictor));
   // Shares are per work: a step of twice the samples may take twice as long.
   const double work = view.predictions.empty() ? 1 : view.predictions[0].work;
-  const Result<double> share = *step / work;
+  const Result<double> share = step / work;
   view.measured = *share;
   if (view.predictions.empty()) return {};
   const Prediction& prediction = view.predictions[0];
@@ -103,18 +99,16 @@ Result<void> Measure(const Arguments& arguments, const Session& session, Predict
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("list")) return PrintTextOrJson(arguments, WhatIfsText, WhatIfsJson);
   GAPLESS_TRY(CheckMeasured(arguments));
-  const auto combinations = CombinationsFrom(arguments);
-  if (!combinations) return Unexpected{combinations.error()};
-  const auto analysis = AnalysisFor(arguments, session, arguments.positionals());
-  if (!analysis) return Unexpected{analysis.error()};
-  WarnOfLosses((*analysis)->loaded());
-  const auto predictor = Predictor::Make((*analysis)->tables(), (*analysis)->tested().rows, arguments.Has("all-steps"));
+  GAPLESS_ASSIGN(const auto combinations, CombinationsFrom(arguments));
+  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.positionals()));
+  WarnOfLosses(analysis->loaded());
+  const auto predictor = Predictor::Make(analysis->tables(), analysis->tested().rows, arguments.Has("all-steps"));
   if (!predictor)
     return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};
   // A recording that fails the check is still shown with the reason.
   if (predictor->check().accepted()) {
-    GAPLESS_TRY(Fill(arguments, *combinations, view));
+    GAPLESS_TRY(Fill(arguments, combinations, view));
     GAPLESS_TRY(Measure(arguments, session, view));
   }
   auto printed = PrintTextOrJson(

@@ -26,9 +26,8 @@ std::vector<std::string_view> PythonProfiles() { return {"sample", "cprofile", "
 
 // Reads a number of steps; numbers above kMaxSteps are cut to it.
 Result<int> Steps(const Arguments& arguments, std::string_view option, int least, int fallback) {
-  const auto number = arguments.Number(option, least, fallback);
-  if (!number) return Unexpected{number.error()};
-  return static_cast<int>(std::min<int64_t>(*number, kMaxSteps));
+  GAPLESS_ASSIGN(const auto number, arguments.Number(option, least, fallback));
+  return static_cast<int>(std::min<int64_t>(number, kMaxSteps));
 }
 
 // Translates the options for the agent; defaults are those of AgentOptions.
@@ -43,9 +42,8 @@ Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
                        {"steps", 1, &options.active},
                        {"repeat", 1, &options.repeat}};
   for (const auto& item : numbers) {
-    const auto number = Steps(arguments, item.option, item.least, *item.into);
-    if (!number) return Unexpected{number.error()};
-    *item.into = *number;
+    GAPLESS_ASSIGN(const auto number, Steps(arguments, item.option, item.least, *item.into));
+    *item.into = number;
   }
   options.light = arguments.Has("light");
   // PyTorch's profiler and the native collector cannot both record, because both need CUPTI.
@@ -81,19 +79,17 @@ void WriteReport(const std::string& folder, const std::vector<std::string>& miss
 
 // Runs the command, and after it what needs its recording: Nsight's runs, copies, reports.
 Result<int> Execute(const Arguments& arguments, Session& session) {
-  auto agent = AgentOptionsFrom(arguments);
-  if (!agent) return Unexpected{agent.error()};
-  const auto nsight = NsightPlanFrom(arguments);
-  if (!nsight) return Unexpected{nsight.error()};
+  GAPLESS_ASSIGN(auto agent, AgentOptionsFrom(arguments));
+  GAPLESS_ASSIGN(const auto nsight, NsightPlanFrom(arguments));
   const bool comprehensive = arguments.Has("comprehensive");
   // Another way to profile Python that was asked for stays.
-  if (comprehensive && agent->python.empty()) agent->python = "sample";
+  if (comprehensive && agent.python.empty()) agent.python = "sample";
   return RunWatched(
       arguments,
-      {.verb = "profile", .agent = *agent, .missing = nsight->missing, .afterwards = [&](const LaunchResult& run) {
-         auto done = RunNsight(*nsight, arguments.command(), run.path);
+      {.verb = "profile", .agent = agent, .missing = nsight.missing, .afterwards = [&](const LaunchResult& run) {
+         auto done = RunNsight(nsight, arguments.command(), run.path);
          for (std::string& sentence : CopyToTraceFolder(run.path)) done.push_back(std::move(sentence));
-         if (comprehensive) WriteReport(run.folder, nsight->missing, session, done);
+         if (comprehensive) WriteReport(run.folder, nsight.missing, session, done);
          return done;
        }});
 }

@@ -183,40 +183,35 @@ Result<int> ListTables(const Arguments& arguments) {
 // Opens both outputs before the statement runs, so that a path that cannot be written costs no time.
 Result<void> RunStatement(const Arguments& arguments, const Session& session, const Run& run, const std::string& sql) {
   Tables tables(run);
-  auto database = Database::Open(run, tables, session.cancel);
-  if (!database) return Unexpected{database.error()};
-  auto output = Output::Open(arguments.Value("output"));
-  if (!output) return Unexpected{output.error()};
-  auto beside = Output::Open(arguments.Value("json"));
-  if (!beside) return Unexpected{beside.error()};
+  GAPLESS_ASSIGN(auto database, Database::Open(run, tables, session.cancel));
+  GAPLESS_ASSIGN(auto output, Output::Open(arguments.Value("output")));
+  GAPLESS_ASSIGN(auto beside, Output::Open(arguments.Value("json")));
   std::vector<std::unique_ptr<PrintingSink>> sinks;
   int64_t formulas = 0;
-  sinks.push_back(SinkFor(arguments, session, *output, formulas));
+  sinks.push_back(SinkFor(arguments, session, output, formulas));
   const bool also_json = arguments.Has("json") && !arguments.JsonToStdout();
-  if (also_json) sinks.push_back(MakeJsonSink(WriterOf(*beside)));
+  if (also_json) sinks.push_back(MakeJsonSink(WriterOf(beside)));
   TeeSink tee(sinks);
-  GAPLESS_TRY(database->Query(sql, tee));
+  GAPLESS_TRY(database.Query(sql, tee));
   // A failed write is reported by Commit().
   for (auto& sink : sinks) sink->Finish();
-  GAPLESS_TRY(output->Commit());
+  GAPLESS_TRY(output.Commit());
   if (formulas > 0 && arguments.Value("csv") != "spreadsheet")
     log::Warning(StrCat("texts in this CSV that a spreadsheet would run as formulas: ", FormatCount(formulas),
                         "; --csv=spreadsheet puts ' before them"));
-  return also_json ? beside->Commit() : Result<void>();
+  return also_json ? beside.Commit() : Result<void>();
 }
 
 // The last argument is the statement, so the paths are known only after it was taken.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("tables")) return ListTables(arguments);
   std::vector<std::string> paths = arguments.positionals();
-  const auto sql = TakeStatement(arguments, paths);
-  if (!sql) return Unexpected{sql.error()};
+  GAPLESS_ASSIGN(const auto sql, TakeStatement(arguments, paths));
   if (paths.empty())
     return Fail(ErrorCode::kUsage, "query needs a PATH before the statement", "", "gapless query --help");
-  const auto loaded = LoadFor(arguments, session, paths);
-  if (!loaded) return Unexpected{loaded.error()};
-  WarnOfLosses(*loaded);
-  GAPLESS_TRY(RunStatement(arguments, session, loaded->run, *sql));
+  GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, paths));
+  WarnOfLosses(loaded);
+  GAPLESS_TRY(RunStatement(arguments, session, loaded.run, sql));
   return 0;
 }
 

@@ -47,11 +47,10 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                 StrCat("cannot write ", Printable(path), ": its name ends in neither .md nor .html"));
   for (const std::string_view option : {"output", "json"})
     GAPLESS_TRY(RefuseInput(arguments.Value(option), arguments.positionals()));
-  auto view = ReadLab(arguments.positionals(), arguments, session);
-  if (!view) return Unexpected{view.error()};
-  view->title = arguments.Value("title");
-  if (!arguments.JsonToStdout()) GAPLESS_TRY(WriteDocument(WriteLab(*view), path));
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), LabJson(*view)));
+  GAPLESS_ASSIGN(auto view, ReadLab(arguments.positionals(), arguments, session));
+  view.title = arguments.Value("title");
+  if (!arguments.JsonToStdout()) GAPLESS_TRY(WriteDocument(WriteLab(view), path));
+  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), LabJson(view)));
   return 0;
 }
 

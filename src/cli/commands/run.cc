@@ -111,9 +111,8 @@ Result<int> Finish(const Arguments& arguments, const RunPlan& plan, const FixWat
 // Runs below another gapless, which sees the steps as those of the bare command: no folder of its own.
 Result<int> ExecuteInside(const Arguments& arguments, RunPlan& plan, RunAround& around) {
   const bool quiet = arguments.Has("quiet");
-  const auto step_function = StepFunctionFrom(arguments);
-  if (!step_function) return Unexpected{step_function.error()};
-  const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, *step_function);
+  GAPLESS_ASSIGN(const auto step_function, StepFunctionFrom(arguments));
+  const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, step_function);
   // From here on the plan holds only what this command really asks for.
   plan.use.fixes = asked.fixes;
   for (const std::string& item : asked.replaced)
@@ -135,38 +134,34 @@ Result<int> ExecuteInside(const Arguments& arguments, RunPlan& plan, RunAround& 
 // Runs the command with the light agent, which only switches the fixes and counts steps. Without -o its folder is a
 // temporary one.
 Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
-  auto plan = RunPlanFrom(arguments);
-  if (!plan) return Unexpected{plan.error()};
-  if (arguments.Has("print")) return Print(arguments, *plan);
-  if (auto around = FindRunAround()) return ExecuteInside(arguments, *plan, *around);
+  GAPLESS_ASSIGN(auto plan, RunPlanFrom(arguments));
+  if (arguments.Has("print")) return Print(arguments, plan);
+  if (auto around = FindRunAround()) return ExecuteInside(arguments, plan, *around);
   const bool quiet = arguments.Has("quiet");
   std::optional<TemporaryFolder> temporary;
   std::string folder(arguments.Value("output"));
   if (folder.empty()) {
-    auto made = TemporaryFolder::Make();
-    if (!made) return Unexpected{made.error()};
-    temporary.emplace(std::move(*made));
+    GAPLESS_ASSIGN(auto made, TemporaryFolder::Make());
+    temporary.emplace(std::move(made));
     folder = temporary->path();
   }
-  if (!quiet) SayBefore(*plan);
+  if (!quiet) SayBefore(plan);
   AgentOptions agent;
   agent.light = true;
   agent.record = false;
-  agent.fixes = plan->use.fixes;
-  agent.own_fixes = plan->use.own_fixes;
-  for (const auto& [name, value] : plan->use.environment) agent.fix_environment.push_back(name);
-  auto step_function = StepFunctionFrom(arguments);
-  if (!step_function) return Unexpected{step_function.error()};
-  agent.step_function = std::move(*step_function);
-  FixWatch watch(plan->recipe, [quiet](const std::string& sentence) {
+  agent.fixes = plan.use.fixes;
+  agent.own_fixes = plan.use.own_fixes;
+  for (const auto& [name, value] : plan.use.environment) agent.fix_environment.push_back(name);
+  GAPLESS_ASSIGN(agent.step_function, StepFunctionFrom(arguments));
+  FixWatch watch(plan.recipe, [quiet](const std::string& sentence) {
     if (!quiet) Say(sentence);
   });
-  LaunchOptions options = OptionsFrom(arguments, *plan, watch);
+  LaunchOptions options = OptionsFrom(arguments, plan, watch);
   options.folder = folder;
   options.agent_options = ToJson(agent);
   int failure_status = 0;
   const auto result = Launch(options, &failure_status);
-  auto status = Finish(arguments, *plan, watch, result, failure_status);
+  auto status = Finish(arguments, plan, watch, result, failure_status);
   // An incomplete record matters only if the user asked for the folder.
   return result && status && !temporary ? StatusOf(*result) : std::move(status);
 }

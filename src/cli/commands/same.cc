@@ -57,15 +57,12 @@ std::vector<std::string_view> Precisions() { return {"fp32", "tf32", "fp16", "bf
 
 // Reads the commands and what to compare. Without --steps two minutes limit the recording.
 Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
-  auto commands = CommandsFrom(arguments);
-  if (!commands) return Unexpected{commands.error()};
-  auto a = RequestFrom(arguments, std::move(commands->first)), b = RequestFrom(arguments, std::move(commands->second));
-  if (!a) return Unexpected{a.error()};
-  if (!b) return Unexpected{b.error()};
-  const auto steps = arguments.Number("steps", kMinSteps, kDefaultSteps);
-  if (!steps) return Unexpected{steps.error()};
-  SameQuestion question{.a = std::move(*a), .b = std::move(*b)};
-  question.plan = {.steps = static_cast<int>(std::min(*steps, kMaxSteps)), .seconds = kDefaultSeconds};
+  GAPLESS_ASSIGN(auto commands, CommandsFrom(arguments));
+  GAPLESS_ASSIGN(auto a, RequestFrom(arguments, std::move(commands.first)));
+  GAPLESS_ASSIGN(auto b, RequestFrom(arguments, std::move(commands.second)));
+  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", kMinSteps, kDefaultSteps));
+  SameQuestion question{.a = std::move(a), .b = std::move(b)};
+  question.plan = {.steps = static_cast<int>(std::min(steps, kMaxSteps)), .seconds = kDefaultSeconds};
   // 0 is no limit.
   if (arguments.Has("steps")) question.plan.seconds = 0;  // as many as were asked for, however long they take
   if (arguments.Has("claim")) question.claim = PrecisionNamed(arguments.Value("claim"));
@@ -92,36 +89,33 @@ Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, d
 
 // Decides on recordings that were made before, and lists those that are still missing.
 Result<int> DecideOnRecordings(const Arguments& arguments) {
-  auto parity = TrainingParity::Open(std::string(arguments.Value("recordings")));
-  if (!parity) return Unexpected{parity.error()};
+  GAPLESS_ASSIGN(auto parity, TrainingParity::Open(std::string(arguments.Value("recordings"))));
   std::optional<Precision> claim;
   if (arguments.Has("claim")) claim = PrecisionNamed(arguments.Value("claim"));
-  const auto report = parity->Look(claim, arguments.Has("exact"));
-  if (!report) return Unexpected{report.error()};
+  GAPLESS_ASSIGN(const auto report, parity.Look(claim, arguments.Has("exact")));
   documents::Same document;
-  for (const ParityOptions& run : parity->Needed(*report))
+  for (const ParityOptions& run : parity.Needed(report))
     document.needs.push_back(
         {std::string(run.role), run.folder.substr(run.folder.rfind('/') + 1), run.noise, run.wide, run.reseed});
-  return AnswerWith(arguments, *report, std::move(document));
+  return AnswerWith(arguments, report, std::move(document));
 }
 
 // The progress line is gone before the answer is printed.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   if (arguments.Has("recordings")) return DecideOnRecordings(arguments);
-  const auto question = QuestionFrom(arguments);
-  if (!question) return Unexpected{question.error()};
+  GAPLESS_ASSIGN(const auto question, QuestionFrom(arguments));
   const auto report = [&] {
     ProgressLine progress;
-    SameQuestion asked = *question;
+    SameQuestion asked = question;
     if (session.stderr_is_tty)
       asked.on_run = [&](std::string_view what) {
         progress.Update("recording", what, 0, 0, [](uint64_t) { return std::string(); });
       };
     return AskWhetherSame(asked);
   }();
-  if (!report) return Unexpected{report.error()};
+  GAPLESS_TRY(report);
   return AnswerWith(arguments, *report,
-                    {.a_command = CommandText(question->a.command), .b_command = CommandText(question->b.command)});
+                    {.a_command = CommandText(question.a.command), .b_command = CommandText(question.b.command)});
 }
 
 constexpr OptionSpec kOptions[] = {

@@ -53,10 +53,9 @@ Result<std::vector<BenchmarkRecord>> Read(History& history, const HistoryFilter&
 // Returns a sentence on what the history holds instead, where nothing matched: the branches of its newest runs.
 Result<std::string> WhatThereIs(History& history, const Session& session) {
   constexpr int64_t kNewest = 1000;
-  const auto records = Read(history, {.limit = kNewest, .with_samples = false}, session);
-  if (!records) return Unexpected{records.error()};
+  GAPLESS_ASSIGN(const auto records, Read(history, {.limit = kNewest, .with_samples = false}, session));
   std::set<std::string> branches;
-  for (const BenchmarkRecord& record : *records) branches.insert(record.branch);
+  for (const BenchmarkRecord& record : records) branches.insert(record.branch);
   if (branches.empty()) return std::string("the history is empty: gapless history record RESULT adds to it");
   return StrCat("there are runs on other branches or of other times: ", Some({branches.begin(), branches.end()}));
 }
@@ -101,28 +100,24 @@ Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendR
 
 // The limit counts runs of the series, so it is applied after the selection, not by the database.
 Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session) {
-  auto filter = FilterFrom(arguments);
-  if (!filter) return Unexpected{filter.error()};
+  GAPLESS_ASSIGN(auto filter, FilterFrom(arguments));
   std::optional<size_t> limit;  // maximum number of runs after filtering
-  if (filter->limit) limit = static_cast<size_t>(*filter->limit);
-  filter->limit.reset();
-  filter->with_samples = false;
-  if (!filter->branch) filter->branch = "main";
-  auto history = History::OpenToRead(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
-  auto records = Read(*history, *filter, session);
-  if (!records) return Unexpected{records.error()};
+  if (filter.limit) limit = static_cast<size_t>(*filter.limit);
+  filter.limit.reset();
+  filter.with_samples = false;
+  if (!filter.branch) filter.branch = "main";
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto records, Read(history, filter, session));
   if (arguments.Has("host"))
-    std::erase_if(*records, [&](const BenchmarkRecord& record) { return record.host != arguments.Value("host"); });
-  const TrendRuns runs = RunsLikeTheNewest(std::move(*records), limit);
-  TrendReport report{.place = history->place(), .branch = *filter->branch, .runs = runs.records.size()};
+    std::erase_if(records, [&](const BenchmarkRecord& record) { return record.host != arguments.Value("host"); });
+  const TrendRuns runs = RunsLikeTheNewest(std::move(records), limit);
+  TrendReport report{.place = history.place(), .branch = *filter.branch, .runs = runs.records.size()};
   if (!runs.records.empty()) report.benchmark = runs.records.back().benchmark;
   GAPLESS_TRY(AddTrends(arguments, runs, report));
   Note(runs, arguments, report);
   if (report.trends.empty()) {
-    const auto there = WhatThereIs(*history, session);
-    if (!there) return Unexpected{there.error()};
-    report.notes.push_back(*there);
+    GAPLESS_ASSIGN(const auto there, WhatThereIs(history, session));
+    report.notes.push_back(there);
   }
   return report;
 }
@@ -132,21 +127,20 @@ Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) 
   for (const std::string_view option : {"db", "branch", "label", "host", "since", "until", "limit"})
     if (arguments.Has(option))
       return Fail(ErrorCode::kUsage, StrCat("--", option, " is of a history, and ", Printable(path), " is a file"));
-  const auto file = ReadResultFile(path, arguments.Value("column"));
-  if (!file) return Unexpected{file.error()};
+  GAPLESS_ASSIGN(const auto file, ReadResultFile(path, arguments.Value("column")));
   TrendReport report{.place = path, .is_history = false};
   const std::vector<std::string> wanted = arguments.List("metric");
-  for (const ResultSeries& series : file->series) {
+  for (const ResultSeries& series : file.series) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), series.name) == wanted.end()) continue;
     Trend trend{.metric = series.name, .unit = series.unit, .higher_is_better = series.higher_is_better};
     for (const double value : series.values) trend.points.push_back({.value = value});
-    if (!file->runs.empty()) trend = TrendOf(file->runs, series.name);  // with times and commits
+    if (!file.runs.empty()) trend = TrendOf(file.runs, series.name);  // with times and commits
     FindTrend(trend);
     report.trends.push_back(std::move(trend));
   }
   if (!report.trends.empty()) return report;
   std::vector<std::string> names;
-  for (const ResultSeries& series : file->series) names.push_back(series.name);
+  for (const ResultSeries& series : file.series) names.push_back(series.name);
   return Fail(ErrorCode::kInput, "cannot show the series: the file does not have it", Join(wanted, ","),
               StrCat("there are ", Some(names)));
 }
@@ -167,9 +161,8 @@ Result<void> CheckOutputs(const Arguments& arguments) {
 Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutputs(arguments));
   const auto& files = arguments.positionals();
-  auto report = files.empty() ? OfHistory(arguments, session) : OfFile(arguments, files[0]);
-  if (!report) return Unexpected{report.error()};
-  for (Trend& trend : report->trends) {
+  GAPLESS_ASSIGN(auto report, files.empty() ? OfHistory(arguments, session) : OfFile(arguments, files[0]));
+  for (Trend& trend : report.trends) {
     // A direction that is known is not overruled by an option.
     if (trend.higher_is_better) continue;
     if (arguments.Has("lower-is-better")) trend.higher_is_better = false;
@@ -179,14 +172,14 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   const auto write = [&](std::string_view option, std::string (*draw)(const TrendReport&)) -> Result<void> {
     if (!arguments.Has(option)) return {};
     on_stdout = on_stdout || arguments.Value(option) == "-";
-    return WriteFile(arguments.Value(option), draw(*report));
+    return WriteFile(arguments.Value(option), draw(report));
   };
   GAPLESS_TRY(write("svg", TrendSvg));
   GAPLESS_TRY(write("html", TrendHtml));
   if (on_stdout && !arguments.Has("json")) return 0;
   return PrintTextOrJson(
-      arguments, [&] { return on_stdout ? "" : TrendText(*report, session.terminal.utf8); },
-      [&] { return TrendJson(*report); });
+      arguments, [&] { return on_stdout ? "" : TrendText(report, session.terminal.utf8); },
+      [&] { return TrendJson(report); });
 }
 
 constexpr PositionalSpec kPositionals[] = {{.name = "FILE",

@@ -187,15 +187,14 @@ struct AgentRequest {
 // Translates the options. Of several requests the last in this list counts.
 Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
   AgentRequest request;
-  const auto steps = arguments.Number("steps", 1, kDefaultSteps), stop = arguments.Number("stop-after", 1, 1),
-             python = arguments.Number("python", 1, 1);
-  for (const auto* number : {&steps, &stop, &python})
-    if (!*number) return Unexpected{number->error()};
-  request.argument = std::min<int64_t>(*steps, kMaxSteps);
+  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", 1, kDefaultSteps));
+  GAPLESS_ASSIGN(const auto stop, arguments.Number("stop-after", 1, 1));
+  GAPLESS_ASSIGN(const auto python, arguments.Number("python", 1, 1));
+  request.argument = std::min<int64_t>(steps, kMaxSteps);
   request.text = "asked for";
   if (arguments.Has("memory")) request = {wire::AgentCommand::kMemory, 0, ""};
-  if (arguments.Has("python")) request = {wire::AgentCommand::kPython, *python, ""};
-  if (arguments.Has("stop-after")) request = {wire::AgentCommand::kStop, *stop, ""};
+  if (arguments.Has("python")) request = {wire::AgentCommand::kPython, python, ""};
+  if (arguments.Has("stop-after")) request = {wire::AgentCommand::kStop, stop, ""};
   if (arguments.Has("fix")) request = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
   if (arguments.Has("unfix")) request = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
   return request;
@@ -204,22 +203,18 @@ Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
 // Listens before it posts the request, so that no answer can be missed.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& folder = arguments.positionals().front();
-  const auto request = AgentRequestFrom(arguments);
-  if (!request) return Unexpected{request.error()};
-  const auto seconds = arguments.Number("timeout", 1, kDefaultWaitS);
-  if (!seconds) return Unexpected{seconds.error()};
-  auto control = ControlBlock::Open(folder);
-  if (!control) return Unexpected{control.error()};
-  Waiting waiting(folder, request->command);
-  if (!IsAlive(control->launcher_pid()) && !waiting.AnyAlive())
+  GAPLESS_ASSIGN(const auto request, AgentRequestFrom(arguments));
+  GAPLESS_ASSIGN(const auto seconds, arguments.Number("timeout", 1, kDefaultWaitS));
+  GAPLESS_ASSIGN(auto control, ControlBlock::Open(folder));
+  Waiting waiting(folder, request.command);
+  if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive())
     return Fail(ErrorCode::kInput, "cannot send a request: this run has ended", folder,
                 "name the folder of a run that is still active");
-  const auto sequence = control->Post(request->command, request->argument, request->text);
-  if (!sequence) return Unexpected{sequence.error()};
-  waiting.Posted(*sequence);
-  GAPLESS_TRY(WaitFor(waiting, *control, std::min<int64_t>(*seconds, kMaxWaitS), session));
+  GAPLESS_ASSIGN(const auto sequence, control.Post(request.command, request.argument, request.text));
+  waiting.Posted(sequence);
+  GAPLESS_TRY(WaitFor(waiting, control, std::min<int64_t>(seconds, kMaxWaitS), session));
   return PrintTextOrJson(
-      arguments, [&] { return TextOf(folder, waiting); }, [&] { return JsonOf(folder, waiting, *sequence); });
+      arguments, [&] { return TextOf(folder, waiting); }, [&] { return JsonOf(folder, waiting, sequence); });
 }
 
 constexpr auto kValue = OptionSpec::Takes::kValue;

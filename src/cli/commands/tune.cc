@@ -37,25 +37,18 @@ struct TuneOrder {
 // Reads the options. The defaults of --steps and --warmup are lower than those of `gapless bench`.
 Result<TuneOrder> OrderFrom(const Arguments& arguments) {
   TuneOrder order;
-  auto request = RequestFrom(arguments, arguments.command());
-  const auto budget = TimeFrom(arguments, "budget");
-  const auto rounds = arguments.Number("rounds", 1, kDefaultRounds), seed = arguments.Number("seed", 0, 1);
-  const auto pairs = PairOptionsFrom(arguments);
-  if (!request) return Unexpected{request.error()};
-  if (!budget) return Unexpected{budget.error()};
-  if (!rounds) return Unexpected{rounds.error()};
-  if (!seed) return Unexpected{seed.error()};
-  if (!pairs) return Unexpected{pairs.error()};
-  order.request = std::move(*request);
+  GAPLESS_ASSIGN(order.request, RequestFrom(arguments, arguments.command()));
+  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
+  GAPLESS_ASSIGN(const auto rounds, arguments.Number("rounds", 1, kDefaultRounds));
+  GAPLESS_ASSIGN(const auto seed, arguments.Number("seed", 0, 1));
+  GAPLESS_ASSIGN(const auto pairs, PairOptionsFrom(arguments));
   if (!arguments.Has("steps")) order.request.measure = kDefaultSteps;
   if (!arguments.Has("warmup")) order.request.warmup = kDefaultWarmup;
-  order.options = {.pairs = *pairs,
-                   .most_rounds = static_cast<size_t>(std::min(*rounds, kMaxRounds)),
-                   .budget_s = budget->value_or(kDefaultBudgetS),
-                   .seed = static_cast<uint64_t>(*seed)};
-  auto ranks = RanksFrom(arguments, "ranks", order.request);
-  if (!ranks) return Unexpected{ranks.error()};
-  order.ranks = std::move(*ranks);
+  order.options = {.pairs = pairs,
+                   .most_rounds = static_cast<size_t>(std::min(rounds, kMaxRounds)),
+                   .budget_s = budget.value_or(kDefaultBudgetS),
+                   .seed = static_cast<uint64_t>(seed)};
+  GAPLESS_ASSIGN(order.ranks, RanksFrom(arguments, "ranks", order.request));
   return order;
 }
 
@@ -75,22 +68,21 @@ class TuneLine {
 
 // Answers `dataloader` and `batch`. One run first shows what the program has: loaders, memory, a GPU.
 Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder order, bool batches) {
-  const auto seen = SampleJob(order.request, "");
-  if (!seen) return Unexpected{seen.error()};
-  FixContext context = ContextOf(*seen, order.request);
+  GAPLESS_ASSIGN(const auto seen, SampleJob(order.request, ""));
+  FixContext context = ContextOf(seen, order.request);
   // Nothing was recorded, so a GPU is known by the memory that the program allocated on it.
-  context.gpu = seen->sample.gpu_memory_bytes.value_or(0) > 0;
+  context.gpu = seen.sample.gpu_memory_bytes.value_or(0) > 0;
   order.options.by_samples = batches;
-  order.options.memory_limit_bytes = seen->sample.gpu_capacity_bytes;
+  order.options.memory_limit_bytes = seen.sample.gpu_capacity_bytes;
   const auto columns = batches ? BatchSettings(context) : LoaderSettings(context, arguments.Has("grid"));
   ProcessRunner runner({.request = order.request, .context = context});
   std::optional<TuneLine> line(session);
   const auto table = Tune(columns, order.options, runner, [&](const std::string& doing) { line->Say(doing); });
   line.reset();
-  if (!table) return Unexpected{table.error()};
+  GAPLESS_TRY(table);
   const TuneView view{.table = *table,
                       .command = RedactCommand(order.request.command),
-                      .about = AboutOf(context, seen->sample),
+                      .about = AboutOf(context, seen.sample),
                       .is_training = batches};
   return PrintTextOrJson(
       arguments, [&] { return TuneText(view, session.terminal.width); }, [&] { return TuneJson(view); });
@@ -111,7 +103,7 @@ Result<int> TuneScaling(const Arguments& arguments, Session& session, const Tune
   const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks, 1,
                                     [&](int ranks) { line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks")); });
   line.reset();
-  if (!curve) return Unexpected{curve.error()};
+  GAPLESS_TRY(curve);
   return Answer(
       arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
       [&] { return ScalingJson(*curve, "tune"); });
@@ -150,7 +142,7 @@ Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrd
     return sample;
   });
   line.reset();
-  if (!cost) return Unexpected{cost.error()};
+  GAPLESS_TRY(cost);
   return PrintTextOrJson(
       arguments, [&] { return ExchangeText(*cost, ranks, RedactCommand(order.request.command)); },
       [&] { return ExchangeJson(*cost, ranks); });
@@ -161,17 +153,16 @@ std::vector<std::string_view> Questions() { return {"dataloader", "batch", "scal
 // Refuses options that the question has no use for: they would seem to have an effect.
 Result<int> Execute(const Arguments& arguments, Session& session) {
   const std::string& question = arguments.positionals()[0];
-  auto order = OrderFrom(arguments);
-  if (!order) return Unexpected{order.error()};
+  GAPLESS_ASSIGN(auto order, OrderFrom(arguments));
   const bool needs_ranks = question == "scaling" || question == "comm";
-  if (!needs_ranks && !order->ranks.empty())
+  if (!needs_ranks && !order.ranks.empty())
     return Fail(ErrorCode::kUsage, "--ranks requires the question scaling or comm", question);
   if (arguments.Has("grid") && question != "dataloader")
     return Fail(ErrorCode::kUsage, "--grid requires the question dataloader", question);
-  if (needs_ranks) GAPLESS_TRY(NeedsRanks(order->request));
-  if (question == "scaling") return TuneScaling(arguments, session, *order);
-  if (question == "comm") return TuneComm(arguments, session, *order);
-  return TuneSettings(arguments, session, std::move(*order), question == "batch");
+  if (needs_ranks) GAPLESS_TRY(NeedsRanks(order.request));
+  if (question == "scaling") return TuneScaling(arguments, session, order);
+  if (question == "comm") return TuneComm(arguments, session, order);
+  return TuneSettings(arguments, session, std::move(order), question == "batch");
 }
 
 constexpr PositionalSpec kPositionals[] = {

@@ -45,19 +45,15 @@ Result<TwoCommands> BothFrom(const Arguments& arguments) {
 
 // Reads all options before anything runs.
 Result<ValidationQuestion> QuestionFrom(const Arguments& arguments) {
-  auto both = BothFrom(arguments);
-  if (!both) return Unexpected{both.error()};
-  auto plan = PairPlanFrom(arguments, std::move(*both));
-  if (!plan) return Unexpected{plan.error()};
-  const auto options = PairOptionsFrom(arguments);
-  if (!options) return Unexpected{options.error()};
-  const auto effect = ShareFrom(arguments, "threshold", kDefaultEffect);
-  if (!effect) return Unexpected{effect.error()};
-  ValidationQuestion question{.pairs = std::move(*plan), .options = *options};
+  GAPLESS_ASSIGN(auto both, BothFrom(arguments));
+  GAPLESS_ASSIGN(auto plan, PairPlanFrom(arguments, std::move(both)));
+  GAPLESS_ASSIGN(const auto options, PairOptionsFrom(arguments));
+  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "threshold", kDefaultEffect));
+  ValidationQuestion question{.pairs = std::move(plan), .options = options};
   if (arguments.Has("allow")) question.allow = *SafetyNamed(arguments.Value("allow"));
   question.higher_is_better = arguments.Has("higher-is-better");
   question.history.branch = arguments.Value("baseline-branch", "main");
-  question.history.effect = *effect;
+  question.history.effect = effect;
   question.commit_sha = arguments.Value("commit");
   question.branch = arguments.Value("branch");
   question.label = arguments.Value("label");
@@ -71,27 +67,24 @@ Result<Validation> Validate(const Arguments& arguments, ValidationQuestion& ques
   if (same.empty() && arguments.Has("baseline"))
     same = WhyNoConfigurationDiffers(arguments.Value("baseline"), arguments.Value("optimized"));
   if (!same.empty()) return NothingDiffers(question, std::move(same));
-  auto history = question.record ? History::Open(arguments.Value("db"))
-                                 : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty);
-  if (!history) return Unexpected{history.error()};
+  GAPLESS_ASSIGN(auto history, question.record ? History::Open(arguments.Value("db"))
+                                               : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty));
   PairProgress progress("validating", session.stderr_is_tty);
   question.on_begin = [&](PairPlan& plan, const Comparison& comparison) { progress.Follow(plan, comparison); };
-  return ValidateOptimization(question, *history);
+  return ValidateOptimization(question, history);
 }
 
 Result<int> Execute(const Arguments& arguments, Session& session) {
-  auto question = QuestionFrom(arguments);
-  if (!question) return Unexpected{question.error()};
-  const auto validation = Validate(arguments, *question, session);
-  if (!validation) return Unexpected{validation.error()};
-  const auto json = [&] { return ValidationJson(*validation, question->pairs); };
+  GAPLESS_ASSIGN(auto question, QuestionFrom(arguments));
+  GAPLESS_ASSIGN(const auto validation, Validate(arguments, question, session));
+  const auto json = [&] { return ValidationJson(validation, question.pairs); };
   // The file is written in any case, accepted or not: it is the record of the decision.
   if (arguments.Has("output")) GAPLESS_TRY(WriteFile(arguments.Value("output"), json()));
   const bool is_told =
-      validation->comparison.Verdict() != SpeedVerdict::kCannotTell || !validation->nothing_differs.empty();
-  const Told told = validation->IsAccepted() ? Told::kYes : is_told ? Told::kNo : Told::kCannotTell;
+      validation.comparison.Verdict() != SpeedVerdict::kCannotTell || !validation.nothing_differs.empty();
+  const Told told = validation.IsAccepted() ? Told::kYes : is_told ? Told::kNo : Told::kCannotTell;
   return Answer(
-      arguments, StatusOf(arguments, told, 1), [&] { return ValidationText(*validation, question->pairs); }, json);
+      arguments, StatusOf(arguments, told, 1), [&] { return ValidationText(validation, question.pairs); }, json);
 }
 
 std::vector<std::string_view> Changes() { return {"exact", "rounding", "stochastic", "training"}; }

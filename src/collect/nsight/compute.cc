@@ -75,15 +75,14 @@ Result<NsightComputeResult> NsightComputeProfiler::ProfileKernel(const std::vect
                                                                  const KernelTarget& target, const std::string& output,
                                                                  const NsightComputeOptions& options) const {
   if (command.empty()) return Fail(ErrorCode::kUsage, "there is no command to profile", "ncu");
-  const auto ncu = FindNsight("ncu", find_);
-  if (!ncu) return Unexpected{ncu.error()};
+  GAPLESS_ASSIGN(const auto ncu, FindNsight("ncu", find_));
   GAPLESS_TRY(MakeFolderOf(output));
   NsightComputeResult result{.target = target, .report = output + ".ncu-rep", .csv = output + ".ncu.csv"};
   std::error_code ignored;
   for (const std::string& old : {result.report, result.csv, output + ".log"}) fs::remove(old, ignored);
-  const auto status = run_({.argv = ProfileLine(*ncu, command, target, output, options), .environment = kWithoutOurs});
-  if (!status) return Unexpected{status.error()};
-  if (!IsWritten(result.report)) return Unexpected{WhyNothing(output + ".log", *status, target)};
+  GAPLESS_ASSIGN(const auto status,
+                 run_({.argv = ProfileLine(ncu, command, target, output, options), .environment = kWithoutOurs}));
+  if (!IsWritten(result.report)) return Unexpected{WhyNothing(output + ".log", status, target)};
   GAPLESS_TRY(Import(result.report, result.csv));
   return result;
 }
@@ -109,12 +108,11 @@ Result<std::vector<NsightComputeResult>> NsightComputeProfiler::ProfileKernels(c
 }
 
 Result<void> NsightComputeProfiler::Import(const std::string& report, const std::string& csv) const {
-  const auto ncu = FindNsight("ncu", find_);
-  if (!ncu) return Unexpected{ncu.error()};
-  const auto status = run_({.argv = ImportLine(*ncu, report), .environment = kWithoutOurs, .output_file = csv});
-  if (!status) return Unexpected{status.error()};
-  if (*status != 0 || !IsWritten(csv))
-    return Fail(ErrorCode::kCommand, StrCat("ncu could not read its report (status ", *status, ")"), report,
+  GAPLESS_ASSIGN(const auto ncu, FindNsight("ncu", find_));
+  GAPLESS_ASSIGN(const auto status,
+                 run_({.argv = ImportLine(ncu, report), .environment = kWithoutOurs, .output_file = csv}));
+  if (status != 0 || !IsWritten(csv))
+    return Fail(ErrorCode::kCommand, StrCat("ncu could not read its report (status ", status, ")"), report,
                 "a report can only be read by the version that wrote it, or a newer one");
   return {};
 }

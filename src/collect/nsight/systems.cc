@@ -52,33 +52,31 @@ Result<NsightSystemsResult> NsightSystemsProfiler::Profile(const std::vector<std
   if (command.empty()) return Fail(ErrorCode::kUsage, "there is no command to profile", "nsys");
   if (options.duration_s && !(*options.duration_s >= 1))
     return Fail(ErrorCode::kUsage, "nsys records for whole seconds, one at least", "--duration");
-  const auto nsys = Find();
-  if (!nsys) return Unexpected{nsys.error()};
+  GAPLESS_ASSIGN(const auto nsys, Find());
   GAPLESS_TRY(MakeFolderOf(output));
   std::error_code ignored;
   for (const char* ending : {".nsys-rep", ".qdrep"}) fs::remove(output + ending, ignored);
   // Two profilers cannot use CUPTI at once: ours stays out.
-  const auto status = run_({.argv = ProfileLine(*nsys, command, output, options), .environment = kWithoutOurs});
-  if (!status) return Unexpected{status.error()};
-  NsightSystemsResult result{.report = output + ".nsys-rep", .sqlite = "", .command_status = *status};
+  GAPLESS_ASSIGN(const auto status,
+                 run_({.argv = ProfileLine(nsys, command, output, options), .environment = kWithoutOurs}));
+  NsightSystemsResult result{.report = output + ".nsys-rep", .sqlite = "", .command_status = status};
   if (!IsWritten(result.report)) result.report = output + ".qdrep";
   if (!IsWritten(result.report))
-    return Fail(ErrorCode::kCommand, StrCat("nsys wrote no report (its status was ", *status, ")"),
-                output + ".nsys-rep", "gapless doctor; nsys status --environment");
+    return Fail(ErrorCode::kCommand, StrCat("nsys wrote no report (its status was ", status, ")"), output + ".nsys-rep",
+                "gapless doctor; nsys status --environment");
   result.sqlite = fs::path(result.report).replace_extension(".sqlite").string();
   GAPLESS_TRY(Export(result.report, result.sqlite));
   return result;
 }
 
 Result<void> NsightSystemsProfiler::Export(const std::string& report, const std::string& sqlite) const {
-  const auto nsys = Find();
-  if (!nsys) return Unexpected{nsys.error()};
+  GAPLESS_ASSIGN(const auto nsys, Find());
   std::error_code ignored;
   fs::remove(sqlite, ignored);
-  const auto status = run_({.argv = ExportLine(*nsys, report, sqlite), .environment = {}, .output_file = "/dev/null"});
-  if (!status) return Unexpected{status.error()};
-  if (*status != 0 || !IsWritten(sqlite))
-    return Fail(ErrorCode::kCommand, StrCat("nsys could not export its report (status ", *status, ")"), report,
+  GAPLESS_ASSIGN(const auto status,
+                 run_({.argv = ExportLine(nsys, report, sqlite), .environment = {}, .output_file = "/dev/null"}));
+  if (status != 0 || !IsWritten(sqlite))
+    return Fail(ErrorCode::kCommand, StrCat("nsys could not export its report (status ", status, ")"), report,
                 "a report can only be exported by the version that wrote it, or a newer one");
   return {};
 }

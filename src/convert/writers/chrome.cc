@@ -99,17 +99,15 @@ Result<Written> Write(const WriteInput& input, Destination& destination) {
   Progress progress;
   for (const RunTrace* run_trace : input.traces) progress.rows_total += chrome::RowsOf(*run_trace->trace);
   if (!destination.is_folder()) {
-    auto sink = destination.Open("");
-    if (!sink) return Unexpected{sink.error()};
-    GAPLESS_TRY(WriteFileOf(input, 0, input.traces.size(), **sink, progress, written));
+    GAPLESS_ASSIGN(auto sink, destination.Open(""));
+    GAPLESS_TRY(WriteFileOf(input, 0, input.traces.size(), *sink, progress, written));
     return written;
   }
   std::set<std::string> taken;
   for (size_t i = 0; i < input.traces.size(); ++i) {
     if (input.windows && (*input.windows)[i].empty()) continue;  // none of the chosen steps
-    auto sink = destination.Open(NameIn(input.traces[i]->trace->info.path, taken));
-    if (!sink) return Unexpected{sink.error()};
-    GAPLESS_TRY(WriteFileOf(input, i, i + 1, **sink, progress, written));
+    GAPLESS_ASSIGN(auto sink, destination.Open(NameIn(input.traces[i]->trace->info.path, taken)));
+    GAPLESS_TRY(WriteFileOf(input, i, i + 1, *sink, progress, written));
   }
   return written;
 }

@@ -124,17 +124,15 @@ void TakeRing(ByteStream& stream, const RingHeader& header, InOrder& in_order) {
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
-  const auto header = ReadHeader(**stream, source.path());
-  if (!header) return Unexpected{header.error()};
-  agent::Rows rows(*header, builder);
+  GAPLESS_ASSIGN(auto stream, source.Open());
+  GAPLESS_ASSIGN(const auto header, ReadHeader(*stream, source.path()));
+  agent::Rows rows(header, builder);
   InOrder in_order(rows);
-  if (header->capacity == 0) {
-    ForEachRecord(**stream, [&](const RingRecord& record) { in_order.Take(record); });
+  if (header.capacity == 0) {
+    ForEachRecord(*stream, [&](const RingRecord& record) { in_order.Take(record); });
   } else {
     TakeSaved(source.path(), in_order);
-    TakeRing(**stream, *header, in_order);
+    TakeRing(*stream, header, in_order);
   }
   if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
   rows.Finish();

@@ -42,9 +42,8 @@ Result<void> CannotBegin(const BlockReader& blocks, const std::string& path) {
 // Reads the whole input once for the readings of both clocks in the heads of its blocks. They cannot be used while
 // they are read: a time is interpolated with the reading that follows it.
 Result<ClockMap> ReadClocks(Source& source, const ReadContext& context) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
-  BlockReader blocks(std::move(*stream));
+  GAPLESS_ASSIGN(auto stream, source.Open());
+  BlockReader blocks(std::move(stream));
   ClockMap clocks;
   Block block;
   if (blocks.ReadHeader())
@@ -81,14 +80,12 @@ void DescribeProcess(const wire::FileHeader& header, TraceBuilder& builder) {
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  const auto clocks = ReadClocks(source, context);
-  if (!clocks) return Unexpected{clocks.error()};
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
-  BlockReader blocks(std::move(*stream));
+  GAPLESS_ASSIGN(const auto clocks, ReadClocks(source, context));
+  GAPLESS_ASSIGN(auto stream, source.Open());
+  BlockReader blocks(std::move(stream));
   if (!blocks.ReadHeader()) return CannotBegin(blocks, source.path());
   DescribeProcess(blocks.header(), builder);
-  Rows rows(builder, blocks.header(), *clocks);
+  Rows rows(builder, blocks.header(), clocks);
   Block block;
   while (!context.cancelled() && blocks.Next(block)) {
     rows.AddBlock(block);
@@ -97,7 +94,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
   rows.Finish();
   builder.info().event_count = rows.events();
-  if (clocks->empty() && rows.events() > 0)
+  if (clocks.empty() && rows.events() > 0)
     builder.Count("no_wall_clock", Severity::kLoss, 1, kAbsent,
                   "the clocks could not be compared while recording: times do not line up with other recordings");
   DescribeEnd(blocks, rows, builder);

@@ -172,15 +172,14 @@ class Samples {
 };
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
+  GAPLESS_ASSIGN(auto stream, source.Open());
   std::string text;
   constexpr size_t kPiece = size_t{1} << 18;
   for (bool more = true; more && text.size() < kMaxBytes;) {
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     const size_t before = text.size();
     text.resize(before + kPiece);
-    auto got = (*stream)->Read(text.data() + before, kPiece);
+    auto got = stream->Read(text.data() + before, kPiece);
     if (!got)
       builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(before),
                     StrCat("reading stopped: ", got.error().message));

@@ -22,14 +22,12 @@ constexpr size_t kMaxBytes = size_t{1} << 30, kAtOnce = size_t{1} << 20;
 Sniff SniffHead(std::string_view head) { return head.starts_with(kStart) ? Sniff::kYes : Sniff::kNo; }
 
 Result<std::string> ReadAll(Source& source) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
+  GAPLESS_ASSIGN(auto stream, source.Open());
   std::string all, buffer(kAtOnce, '\0');
   while (all.size() < kMaxBytes) {
-    const auto got = (*stream)->Read(buffer.data(), buffer.size());
-    if (!got) return Unexpected{got.error()};
-    if (*got == 0) return all;
-    all.append(buffer, 0, *got);
+    GAPLESS_ASSIGN(const auto got, stream->Read(buffer.data(), buffer.size()));
+    if (got == 0) return all;
+    all.append(buffer, 0, got);
   }
   return Fail(ErrorCode::kInput, "a profile of functions that is larger than 1 GiB", source.path(),
               "this file was not written by gapless");
@@ -69,11 +67,10 @@ void AddRows(const dom::object& document, std::string_view key, std::string_view
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& /*context*/) {
-  const auto text = ReadAll(source);
-  if (!text) return Unexpected{text.error()};
+  GAPLESS_ASSIGN(const auto text, ReadAll(source));
   dom::parser parser;
   dom::object document;
-  if (parser.parse(*text).get(document) != simdjson::SUCCESS)
+  if (parser.parse(text).get(document) != simdjson::SUCCESS)
     return Fail(ErrorCode::kInput, "the file is no valid JSON: it was cut off or damaged", source.path(),
                 "the process was killed while it wrote it; the other files of the run are not affected");
   if (IntOf(document, "version") != kVersion)

@@ -176,13 +176,11 @@ Result<void> RefuseForeign(const ChunkReader& chunks, const Pass& pass, int64_t 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
-    auto stream = source.Open();
-    if (!stream) return Unexpected{stream.error()};
-    ChunkReader chunks(std::move(*stream), exact);
-    auto found = chunks.FindEvents();
-    if (!found) return Unexpected{found.error()};
-    if (!*found && chunks.overlong()) return NoEvents(chunks, source.path());
-    if (!*found)
+    GAPLESS_ASSIGN(auto stream, source.Open());
+    ChunkReader chunks(std::move(stream), exact);
+    GAPLESS_ASSIGN(auto found, chunks.FindEvents());
+    if (!found && chunks.overlong()) return NoEvents(chunks, source.path());
+    if (!found)
       return Fail(ErrorCode::kInput,
                   chunks.bytes() == 0 ? "the file is empty" : "no \"traceEvents\" in it: this is no profiler trace",
                   source.path(), "give a trace written by torch.profiler (export_chrome_trace)");

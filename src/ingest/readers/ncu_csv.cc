@@ -39,8 +39,7 @@ Error NoTable(const std::string& text, const std::string& path) {
 // Reads the whole file into memory, up to 1 GiB, since the style of numbers is only known once all values were
 // seen. Damage does not discard the rows before it.
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
+  GAPLESS_ASSIGN(auto stream, source.Open());
   std::string text;
   constexpr size_t kPiece = size_t{1} << 20;
   const Error* damage = nullptr;
@@ -49,7 +48,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     const size_t before = text.size();
     text.resize(before + kPiece);
-    auto got = (*stream)->Read(text.data() + before, kPiece);
+    auto got = stream->Read(text.data() + before, kPiece);
     if (!got) kept = got.error(), damage = &kept;
     more = got && *got > 0;
     text.resize(before + (got ? *got : 0));

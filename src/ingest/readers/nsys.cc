@@ -37,10 +37,9 @@ Unexpected RefuseForeign(const nsys::Database& database, const std::string& path
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  auto database = nsys::Database::Open(source, context);
-  if (!database) return Unexpected{database.error()};
-  if (!(*database)->Holds("StringIds")) return RefuseForeign(**database, source.path());
-  nsys::Importer importer(**database, builder);
+  GAPLESS_ASSIGN(auto database, nsys::Database::Open(source, context));
+  if (!database->Holds("StringIds")) return RefuseForeign(*database, source.path());
+  nsys::Importer importer(*database, builder);
   importer.ReadAbout();
   using Part = void (nsys::Importer::*)();
   for (const Part part : {&nsys::Importer::ReadApiCalls, &nsys::Importer::ReadRanges, &nsys::Importer::ReadOverhead,

@@ -169,12 +169,11 @@ void CountEnd(TraceBuilder& builder, const Rows& rows, bool impossible, const Er
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
+  GAPLESS_ASSIGN(auto stream, source.Open());
   const Error* damage = nullptr;
   Error kept;
   std::string bytes;
-  if (!ReadExactly(**stream, bytes, sizeof(FileHeader), damage, kept))
+  if (!ReadExactly(*stream, bytes, sizeof(FileHeader), damage, kept))
     return Fail(ErrorCode::kInput, "the file ends before its first record", source.path(), "record again");
   const auto header = At<FileHeader>(bytes, 0);
   if (header.version != telemetry::kVersion)
@@ -182,15 +181,15 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
                 StrCat("telemetry of version ", header.version, ", which this program does not know"), source.path(),
                 "read it with the version of gapless that recorded it, or a newer one");
   if (header.header_bytes < sizeof header || header.header_bytes > 4096 ||
-      !ReadExactly(**stream, bytes, header.header_bytes - sizeof header, damage, kept))
+      !ReadExactly(*stream, bytes, header.header_bytes - sizeof header, damage, kept))
     return Fail(ErrorCode::kInput, "the file's header is damaged", source.path(), "copy it again");
   Rows rows(builder);
   uint64_t offset = header.header_bytes;
   bool impossible = false;
-  while (!context.cancelled() && ReadExactly(**stream, bytes, sizeof(RecordHeader), damage, kept)) {
+  while (!context.cancelled() && ReadExactly(*stream, bytes, sizeof(RecordHeader), damage, kept)) {
     const auto record = At<RecordHeader>(bytes, 0);
     impossible = record.bytes < sizeof record || record.bytes % 8 != 0 || record.bytes > telemetry::kMaxRecordBytes;
-    if (impossible || !ReadExactly(**stream, bytes, record.bytes - sizeof record, damage, kept)) break;
+    if (impossible || !ReadExactly(*stream, bytes, record.bytes - sizeof record, damage, kept)) break;
     if (!rows.Take(static_cast<RecordKind>(record.kind), record.count, bytes)) rows.Contradictory();
     offset += record.bytes;
     if (context.progress) context.progress();

@@ -54,11 +54,10 @@ Result<void> FileEditor::AddChecked(const Edit& edit) {
 // Joins the keywords with those that the call has got before; a later value wins.
 Result<void> FileEditor::AddKeywords(const Edit& edit) {
   if (edit.set.empty()) return Misfit("the edit says nothing");
-  auto site = FindCall(*source_, edit.call, edit.line);
-  if (!site) return Unexpected{site.error()};
-  const auto same = [&](const CallEdit& call_edit) { return call_edit.site.name_begin == site->name_begin; };
+  GAPLESS_ASSIGN(auto site, FindCall(*source_, edit.call, edit.line));
+  const auto same = [&](const CallEdit& call_edit) { return call_edit.site.name_begin == site.name_begin; };
   if (std::ranges::none_of(calls_, same))
-    calls_.push_back({.site = *site, .name = edit.of.empty() ? edit.call : edit.of, .set = {}});
+    calls_.push_back({.site = site, .name = edit.of.empty() ? edit.call : edit.of, .set = {}});
   CallEdit& call = *std::ranges::find_if(calls_, same);
   for (const auto& [key, value] : edit.set) {
     const auto there = std::ranges::find(call.set, key, &Keywords::value_type::first);
@@ -68,8 +67,7 @@ Result<void> FileEditor::AddKeywords(const Edit& edit) {
       there->second = value;
     }
   }
-  const auto splices = SplicesFor(*source_, call.site, call.name, call.set);
-  if (!splices) return Unexpected{splices.error()};
+  GAPLESS_TRY(SplicesFor(*source_, call.site, call.name, call.set));
   if (Overlap(SplicesOfCalls())) return Misfit(StrCat("another change replaces line ", edit.line));
   return AddImports(edit, source_->lines()[source_->IndexAt(edit.line)].begin);
 }
@@ -122,10 +120,9 @@ bool FileEditor::IsReplaced(const StatementEdit& edit) const {
 // Replaces whole statements. The same replacement twice is one.
 Result<void> FileEditor::AddReplacement(const Edit& edit) {
   if (edit.lines.empty()) return Misfit("the edit says nothing");
-  const auto found = source_->StatementsAt(edit.line, edit.last);
-  if (!found) return Unexpected{found.error()};
-  const LogicalLine& first = source_->lines()[found->first];
-  const size_t end = source_->lines()[found->past - 1].end;
+  GAPLESS_ASSIGN(const auto found, source_->StatementsAt(edit.line, edit.last));
+  const LogicalLine& first = source_->lines()[found.first];
+  const size_t end = source_->lines()[found.past - 1].end;
   if (first.begin < BehindFuture(*source_))
     return Misfit(StrCat("only `from __future__ import` may stand at line ", edit.line));
   std::string text = Render(*source_, edit.lines, source_->IndentOf(first), first.begin);
@@ -188,9 +185,8 @@ Result<bool> FileEditor::ReplaceSetting(const std::string& line, const Edit& edi
 Result<void> FileEditor::AddBehindImports(const Edit& edit) {
   std::vector<std::string> added;
   for (const std::string& line : edit.lines) {
-    const auto replaced = ReplaceSetting(line, edit);
-    if (!replaced) return Unexpected{replaced.error()};
-    if (!*replaced && std::ranges::find(behind_imports_, line) == behind_imports_.end()) added.push_back(line);
+    GAPLESS_ASSIGN(const auto replaced, ReplaceSetting(line, edit));
+    if (!replaced && std::ranges::find(behind_imports_, line) == behind_imports_.end()) added.push_back(line);
   }
   if (added.empty()) return {};
   const size_t end = source_->text().size();
@@ -253,11 +249,10 @@ std::vector<Splice> FileEditor::Splices() const {
 
 Result<void> FileEditor::Check() const {
   const auto splices = Splices();
-  const auto edited = PythonSource::Parse(Spliced(source_->text(), splices));
-  if (!edited) return Unexpected{edited.error()};
+  GAPLESS_ASSIGN(const auto edited, PythonSource::Parse(Spliced(source_->text(), splices)));
   for (const CallEdit& call : calls_) {
-    const auto site = CallAt(*edited, PlaceInSpliced(call.site.name_begin, splices));
-    if (!site || !HasArguments(*edited, *site, call.site, call.set))
+    const auto site = CallAt(edited, PlaceInSpliced(call.site.name_begin, splices));
+    if (!site || !HasArguments(edited, *site, call.site, call.set))
       return Misfit(StrCat("the call of ", call.name, " would get other arguments"));
   }
   return {};

@@ -25,12 +25,11 @@ class Editing {
     GAPLESS_TRY(CheckArguments());
     Keywords added;
     for (const auto& [key, value] : set) {
-      const auto given = Given(key);
-      if (!given) return Unexpected{given.error()};
-      if (*given == nullptr) {
+      GAPLESS_ASSIGN(const auto given, Given(key));
+      if (given == nullptr) {
         added.emplace_back(key, value);
-      } else if (Text((*given)->value_begin, (*given)->end) != value) {
-        Replace((*given)->value_begin, (*given)->end, value);
+      } else if (Text(given->value_begin, given->end) != value) {
+        Replace(given->value_begin, given->end, value);
       }
     }
     if (added.empty()) return std::move(splices_);

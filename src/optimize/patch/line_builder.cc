@@ -32,14 +32,11 @@ class LineBuilder {
 
   Result<PythonSource> Run() {
     if (text_.find('\0') != std::string_view::npos) return Fail(ErrorCode::kInput, "is no text");
-    const auto encoding = EncodingOf(text_);
-    if (!encoding) return Unexpected{encoding.error()};
-    source_.utf8_ = *encoding == SourceEncoding::kUtf8;
+    GAPLESS_ASSIGN(const auto encoding, EncodingOf(text_));
+    source_.utf8_ = encoding == SourceEncoding::kUtf8;
     FindLines();
     GAPLESS_TRY(CheckShape(copy_));
-    auto tree = PythonTree::Parse(copy_);
-    if (!tree) return Unexpected{tree.error()};
-    source_.tree_ = std::move(*tree);
+    GAPLESS_ASSIGN(source_.tree_, PythonTree::Parse(copy_));
     AddStatements();
     CheckIndentation();
     if (!error_.empty()) return Fail(ErrorCode::kInput, error_, StrCat("line ", source_.LineOf(error_at_)));

@@ -108,13 +108,12 @@ bool Grows(const GpuOpTable& ops, const Passes& passes, uint32_t op) {
 }
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto asked = item.Count();
-  if (!asked) return Unexpected{asked.error()};
+  GAPLESS_ASSIGN(const auto asked, item.Count());
   const Trace& trace = input.trace();
   const std::optional<int64_t> now = SamplesOf(trace);
   WhatIfEffect effect;
   if (!now) effect.refusal = "the batch size is not known: the recorded input shapes do not show it";
-  const int64_t size = asked->value_or(1);
+  const int64_t size = asked.value_or(1);
   if (now && *now == size) effect.nothing = StrCat("batches have ", size, " samples already");
   const double ratio = now ? static_cast<double>(size) / static_cast<double>(*now) : 1;
   if (std::max(ratio, 1 / ratio) > kFarthest)

@@ -140,15 +140,14 @@ LinkSpeed WithLatency(const std::vector<Collective>& gradients, double latency_n
 }
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto mib = item.Count();
-  if (!mib) return Unexpected{mib.error()};
+  GAPLESS_ASSIGN(const auto mib, item.Count());
   const Collectives collectives = FindCollectives(input);
   const std::vector<Collective> gradients = collectives.Gradients();
   ExchangeText text = CheckGradients(collectives, gradients, true);
   WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const Steps steps = StepsOf(input, times, gradients);
-  const double bucket_bytes = kMiB * static_cast<double>(mib->value_or(1));
+  const double bucket_bytes = kMiB * static_cast<double>(mib.value_or(1));
   size_t before = 0, after = 0;
   for (const auto& [step, exchanges] : steps) before += exchanges.size(), after += Cut(exchanges, bucket_bytes).size();
   if (steps.empty()) effect.refusal = "no steps were recorded: where one exchange of gradients ends is not known";

@@ -147,9 +147,8 @@ int64_t MostReservedBytes(const Trace& trace) {
 }
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto wanted = Wanted(item.value);
-  if (!wanted) return Unexpected{wanted.error()};
-  const DevicePeaks& to = **wanted;
+  GAPLESS_ASSIGN(const auto wanted, Wanted(item.value));
+  const DevicePeaks& to = *wanted;
   const Trace& trace = input.trace();
   WhatIfEffect effect;
   const DevicePeaks* from = Recorded(trace, effect.refusal);

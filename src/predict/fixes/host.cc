@@ -7,9 +7,8 @@ namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& /*input*/, const WhatIfItem& item, Estimate /*estimate*/,
                            EdgeTimes& times) {
-  const auto factor = item.Factor();
-  if (!factor) return Unexpected{factor.error()};
-  times.ScaleHost([&](uint32_t) { return *factor; });
+  GAPLESS_ASSIGN(const auto factor, item.Factor());
+  times.ScaleHost([&](uint32_t) { return factor; });
   return WhatIfEffect();
 }
 

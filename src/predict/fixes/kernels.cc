@@ -8,22 +8,20 @@ namespace gapless::internal {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate /*estimate*/, EdgeTimes& times) {
-  const auto factor = item.Factor();
-  if (!factor) return Unexpected{factor.error()};
+  GAPLESS_ASSIGN(const auto factor, item.Factor());
   const Trace& trace = input.trace();
   std::vector<uint8_t> chosen(trace.strings.size(), item.selector.empty() ? 1 : 0);
   if (!item.selector.empty()) {
-    const auto pattern = Pattern::Make(item.selector, "kernels:");
-    if (!pattern) return Unexpected{pattern.error()};
+    GAPLESS_ASSIGN(const auto pattern, Pattern::Make(item.selector, "kernels:"));
     for (size_t id = 0; id < chosen.size(); ++id)
-      chosen[id] = pattern->IsIn(trace.strings[static_cast<StringId>(id)]) ? 1 : 0;
+      chosen[id] = pattern.IsIn(trace.strings[static_cast<StringId>(id)]) ? 1 : 0;
   }
   size_t count = 0;
   const GpuOpTable& ops = trace.gpu_ops;
   times.ScaleOps([&](uint32_t op) {
     const bool hit = ops.kind[op] == GpuOpKind::kKernel && chosen[static_cast<uint32_t>(ops.name[op])] != 0;
     count += hit ? 1 : 0;
-    return hit ? *factor : 1.0;
+    return hit ? factor : 1.0;
   });
   WhatIfEffect effect;
   if (count == 0)

@@ -17,8 +17,7 @@ namespace gapless::internal {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto factor = item.Factor();
-  if (!factor) return Unexpected{factor.error()};
+  GAPLESS_ASSIGN(const auto factor, item.Factor());
   const Collectives collectives = FindCollectives(input);
   WhatIfEffect effect;
   const auto is_known = [](const Collective& collective) { return collective.wire_ns != kAbsent; };
@@ -32,8 +31,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     effect.refusal = "neither sizes of collectives nor a second rank were recorded: what of their time is transfer";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const double latency =
-      collectives.link.latency_ns * (*factor < 1 ? ValueFor(estimate, 2, 1, 0) : ValueFor(estimate, 0, 1, 2));
-  ScaleTransfers(collectives, latency, *factor, times);
+      collectives.link.latency_ns * (factor < 1 ? ValueFor(estimate, 2, 1, 0) : ValueFor(estimate, 0, 1, 2));
+  ScaleTransfers(collectives, latency, factor, times);
   effect.assumptions.push_back(StrCat("a collective takes ", FormatDuration(std::llround(collectives.link.latency_ns)),
                                       " besides its bytes",
                                       collectives.link.is_fitted ? "" : ", which the recorded sizes do not show"));

@@ -62,13 +62,12 @@ class Scaling {
 };
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto every = item.Count();
-  if (!every) return Unexpected{every.error()};
+  GAPLESS_ASSIGN(const auto every, item.Count());
   const Collectives collectives = FindCollectives(input);
   const std::vector<Collective> gradients = collectives.Gradients();
   ExchangeText text = CheckGradients(collectives, gradients, false);
   WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
-  const auto steps = static_cast<double>(every->value_or(1));
+  const auto steps = static_cast<double>(every.value_or(1));
   if (steps == 1 && effect.refusal.empty()) effect.nothing = "every step exchanges its gradients already";
   if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
   const Scaling scaling(input, times, gradients);

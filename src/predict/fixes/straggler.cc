@@ -195,18 +195,17 @@ std::string WhyNot(const WhatIfInput& input, const TimesOfRanks& ranks) {
 }
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto part = PartOf(item);
-  if (!part) return Unexpected{part.error()};
+  GAPLESS_ASSIGN(const auto part, PartOf(item));
   const TimesOfRanks& ranks = input.tables.OnceForRun(ReadRanks);
   WhatIfEffect effect{.refusal = WhyNot(input, ranks)};
   if (!effect.refusal.empty()) return effect;
-  const Evened evened(ranks, *part, estimate);
+  const Evened evened(ranks, part, estimate);
   if (evened.AreEven()) {
     effect.nothing = "no rank takes longer than the median";
     return effect;
   }
   const RankTimes& mine = ranks.find(input.of.index)->second;
-  if (const double left = evened.LeftOf(mine); left < 1) ScalePart(input, *part, left, times);
+  if (const double left = evened.LeftOf(mine); left < 1) ScalePart(input, part, left, times);
   if (input.trace().gpu_ops.size() == 0) ScaleHostWaiting(mine, evened.WaitingLeft(mine), times);
   ScaleWaiting(FindCollectives(input), evened.WaitingLeft(mine), times, input.trace().gpu_ops.size());
   const auto longer = std::llround(evened.Slowest() - evened.Median());

@@ -21,8 +21,7 @@ namespace gapless::internal {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto asked = item.Count();
-  if (!asked) return Unexpected{asked.error()};
+  GAPLESS_ASSIGN(const auto asked, item.Count());
   const Trace& trace = input.trace();
   WhatIfEffect effect;
   const HostUse use = FindHostUse(input.tables, input.of);
@@ -35,7 +34,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     return effect;
   }
   const double now = std::max(1.0, std::round(*use.busy));
-  const double then = std::min(static_cast<double>(**asked), use.processors.value_or(static_cast<double>(**asked)));
+  const double then = std::min(static_cast<double>(*asked), use.processors.value_or(static_cast<double>(*asked)));
   const std::vector<int64_t>& own = input.Once(OwnTimes);
   const double split = ValueFor(estimate, 0.6, 0.85, 1.0);
   size_t large = 0;

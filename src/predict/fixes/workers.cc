@@ -85,9 +85,8 @@ double LeftOf(const Loading& found, const HostUse& use, double workers, Estimate
 }
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
-  const auto asked = item.Count();
-  if (!asked) return Unexpected{asked.error()};
-  const auto workers = static_cast<double>(asked->value_or(kUsualWorkers));
+  GAPLESS_ASSIGN(const auto asked, item.Count());
+  const auto workers = static_cast<double>(asked.value_or(kUsualWorkers));
   const Loading& found = input.Once(FindLoading);
   WhatIfEffect effect;
   if (found.load_ns <= 0 && !SeesLoading(input.trace()))

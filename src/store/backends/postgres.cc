@@ -198,9 +198,8 @@ Result<std::vector<DbRow>> PostgresConnection::Run(const std::string& sql, std::
 }
 
 Result<std::unique_ptr<Connection>> Open(const std::string& url, Access /*access*/) {
-  const auto library = postgres::OpenLibPq();
-  if (!library) return Unexpected{library.error()};
-  auto connection = std::make_unique<PostgresConnection>(*library, url);
+  GAPLESS_ASSIGN(const auto library, postgres::OpenLibPq());
+  auto connection = std::make_unique<PostgresConnection>(library, url);
   GAPLESS_TRY(connection->Connect());
   return std::unique_ptr<Connection>(std::move(connection));
 }

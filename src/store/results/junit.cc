@@ -87,10 +87,9 @@ Result<ResultFile> Read(const ResultInput& input) {
   std::optional<TestCase> test;
   std::string suite;
   while (true) {
-    const auto event = xml.Next();
-    if (!event) return Unexpected{event.error()};
-    if (*event == XmlReader::Event::kEnd) return file;
-    const bool opens = *event == XmlReader::Event::kOpen;
+    GAPLESS_ASSIGN(const auto event, xml.Next());
+    if (event == XmlReader::Event::kEnd) return file;
+    const bool opens = event == XmlReader::Event::kOpen;
     if (xml.name() == "testcase") {
       if (!opens && test) TakeTest(std::move(*test), file);
       test = opens ? std::optional(BeginOf(xml, suite)) : std::nullopt;

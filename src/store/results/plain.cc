@@ -103,8 +103,7 @@ ResultFile OfJson(const JsonValue& json) {
 Result<ResultFile> Read(const ResultInput& input) {
   if (input.json != nullptr) return OfJson(*input.json);
   const bool has_names = !HasNumber(FirstRows(input.text)[0]);
-  auto columns = ColumnsOf(input, has_names);
-  if (!columns) return Unexpected{columns.error()};
+  GAPLESS_ASSIGN(auto columns, ColumnsOf(input, has_names));
   CsvReader csv(input.text);
   std::vector<std::string> row;
   bool skip_names = has_names;
@@ -114,7 +113,7 @@ Result<ResultFile> Read(const ResultInput& input) {
       skip_names = false;
       continue;
     }
-    for (Column& column : *columns) {
+    for (Column& column : columns) {
       const std::string_view cell = column.index < row.size() ? Trimmed(row[column.index]) : std::string_view();
       if (cell.empty()) continue;  // absent
       const auto value = NumberOf(cell);
@@ -125,7 +124,7 @@ Result<ResultFile> Read(const ResultInput& input) {
     }
   }
   ResultFile file;
-  for (Column& column : *columns) file.series.push_back(std::move(column.series));
+  for (Column& column : columns) file.series.push_back(std::move(column.series));
   return file;
 }
 

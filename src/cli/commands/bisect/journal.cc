@@ -73,7 +73,7 @@ Result<Journal> Journal::Open(std::string path, const std::string& key, bool ane
       journal.entries_.push_back(std::move(*entry));
     }
   }
-  if (auto written = WriteFileAtomically(journal.path_, kept, 0600); !written) return Unexpected{written.error()};
+  GAPLESS_TRY(WriteFileAtomically(journal.path_, kept, 0600));
   return journal;
 }
 

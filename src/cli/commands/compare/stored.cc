@@ -83,9 +83,8 @@ Result<StoredComparison> CompareSeries(const SeriesPair& pair, const ResultFile&
                                        const StoredOptions& options) {
   const auto [left, right] = pair;
   GAPLESS_TRY(CheckAlike(*left, *right));
-  const auto a_logs = Logs(*left), b_logs = Logs(*right);
-  if (!a_logs) return Unexpected{a_logs.error()};
-  if (!b_logs) return Unexpected{b_logs.error()};
+  GAPLESS_ASSIGN(const auto a_logs, Logs(*left));
+  GAPLESS_ASSIGN(const auto b_logs, Logs(*right));
   StoredComparison comparison;
   comparison.name = left->name, comparison.b_name = right->name, comparison.unit = left->unit;
   comparison.sampling = options.sampling.value_or(
@@ -95,7 +94,7 @@ Result<StoredComparison> CompareSeries(const SeriesPair& pair, const ResultFile&
   comparison.margin = options.margin;
   comparison.a_count = left->values.size(), comparison.b_count = right->values.size();
   comparison.a = *Median(left->values), comparison.b = *Median(right->values);
-  TakeInterval(*a_logs, *b_logs, comparison);
+  TakeInterval(a_logs, b_logs, comparison);
   comparison.other_machine = !IsSameMachine(a.facts, b.facts);
   comparison.has_failed = HasFailed(a, left->name) || HasFailed(b, right->name);
   if (comparison.sampling != Sampling::kProcess || comparison.other_machine || comparison.has_failed) {
@@ -109,7 +108,7 @@ Result<StoredComparison> CompareSeries(const SeriesPair& pair, const ResultFile&
   if (std::min(comparison.a_count, comparison.b_count) < kMinProcesses)
     comparison.speedup.low.reset(), comparison.speedup.high.reset();
   comparison.verdict = Decide(comparison.speedup, options.margin);
-  comparison.mde_share = Detectable(*a_logs, *b_logs);
+  comparison.mde_share = Detectable(a_logs, b_logs);
   return comparison;
 }
 
@@ -169,12 +168,11 @@ Result<StoredAnswer> CompareFiles(const ResultFile& a, const ResultFile& b, cons
 Result<StoredAnswer> CompareWithin(const ResultFile& file, const StoredOptions& options) {
   if (file.series.size() < 2 && !file.failed.empty())
     return Fail(ErrorCode::kInput, StrCat("cannot compare: ", DescribeAllFailed(file)));
-  const auto pairs = PairsWithin(file, options.series);
-  if (!pairs) return Unexpected{pairs.error()};
-  auto answer = CompareAll(*pairs, file, file, options);
+  GAPLESS_ASSIGN(const auto pairs, PairsWithin(file, options.series));
+  auto answer = CompareAll(pairs, file, file, options);
   if (!answer) return answer;
   for (const FailedRuns& failed : file.failed)
-    answer->failed.push_back({failed.series == pairs->front().a->name ? "A" : "B", failed});
+    answer->failed.push_back({failed.series == pairs.front().a->name ? "A" : "B", failed});
   return answer;
 }
 

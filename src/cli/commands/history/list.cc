@@ -175,35 +175,31 @@ Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
   text("branch", filter.branch);
   text("commit", filter.commit_sha);
   text("label", filter.benchmark);
-  const auto since = TimestampFrom(arguments, "since", false), until = TimestampFrom(arguments, "until", true);
-  if (!since) return Unexpected{since.error()};
-  if (!until) return Unexpected{until.error()};
-  filter.since_unix_ns = *since;
-  filter.until_unix_ns = *until;
-  const auto limit = arguments.Number("limit", 1, 0);
-  if (!limit) return Unexpected{limit.error()};
-  if (*limit > 0) filter.limit = *limit;
+  GAPLESS_ASSIGN(const auto since, TimestampFrom(arguments, "since", false));
+  GAPLESS_ASSIGN(const auto until, TimestampFrom(arguments, "until", true));
+  filter.since_unix_ns = since;
+  filter.until_unix_ns = until;
+  GAPLESS_ASSIGN(const auto limit, arguments.Number("limit", 1, 0));
+  if (limit > 0) filter.limit = limit;
   return filter;
 }
 
 // Holds the runs that pass the filter, because the widths of the columns depend on all of them.
 Result<int> HistoryList(const Arguments& arguments, const Session& session) {
-  auto filter = FilterFrom(arguments);
-  if (!filter) return Unexpected{filter.error()};
-  filter->with_samples = false;
-  auto history = History::OpenToRead(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
+  GAPLESS_ASSIGN(auto filter, FilterFrom(arguments));
+  filter.with_samples = false;
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.Value("db")));
   std::vector<BenchmarkRecord> records;
-  GAPLESS_TRY(history->Visit(*filter, [&](const BenchmarkRecord& record) -> Result<void> {
+  GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
     // Looked at between two records: a history can hold many.
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     records.push_back(record);
     return {};
   }));
   const auto text = [&] {
-    return arguments.Has("csv") ? AsCsv(records, session.terminal.is_tty) : AsText(records, *history);
+    return arguments.Has("csv") ? AsCsv(records, session.terminal.is_tty) : AsText(records, history);
   };
-  return PrintTextOrJson(arguments, text, [&] { return AsJson(records, *history); });
+  return PrintTextOrJson(arguments, text, [&] { return AsJson(records, history); });
 }
 
 }  // namespace gapless::internal

@@ -161,9 +161,7 @@ void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
 Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const ResultFile* file) {
   BenchmarkRecord record;
   if (file != nullptr) {
-    auto read = RecordFrom(*file);
-    if (!read) return Unexpected{read.error()};
-    record = std::move(*read);
+    GAPLESS_ASSIGN(record, RecordFrom(*file));
   }
   for (const std::string& metric : arguments.List("metric")) GAPLESS_TRY(AddMetric(metric, record));
   if (record.metrics.empty())
@@ -179,22 +177,17 @@ Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const Re
 Result<int> HistoryRecord(const Arguments& arguments, const std::string& path) {
   std::optional<ResultFile> file;
   if (!path.empty()) {
-    auto read = ReadResultFile(path, arguments.Value("column"));
-    if (!read) return Unexpected{read.error()};
-    file.emplace(std::move(*read));
+    GAPLESS_ASSIGN(auto read, ReadResultFile(path, arguments.Value("column")));
+    file.emplace(std::move(read));
   }
-  const auto record = RecordFromArguments(arguments, file ? &*file : nullptr);
-  if (!record) return Unexpected{record.error()};
-  auto history = History::Open(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
-  const auto recorded = history->Record(*record);
-  if (!recorded) return Unexpected{recorded.error()};
+  GAPLESS_ASSIGN(const auto record, RecordFromArguments(arguments, file ? &*file : nullptr));
+  GAPLESS_ASSIGN(auto history, History::Open(arguments.Value("db")));
+  GAPLESS_ASSIGN(const auto recorded, history.Record(record));
   std::vector<std::string> left_out;
   if (file && !file->failed.empty()) left_out.push_back(StrCat("not recorded: ", DescribeAllFailed(*file)));
   return PrintTextOrJson(
-      arguments,
-      [&] { return StrCat(AsText(*record, *recorded, *history), left_out.empty() ? "" : left_out[0] + "\n"); },
-      [&] { return AsJson(*record, *recorded, *history, left_out); });
+      arguments, [&] { return StrCat(AsText(record, recorded, history), left_out.empty() ? "" : left_out[0] + "\n"); },
+      [&] { return AsJson(record, recorded, history, left_out); });
 }
 
 // Adds the verdict "accepted", by which the gate's baseline begins anew at this run.
@@ -204,9 +197,8 @@ Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
   if (run.empty() || code != std::errc() || end != run.data() + run.size())
     return Fail(ErrorCode::kUsage, "cannot accept a run: this is not a number of a run", Printable(run),
                 "gapless history list");
-  auto history = History::OpenToChange(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
-  GAPLESS_TRY(history->AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));
+  GAPLESS_ASSIGN(auto history, History::OpenToChange(arguments.Value("db")));
+  GAPLESS_TRY(history.AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));
   return PrintTextOrJson(
       arguments, [&] { return StrCat("from run ", id, " on is the baseline\n"); },
       [&] { return DocumentOf("history", documents::HistoryAccepted{id}); });

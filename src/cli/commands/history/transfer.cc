@@ -61,10 +61,9 @@ std::string RunsAndAdvice(int64_t runs, int64_t advice) {
 Result<int64_t> WriteAdvice(History& history, const HistoryFilter& filter, Output& output) {
   // A restricted export is about some runs only.
   if (filter != HistoryFilter()) return 0;
-  const auto advice = history.ListAdvice();
-  if (!advice) return Unexpected{advice.error()};
-  for (const AdviceRecord& advice_record : *advice) output.Write(LineOf(advice_record) + "\n");
-  return static_cast<int64_t>(advice->size());
+  GAPLESS_ASSIGN(const auto advice, history.ListAdvice());
+  for (const AdviceRecord& advice_record : advice) output.Write(LineOf(advice_record) + "\n");
+  return static_cast<int64_t>(advice.size());
 }
 
 // An InputFile is a file, or standard input for "-". Reading ends soon after a signal, also from a pipe that is silent.
@@ -123,22 +122,19 @@ bool IsPageData(const std::string& file) {
 // Its runs are those of a branch, which the file does not name. Their uids follow from what they are, so that importing
 // twice adds nothing.
 Result<int> ImportPageData(const Arguments& arguments, const std::string& path) {
-  auto file = ReadResultFile(path);
-  if (!file) return Unexpected{file.error()};
-  for (BenchmarkRecord& run : file->runs) {
-    run.source = file->tool;
+  GAPLESS_ASSIGN(auto file, ReadResultFile(path));
+  for (BenchmarkRecord& run : file.runs) {
+    run.source = file.tool;
     run.branch = arguments.Value("branch", "main");
     if (arguments.Has("label")) run.benchmark = arguments.Value("label");
     run.uid = StrCat("page-", run.commit_sha, "-", run.recorded_unix_ns.value_or(0), "-", run.benchmark);
   }
-  auto history = History::Open(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
-  const auto recorded = history->RecordAll(file->runs);
-  if (!recorded) return Unexpected{recorded.error()};
+  GAPLESS_ASSIGN(auto history, History::Open(arguments.Value("db")));
+  GAPLESS_ASSIGN(const auto recorded, history.RecordAll(file.runs));
   Imported imported;
-  for (const Recorded& run : *recorded) ++(run.added ? imported.added : imported.present);
+  for (const Recorded& run : recorded) ++(run.added ? imported.added : imported.present);
   return PrintTextOrJson(
-      arguments, [&] { return ImportedText(imported, *history); }, [&] { return ImportedJson(imported, *history); });
+      arguments, [&] { return ImportedText(imported, history); }, [&] { return ImportedJson(imported, history); });
 }
 
 }  // namespace
@@ -153,26 +149,22 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
   if (to_stdout && arguments.JsonToStdout())
     return Fail(ErrorCode::kUsage, "cannot write both --json and the history to standard output", "",
                 "name a file: gapless history export history.jsonl");
-  const auto filter = FilterFrom(arguments);
-  if (!filter) return Unexpected{filter.error()};
-  auto history = History::OpenToRead(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
-  auto output = Output::Open(file);
-  if (!output) return Unexpected{output.error()};
+  GAPLESS_ASSIGN(const auto filter, FilterFrom(arguments));
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto output, Output::Open(file));
   int64_t count = 0;
-  GAPLESS_TRY(history->Visit(*filter, [&](const BenchmarkRecord& record) -> Result<void> {
+  GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-    output->Write(LineOf(record) + "\n");
+    output.Write(LineOf(record) + "\n");
     ++count;
     return {};
   }));
-  const auto advice = WriteAdvice(*history, *filter, *output);
-  if (!advice) return Unexpected{advice.error()};
-  GAPLESS_TRY(output->Commit());
+  GAPLESS_ASSIGN(const auto advice, WriteAdvice(history, filter, output));
+  GAPLESS_TRY(output.Commit());
   const auto document = [&] {
-    return DocumentOf("history", documents::HistoryExported{std::string(history->place()), count, *advice});
+    return DocumentOf("history", documents::HistoryExported{std::string(history.place()), count, advice});
   };
-  const auto say = [&] { return StrCat("wrote ", Printable(file), ": ", RunsAndAdvice(count, *advice), "\n"); };
+  const auto say = [&] { return StrCat("wrote ", Printable(file), ": ", RunsAndAdvice(count, advice), "\n"); };
   if (!to_stdout) return PrintTextOrJson(arguments, say, document);
   if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), document()));
   return 0;
@@ -185,13 +177,11 @@ Result<int> HistoryImport(const Arguments& arguments, const Session& session, co
   const InputFile input(file);
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");  // a pipe that nobody wrote to
   if (!input.is_open()) return Fail(ErrorCode::kInput, "cannot read the file", file);
-  auto history = History::Open(arguments.Value("db"));
-  if (!history) return Unexpected{history.error()};
+  GAPLESS_ASSIGN(auto history, History::Open(arguments.Value("db")));
   const auto source = [&](char* out, size_t size) { return input.Read(out, size, session.cancel); };
-  const auto imported = ImportFrom(*history, source, file, session.cancel);
-  if (!imported) return Unexpected{imported.error()};
+  GAPLESS_ASSIGN(const auto imported, ImportFrom(history, source, file, session.cancel));
   return PrintTextOrJson(
-      arguments, [&] { return ImportedText(*imported, *history); }, [&] { return ImportedJson(*imported, *history); });
+      arguments, [&] { return ImportedText(imported, history); }, [&] { return ImportedJson(imported, history); });
 }
 
 }  // namespace gapless::internal

@@ -208,15 +208,13 @@ Result<void> AddResult(const std::string& path, const std::string& name, LabView
 
 // Adds the trends of the newest benchmark.
 Result<void> AddHistory(const std::string& url, const Session& session, LabView& view) {
-  auto history = History::OpenToRead(url);
-  if (!history) return Unexpected{history.error()};
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(url));
   HistoryFilter filter;
   filter.with_samples = false;
-  const auto records = history->List(filter);
-  if (!records) return Unexpected{records.error()};
+  GAPLESS_ASSIGN(const auto records, history.List(filter));
   if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  const TrendRuns runs = RunsLikeTheNewest(*records);
-  TrendReport report{.place = history->place(), .runs = runs.records.size()};
+  const TrendRuns runs = RunsLikeTheNewest(records);
+  TrendReport report{.place = history.place(), .runs = runs.records.size()};
   if (!runs.records.empty())
     report.benchmark = runs.records.back().benchmark, report.branch = runs.records.back().branch;
   for (const std::string& metric : UsualMetrics(runs.records)) {
@@ -250,7 +248,7 @@ Result<LabView> ReadLab(std::span<const std::string> paths, const Arguments& arg
                                : is_optimize    ? AddOptimizeFolder(path, arguments, session, view)
                                : IsResult(path) ? AddResult(path, ShownNameOf(path), view)
                                                 : AddRecording(path, ShownNameOf(path), arguments, session, view);
-    if (!added) return Unexpected{added.error()};
+    GAPLESS_TRY(added);
   }
   return view;
 }

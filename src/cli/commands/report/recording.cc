@@ -98,12 +98,11 @@ void TakeSummary(const Findings& findings, LabRecording& recording) {
 
 Result<void> AddRecording(const std::string& path, const std::string& name, const Arguments& arguments,
                           const Session& session, LabView& view) {
-  const auto analysis = AnalysisFor(arguments, session, {&path, 1});
-  if (!analysis) return Unexpected{analysis.error()};
-  const Run& run = (*analysis)->run();
-  WarnOfLosses((*analysis)->loaded());
-  Tables& tables = (*analysis)->tables();
-  const Advice& advice = (*analysis)->advice();
+  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, {&path, 1}));
+  const Run& run = analysis->run();
+  WarnOfLosses(analysis->loaded());
+  Tables& tables = analysis->tables();
+  const Advice& advice = analysis->advice();
   const Findings findings = advice.Conclude({});
   LabRecording recording{.name = name};
   TakeSummary(findings, recording);

@@ -54,9 +54,8 @@ Result<RunPlan> RunPlanFrom(const Arguments& arguments) {
   RunPlan plan{.path = std::string(arguments.Value("recipe"))};
   if (plan.path.empty())
     return Fail(ErrorCode::kUsage, "no recipe given", "", "gapless run --recipe optimized.json -- python train.py");
-  auto recipe = ReadRecipe(plan.path);
-  if (!recipe) return Unexpected{recipe.error()};
-  plan.recipe = std::move(*recipe);
+  GAPLESS_ASSIGN(auto recipe, ReadRecipe(plan.path));
+  plan.recipe = std::move(recipe);
   plan.of_recipe = arguments.command().empty();
   plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
   for (const std::string& word : plan.command)
@@ -66,15 +65,12 @@ Result<RunPlan> RunPlanFrom(const Arguments& arguments) {
   if (plan.command.empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", plan.path,
                 "write the command after --: -- python train.py");
-  const auto own = OwnFixesFrom(arguments.Values("fix"));
-  if (!own) return Unexpected{own.error()};
+  GAPLESS_ASSIGN(const auto own, OwnFixesFrom(arguments.Values("fix")));
   std::vector<std::string> files;
-  for (const Fix& fix : own->fixes) files.emplace_back(fix.own_file);
-  auto use = UseRecipe(
-      plan.recipe, arguments.List("only"), arguments.List("without"),
-      [](const char* name) -> const char* { return std::getenv(name); }, files);
-  if (!use) return Unexpected{use.error()};
-  plan.use = std::move(*use);
+  for (const Fix& fix : own.fixes) files.emplace_back(fix.own_file);
+  GAPLESS_ASSIGN(plan.use, UseRecipe(
+                               plan.recipe, arguments.List("only"), arguments.List("without"),
+                               [](const char* name) -> const char* { return std::getenv(name); }, files));
   GAPLESS_TRY(CheckCommandOfRecipe(arguments, plan));
   return plan;
 }

@@ -99,9 +99,8 @@ Result<std::unique_ptr<CollectorSession>> Open(const TelemetrySources& sources, 
   const char* given = std::getenv("DCGM_EXPORTER_URL");
   const std::string url = !sources.exporter_url.empty() ? sources.exporter_url : given != nullptr ? given : "";
   if (!url.empty()) {
-    auto fetcher = Fetcher::Start(url, kFetchPeriodMs);
-    if (!fetcher) return Unexpected{fetcher.error()};
-    return std::unique_ptr<CollectorSession>(std::make_unique<ExporterSession>(std::move(*fetcher)));
+    GAPLESS_ASSIGN(auto fetcher, Fetcher::Start(url, kFetchPeriodMs));
+    return std::unique_ptr<CollectorSession>(std::make_unique<ExporterSession>(std::move(fetcher)));
   }
   const std::string program = FindProgram(sources.dcgmi);
   if (program.empty()) return Fail(ErrorCode::kEnvironment, "neither DCGM_EXPORTER_URL nor dcgmi is there");

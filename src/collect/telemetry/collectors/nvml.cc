@@ -178,11 +178,10 @@ void Describe(const nvml::Library& library, SampleSink& sink) {
 }
 
 Result<std::unique_ptr<CollectorSession>> Open(const TelemetrySources& sources, SampleSink& sink) {
-  auto library = nvml::Library::Open(sources.nvml_library);
-  if (!library) return Unexpected{library.error()};
-  if ((*library)->devices().empty()) return Fail(ErrorCode::kEnvironment, "the NVIDIA driver shows no GPU");
-  Describe(**library, sink);
-  return std::unique_ptr<CollectorSession>(std::make_unique<NvmlSession>(std::move(*library)));
+  GAPLESS_ASSIGN(auto library, nvml::Library::Open(sources.nvml_library));
+  if (library->devices().empty()) return Fail(ErrorCode::kEnvironment, "the NVIDIA driver shows no GPU");
+  Describe(*library, sink);
+  return std::unique_ptr<CollectorSession>(std::make_unique<NvmlSession>(std::move(library)));
 }
 
 }  // namespace

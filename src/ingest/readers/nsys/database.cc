@@ -64,14 +64,13 @@ std::string Quoted(std::string_view name) {
 }
 
 Result<std::string> ReadAll(Source& source) {
-  auto stream = source.Open();
-  if (!stream) return Unexpected{stream.error()};
+  GAPLESS_ASSIGN(auto stream, source.Open());
   std::string bytes;
   constexpr size_t kPiece = size_t{1} << 20;
   for (;;) {
     const size_t before = bytes.size();
     bytes.resize(before + kPiece);
-    auto got = (*stream)->Read(bytes.data() + before, kPiece);
+    auto got = stream->Read(bytes.data() + before, kPiece);
     bytes.resize(before + (got ? *got : 0));
     if (!got || *got == 0) return bytes;  // what came before damage is used
     if (bytes.size() > kMaxInMemory)
@@ -94,9 +93,7 @@ Result<std::unique_ptr<Database>> Database::Open(Source& source, const ReadConte
     return refused();
   sqlite3* db = database->db_;
   if (!stored) {
-    auto bytes = ReadAll(source);
-    if (!bytes) return Unexpected{bytes.error()};
-    database->bytes_ = std::move(*bytes);
+    GAPLESS_ASSIGN(database->bytes_, ReadAll(source));
     const auto size = static_cast<sqlite3_int64>(database->bytes_.size());
     if (sqlite3_deserialize(db, "main", reinterpret_cast<unsigned char*>(database->bytes_.data()), size, size,
                             SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
