@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // host, kernels, sync, workers, pin, prefetch: what the host does, and what it waits for.
+#include <cmath>
+
 #include "predict/fixes/testing/program.h"
 
 namespace gapless::internal {
@@ -124,6 +126,35 @@ TEST(Workers, CannotUseMoreProcessorsThanThereAre) {
   EXPECT_NEAR(AskOf(half, "workers=4").SavedUs(), 0.95 * (10'000 - 1.08 * 5'000), 50)
       << "one of two processors is free";
   EXPECT_LT(AskOf(full, "workers=4").SavedUs(), 0) << "the training needs both itself";
+}
+
+// A convolution, `together` operators of a millisecond, and a pooling of 2 ms, on the host.
+void MakeRowOfOperators(int64_t together, HandMade& made) {
+  int64_t at = 0;
+  const auto add = [&](std::string_view name, int64_t ns) {
+    made.Operator(name, at, at + ns);
+    at += ns;
+  };
+  for (int64_t step = 0; step < 2; ++step) {
+    const int64_t start = at;
+    add("aten::mkldnn_convolution", 5'000'000);
+    for (int64_t i = 0; i < together; ++i) add("aten::relu", 1'000'000);
+    add("aten::max_pool2d_with_indices", 2'000'000);
+    made.Python("nn.Module: Conv2d_0", start, at, "torch/nn/modules/module.py:1");
+    made.Step(step, start, at);
+  }
+}
+TEST(Compile, OfOperatorsInARowOnTheHostSharesTheirPassesOverMemory) {
+  for (const int64_t together : {1, 4}) {
+    HandMade made;
+    MakeRowOfOperators(together, made);
+    Analysed run(made);
+    const double all_us = 1000.0 * static_cast<double>(together), root = std::sqrt(static_cast<double>(together));
+    const Asked asked = AskOf(run, "compile");
+    EXPECT_NEAR(asked.SavedUs(), all_us - all_us / root, 10) << together;
+    EXPECT_NEAR(asked.SavedUs(Estimate::kOptimistic), all_us - 1000, 10) << together;
+    EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 0, 10) << "the convolution and the pooling stay";
+  }
 }
 
 TEST(Threads, SplitWhatIsLarge) {
