@@ -4,17 +4,12 @@
 #include <algorithm>
 #include <span>
 
+#include "base/order_statistics.h"
+
 namespace gapless::internal {
 namespace {
 
 constexpr double kMinQuarter = 0.1, kMinRank = 0.6;
-
-double MedianOf(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 // Returns the median of the part with number `i` of `parts` equal ones.
 SeriesPoint MedianPoint(std::span<const SeriesPoint> points, size_t i, size_t parts) {
@@ -22,7 +17,7 @@ SeriesPoint MedianPoint(std::span<const SeriesPoint> points, size_t i, size_t pa
   std::vector<double> at, values;
   for (const SeriesPoint& point : points.subspan(first, last - first))
     at.push_back(point.at), values.push_back(point.value);
-  return {MedianOf(std::move(at)), MedianOf(std::move(values))};
+  return {MedianOf(at), MedianOf(values)};
 }
 
 }  // namespace
@@ -43,7 +38,7 @@ SeriesTrend TrendOf(const std::vector<SeriesPoint>& points) {
       rises += by > 0 ? 1 : by < 0 ? -1 : 0;
       if (apart > 0) slopes.push_back(by / apart);
     }
-  if (!slopes.empty()) trend.slope = MedianOf(std::move(slopes));
+  if (!slopes.empty()) trend.slope = MedianOf(slopes);
   trend.rank = static_cast<double>(rises) / (static_cast<double>(count * (count - 1)) / 2);
   return trend;
 }

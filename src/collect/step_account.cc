@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/order_statistics.h"
+
 namespace gapless::internal {
 
 // The wait for the batch is part of the step's record itself; negative values are not known.
@@ -39,8 +41,7 @@ int64_t StepHistory::Quantile(double share) const {
   if (durations_.empty()) return 0;
   std::vector<int64_t> sorted = durations_;
   const auto at = std::min(sorted.size() - 1, static_cast<size_t>(share * static_cast<double>(sorted.size())));
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(at), sorted.end());
-  return sorted[at];
+  return NthOf(sorted, at);
 }
 
 }  // namespace gapless::internal

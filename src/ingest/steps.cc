@@ -22,6 +22,7 @@
 #include <map>
 #include <string>
 
+#include "base/order_statistics.h"
 #include "base/strings.h"
 #include "trace/derive.h"
 #include "trace/lost_work.h"
@@ -223,9 +224,7 @@ void MarkCutOff(Trace& trace) {
   const std::vector<int64_t> work = Work(trace);
   if (work.size() < 2) return;
   const bool varies = IsEngineIteration(trace.Text(trace.steps.name[0]));  // as much as the requests in flight do
-  std::vector<int64_t> sorted = work;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2), sorted.end());
-  const auto typical = static_cast<double>(sorted[sorted.size() / 2]);
+  const auto typical = static_cast<double>(UpperMedian(std::vector(work)));
   uint8_t* complete = trace.steps.complete.mutable_data();
   for (size_t i = 0; i < work.size(); ++i)
     if (work[i] == 0 && typical > 0) complete[i] = 0;
@@ -241,8 +240,7 @@ void MarkWithoutDeviceWork(Trace& trace) {
   std::vector<int64_t> some;
   std::copy_if(work.begin(), work.end(), std::back_inserter(some), [](int64_t count) { return count > 0; });
   if (trace.gpu_ops.size() == 0 || some.empty()) return;
-  std::nth_element(some.begin(), some.begin() + static_cast<ptrdiff_t>(some.size() / 2), some.end());
-  const auto least = kLastStepShare * static_cast<double>(some[some.size() / 2]);
+  const auto least = kLastStepShare * static_cast<double>(UpperMedian(some));
   const auto last = std::find_if(work.rbegin(), work.rend(), [](int64_t count) { return count > 0; }).base() - 1;
   uint8_t* complete = trace.steps.complete.mutable_data();
   for (size_t i = 0; i < work.size(); ++i)

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/order_statistics.h"
 #include "optimize/contest.h"
 
 namespace gapless::internal {
@@ -30,9 +31,7 @@ Stage StageOf(const RunSample& sample) {
 Stage StageOf(std::span<const RunSample> runs) {
   std::vector<Stage> stages;
   for (const RunSample& run : runs) stages.push_back(StageOf(run));
-  const auto middle = stages.begin() + static_cast<std::ptrdiff_t>(stages.size() / 2);
-  std::ranges::nth_element(stages, middle, {}, &Stage::step_ms);
-  return *middle;
+  return UpperMedian(stages, &Stage::step_ms);
 }
 
 double TimeRatio(const Stage& a, const Stage& b) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/order_statistics.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -17,10 +19,8 @@ constexpr int64_t kMaxStreamNs = 5 * kUs;  // what takes longer between two oper
 int64_t End(const GpuOpTable& ops, uint32_t op) { return ops.ts_ns[op] + ops.dur_ns[op]; }
 
 // The value below which `share` of them lie; reorders them, of which there is one at least.
-int64_t NthOf(std::vector<int64_t>& values, double share) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+int64_t ValueAt(double share, std::vector<int64_t>& values) {
+  return NthOf(values, static_cast<size_t>(share * static_cast<double>(values.size() - 1)));
 }
 
 // Rows are in the order of their starts.
@@ -45,12 +45,12 @@ void LearnTimes(const Trace& trace, const ProgramRows& program, DeviceOrder& ord
     if (before == kNoRowValue || End(ops, before) <= ops.ts_ns[op] - since_launch(op))
       fresh.push_back(std::max<int64_t>(0, since_launch(op) - order.loading.ExtraNs(ops.launch[op].value)));
   }
-  order.launch_ns = fresh.empty() ? kDefaultLaunchNs : NthOf(fresh, 0.05);
-  const int64_t usual = fresh.empty() ? 5 * kUs : NthOf(fresh, 0.5);
+  order.launch_ns = fresh.empty() ? kDefaultLaunchNs : ValueAt(0.05, fresh);
+  const int64_t usual = fresh.empty() ? 5 * kUs : ValueAt(0.5, fresh);
   for (uint32_t op = 0; op < ops.size(); ++op)
     if (order.previous[op] != kNoRowValue && HasLaunch(trace, program, op) && since_launch(op) > 3 * usual)
       back_to_back.push_back(std::max<int64_t>(0, ops.ts_ns[op] - End(ops, order.previous[op])));
-  order.stream_ns = back_to_back.empty() ? kDefaultStreamNs : std::min(kMaxStreamNs, NthOf(back_to_back, 0.5));
+  order.stream_ns = back_to_back.empty() ? kDefaultStreamNs : std::min(kMaxStreamNs, ValueAt(0.5, back_to_back));
   order.usual_launch_ns = UsualLaunchNs(trace);
 }
 

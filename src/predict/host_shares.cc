@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analyses/work_type.h"
+#include "base/order_statistics.h"
 #include "predict/host_use.h"
 #include "predict/program.h"
 
@@ -57,10 +58,8 @@ void AddOperators(const Trace& trace, Sums& sums) {
   }
   double small_ns = 0, large_ns = 0, images_ns = 0;
   for (auto& [kind, times_ns] : kinds) {
-    const auto middle = times_ns.begin() + static_cast<ptrdiff_t>(times_ns.size() / 2);
     const double sum_ns = std::accumulate(times_ns.begin(), times_ns.end(), 0.0);
-    std::nth_element(times_ns.begin(), middle, times_ns.end());
-    (*middle >= kMinSplitNs ? large_ns : small_ns) += sum_ns;
+    (UpperMedian(times_ns) >= kMinSplitNs ? large_ns : small_ns) += sum_ns;
     if (IsOfImages(trace.Text(kind.first))) images_ns += sum_ns;
   }
   if (small_ns + large_ns <= 0) return;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/order_statistics.h"
 #include "trace/processors.h"
 
 namespace gapless::internal {
@@ -23,9 +24,7 @@ std::optional<double> BusyDuring(const RunTrace& telemetry, int64_t start_ns, in
       samples.push_back(trace.counters.value[row]);
   }
   if (samples.size() < kMinSamples) return std::nullopt;
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  return UpperMedian(samples);
 }
 
 // A recording that says something of its machine.

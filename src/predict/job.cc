@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analyses/collective_match.h"
+#include "base/order_statistics.h"
 #include "base/timings.h"
 
 namespace gapless::internal {
@@ -39,12 +40,6 @@ Members FindMembers(std::span<const RunTrace* const> traces) {
 
 int64_t OpEnd(const RunTrace& of, uint32_t op) { return of.trace->gpu_ops.ts_ns[op] + of.trace->gpu_ops.dur_ns[op]; }
 
-int64_t Middle(std::vector<int64_t>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // A seat is a rank's operation in a collective, which is named by its row.
 struct Seat {
   uint32_t meeting = 0, op = 0;
@@ -73,7 +68,7 @@ std::vector<int64_t> ClockOffsets(std::span<const RunTrace* const> traces, const
       if (common_end_ns[seat.meeting] != kAbsent)
         seen.push_back(OpEnd(*traces[rank], seat.op) - common_end_ns[seat.meeting]);
     if (!seen.empty())
-      offsets[rank] = Middle(seen);
+      offsets[rank] = UpperMedian(seen);
     else if (rank == 0)
       offsets[rank] = 0;
     if (offsets[rank] == kAbsent) continue;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyses/copy_kinds.h"
+#include "base/order_statistics.h"
 #include "trace/marks.h"
 
 namespace gapless::internal {
@@ -117,9 +118,7 @@ int64_t UsualLaunchNs(const Trace& trace) {
   for (uint32_t row = 0; row < trace.slices.size(); ++row)
     if (trace.slices.api[row] == ApiKind::kKernelLaunch) launches.push_back(trace.slices.dur_ns[row]);
   if (launches.empty()) return 0;
-  const auto among_shortest = launches.begin() + static_cast<std::ptrdiff_t>((launches.size() - 1) / 20);
-  std::nth_element(launches.begin(), among_shortest, launches.end());
-  return std::min(*among_shortest, kMaxUsualLaunchNs);
+  return std::min(NthOf(launches, (launches.size() - 1) / 20), kMaxUsualLaunchNs);
 }
 
 LoadingLaunches::LoadingLaunches(const Trace& trace, const ProgramRows& program)

@@ -14,6 +14,7 @@
 #include <map>
 
 #include "base/json_value.h"
+#include "base/order_statistics.h"
 #include "base/strings.h"
 #include "store/result_reader.h"
 
@@ -22,16 +23,6 @@ namespace {
 
 constexpr std::string_view kPlain = "plain";
 constexpr std::string_view kBlank = " \t\r\n\xEF\xBB\xBF";
-
-// Returns the median in linear time. The mean of the middle two is taken so that it cannot overflow.
-double MedianOf(std::vector<double> values) {
-  const size_t middle = values.size() / 2;
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(middle));
-  const double upper = values[middle];
-  if (values.size() % 2 == 1) return upper;
-  const double lower = *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle));
-  return lower + (upper - lower) / 2;
-}
 
 std::string KnownTools() {
   std::vector<std::string> names;
@@ -181,7 +172,7 @@ Result<BenchmarkRecord> RecordFrom(const ResultFile& file) {
   for (const ResultSeries& series : file.series) {
     if (HasFailed(file, series.name)) continue;
     MetricRecord metric{.name = series.name,
-                        .value = MedianOf(series.values),
+                        .value = MedianOf(std::vector(series.values)),
                         .unit = series.unit,
                         .higher_is_better = series.higher_is_better,
                         .sampling = series.unit_of_sampling,

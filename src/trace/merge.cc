@@ -10,6 +10,7 @@
 //   4. What follows from the rows is derived (derive.h).
 #include "trace/merge.h"
 
+#include "base/order_statistics.h"
 #include "base/thread_pool.h"
 
 namespace gapless::internal::merging {
@@ -109,9 +110,7 @@ int64_t Merger::TypicalTime() const {
     for (size_t i = 0; i < of.memory_events.rows; ++i) times.push_back(of.memory_events.ts_ns[i]);
   }
   if (times.empty()) return 0;
-  const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
+  return UpperMedian(times);
 }
 
 // The zero is the first slice or GPU operation; only a trace without either counts from its other rows. A time that is

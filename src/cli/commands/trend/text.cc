@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/order_statistics.h"
 #include "base/strings.h"
 #include "cli/commands/trend/report.h"
 #include "cli/commands/trend/words.h"
@@ -27,9 +28,7 @@ std::vector<double> Heights(const Trend& trend) {
   for (size_t i = 0; i < cells; ++i) {
     std::vector<double> part;
     for (size_t k = i * count / cells; k < (i + 1) * count / cells; ++k) part.push_back(trend.points[k].value);
-    const auto middle = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);
-    std::nth_element(part.begin(), middle, part.end());
-    heights.push_back(*middle);
+    heights.push_back(UpperMedian(part));
   }
   return heights;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analyses/device_peaks.h"
+#include "base/order_statistics.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
@@ -17,13 +18,6 @@ constexpr double kGen3Gbps = 15.75, kUsableShare = 0.8;  // GB/s of 16 lanes, an
 constexpr double kVariation = 1.15;                      // between a copy and the median of the recorded ones
 constexpr double kMinOfLink = 0.3, kUsualOfLink = 0.6;
 constexpr double kMinTimes = 1.25, kUsualTimes = 2.5, kMaxTimes = 5;  // speedups over an unknown link
-
-std::optional<double> MedianOf(std::vector<double>& rates) {
-  if (rates.empty()) return std::nullopt;
-  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  return *middle;
-}
 
 }  // namespace
 
@@ -57,7 +51,8 @@ PinnedRates::PinnedRates(const Trace& trace) {
     rates[IsHostToDevice(kind) ? 1 : 0].push_back(static_cast<double>(ops.bytes[op]) /
                                                   static_cast<double>(ops.dur_ns[op]));
   }
-  for (size_t direction = 0; direction < 2; ++direction) recorded_[direction] = MedianOf(rates[direction]);
+  for (size_t direction = 0; direction < 2; ++direction)
+    if (!rates[direction].empty()) recorded_[direction] = UpperMedian(rates[direction]);
   for (size_t row = 0; row < trace.devices.size() && !link_gbps_; ++row) {
     const DevicePeaks* peaks = FindDevicePeaks(trace.Text(trace.devices.name[row]));
     if (peaks != nullptr && peaks->pcie > 0) link_gbps_ = kUsableShare * kGen3Gbps * std::exp2(peaks->pcie - 3);

@@ -15,6 +15,7 @@
 
 #include "analyses/rows/ledger.h"
 #include "analyses/rows/ranks.h"
+#include "base/order_statistics.h"
 #include "base/strings.h"
 #include "diagnose/thresholds.h"
 #include "report/renderers/terminal/sections.h"
@@ -145,9 +146,7 @@ void KeepMostDifferent(const std::array<const DeviceBreakdown*, 2>& named,
                        std::vector<const DeviceBreakdown*>& devices) {
   std::vector<double> shares;
   for (const DeviceBreakdown* device : devices) shares.push_back(IdleShare(device));
-  const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
-  std::ranges::nth_element(shares, middle);
-  const double median = *middle;
+  const double median = UpperMedian(shares);
   std::ranges::stable_sort(devices, std::greater<>(), [&](const DeviceBreakdown* device) {
     return std::pair(std::ranges::find(named, device) != named.end(), std::abs(IdleShare(device) - median));
   });
@@ -173,7 +172,7 @@ std::string BreakdownSection(const Report& report, const Paint& paint) {
     const bool always = row.tone == Tone::kCompute || row.tone == Tone::kIdle;
     if (always || ShareOf(row.part_ns, summary.total.wall_ns) >= kWorthSaying) out += LineOf(row, report, paint);
   }
-  for (const std::string& line : WrapWords(Printable(summary.class_evidence), paint.width() - 2)) {
+  for (const std::string& line : WrapCut(Printable(summary.class_evidence), paint.width() - 2)) {
     out += "  " + paint.In(Tone::kDim, line) + "\n";
   }
   return out;
