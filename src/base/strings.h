@@ -45,6 +45,9 @@ size_t Utf8SequenceLength(std::string_view text);
 int DisplayWidth(std::string_view utf8);
 // Cuts to at most `width` columns, ending in "…" when something was cut.
 std::string Ellipsize(std::string_view utf8, int width);
+// Breaks a text at its spaces into lines of at most `width` columns. A wider word stands alone and is not cut. An empty
+// text has no lines.
+std::vector<std::string> WrapWords(std::string_view utf8, int width);
 // The text without control characters and invalid UTF-8, safe to print to a terminal.
 std::string Printable(std::string_view text);
 // A word as a shell takes it back, in quotes where it needs them.

@@ -91,6 +91,18 @@ std::string Ellipsize(std::string_view utf8, int width) {
   return StrCat(utf8.substr(0, kept), "…");
 }
 
+std::vector<std::string> WrapWords(std::string_view utf8, int width) {
+  std::vector<std::string> lines;
+  for (const std::string_view word : Split(utf8, ' ')) {
+    if (word.empty()) continue;
+    const bool fits = !lines.empty() && DisplayWidth(lines.back()) + 1 + DisplayWidth(word) <= width;
+    if (!fits) lines.emplace_back();
+    if (fits) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
+}
+
 std::string Printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -124,6 +124,14 @@ TEST(DisplayWidth, CountsTerminalColumns) {
   EXPECT_EQ(DisplayWidth("a\xff"), 2) << "a broken byte is shown as one replacement";
 }
 
+TEST(WrapWords, BreaksAtSpacesByColumns) {
+  const auto wrapped = [](std::string_view text, int width) { return Join(WrapWords(text, width), "|"); };
+  EXPECT_EQ(wrapped("one two  three", 8), "one two|three");
+  EXPECT_EQ(wrapped("one two three", 3), "one|two|three") << "a wider word is not cut";
+  EXPECT_EQ(wrapped("訓練 訓練 a", 6), "訓練|訓練 a");
+  EXPECT_TRUE(WrapWords("", 8).empty());
+  EXPECT_EQ(wrapped("one two", 0), "one|two");
+}
 TEST(Ellipsize, CutsByColumns) {
   EXPECT_EQ(Ellipsize("volta_sgemm", 11), "volta_sgemm");
   EXPECT_EQ(Ellipsize("volta_sgemm", 6), "volta…");

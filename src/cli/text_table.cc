@@ -38,23 +38,8 @@ std::string Aligned(const std::vector<std::string>& head, const std::vector<std:
   return text;
 }
 
-// A word that is wider than the line stands alone and is not cut.
 std::string Wrapped(std::string_view text, size_t indent, int width) {
-  std::string out;
-  size_t column = indent;
-  for (const std::string_view word : Split(text, ' ')) {
-    const auto size = static_cast<size_t>(DisplayWidth(word));
-    if (column > indent && column + 1 + size > static_cast<size_t>(width)) {
-      out += StrCat("\n", std::string(indent, ' '));
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += size;
-  }
-  return out;
+  return Join(WrapWords(text, width - static_cast<int>(indent)), "\n" + std::string(indent, ' '));
 }
 
 }  // namespace gapless::internal

@@ -71,16 +71,9 @@ std::string Wrap(std::string_view text, int width, int indent) {
   const std::string margin(static_cast<size_t>(indent), ' ');
   std::string out;
   for (const std::string_view paragraph : Split(text, '\n')) {
-    std::string line;
-    for (const std::string_view word : Split(paragraph, ' ')) {
-      if (word.empty()) continue;
-      if (!line.empty() && indent + DisplayWidth(line) + 1 + DisplayWidth(word) > width) {
-        out += StrCat(margin, line, "\n");
-        line.clear();
-      }
-      line += StrCat(line.empty() ? "" : " ", word);
-    }
-    out += line.empty() ? "\n" : StrCat(margin, line, "\n");
+    const std::vector<std::string> lines = WrapWords(paragraph, width - indent);
+    for (const std::string& line : lines) out += StrCat(margin, line, "\n");
+    if (lines.empty()) out += "\n";
   }
   return out;
 }

@@ -24,7 +24,7 @@ namespace {
 // Appends wrapped lines; those after the first are indented by the width of the lead.
 void AppendWrapped(std::string& out, std::string_view text, const Paint& paint, std::string_view lead = "  ") {
   bool first = true;
-  for (const std::string& line : WrapWords(Printable(text), paint.width() - DisplayWidth(lead))) {
+  for (const std::string& line : WrapCut(Printable(text), paint.width() - DisplayWidth(lead))) {
     out += (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' ')) + line + "\n";
     first = false;
   }

@@ -33,7 +33,7 @@ void AppendIndented(std::string& out, std::string_view text, const Paint& paint,
                     std::string_view lead = "") {
   const int indent = kMargin + DisplayWidth(lead);
   bool first = true;
-  for (const std::string& line : WrapWords(Printable(text), paint.width() - indent)) {
+  for (const std::string& line : WrapCut(Printable(text), paint.width() - indent)) {
     out += std::string(kMargin, ' ') +
            (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' '));
     out += paint.In(tone, line) + "\n";
@@ -74,7 +74,7 @@ std::string Label(const Bottleneck& bottleneck, const Report& report) {
 std::string Title(int place, const Bottleneck& bottleneck, const Paint& paint) {
   const std::string gain = bottleneck.gain ? GainText(*bottleneck.gain) : "";
   const int room = paint.width() - kMargin - (gain.empty() ? 0 : DisplayWidth(gain) + 2);
-  const std::vector<std::string> title = WrapWords(Printable(bottleneck.title), room);
+  const std::vector<std::string> title = WrapCut(Printable(bottleneck.title), room);
   std::string out;
   for (size_t i = 0; i < title.size(); ++i) {
     const std::string lead = i == 0 ? PadRight(PadLeft(StrCat(place), 2), kMargin) : std::string(kMargin, ' ');
@@ -159,7 +159,7 @@ std::string Together(const Report& report, const Paint& paint) {
   if (report.summary.plan.size() > 1) {
     const std::string text = StrCat(TogetherText(report.summary, report.diagnosis.bottlenecks), ": ", GainText(*gain));
     const std::string trust = TrustText(report.summary, report.diagnosis.bottlenecks);
-    for (const std::string& line : WrapWords(StrCat(text, trust.empty() ? "" : "; ", trust), paint.width()))
+    for (const std::string& line : WrapCut(StrCat(text, trust.empty() ? "" : "; ", trust), paint.width()))
       // The gain is green if the line did not break within it; what limits it is dim.
       out += line.starts_with(text)
                  ? StrCat(paint.In(Tone::kGood, text), paint.In(Tone::kDim, line.substr(text.size())), "\n")
@@ -172,7 +172,7 @@ std::string Together(const Report& report, const Paint& paint) {
     const std::string of = StrCat(" of ", Join(AmountTexts(cost.month), ", "), ", on ", cost.gpus,
                                   cost.gpus == 1 ? " GPU" : " GPUs", " for ", FormatNumber(cost.hours_per_month, 0),
                                   " hours", cost.watts_are_limit ? ", at the boards' power limit" : "");
-    for (const std::string& line : WrapWords(what + of, paint.width()))
+    for (const std::string& line : WrapCut(what + of, paint.width()))
       out += (line.starts_with(what) ? paint.In(Tone::kGood, what) + line.substr(what.size()) : line) + "\n";
   }
   return out.empty() ? out : "\n" + out;

@@ -39,7 +39,7 @@ std::string NotesSection(const Report& report, const Paint& paint) {
   std::string out;
   for (size_t i = 0; i < shown; ++i) {
     const Tone tone = notes[i].severity == Severity::kError ? Tone::kCritical : Tone::kWarning;
-    const std::vector<std::string> lines = WrapWords(Printable(notes[i].text), paint.width() - 2);
+    const std::vector<std::string> lines = WrapCut(Printable(notes[i].text), paint.width() - 2);
     for (size_t line = 0; line < lines.size(); ++line)
       out += (line == 0 ? paint.In(tone, "!") + " " : "  ") + lines[line] + "\n";
   }

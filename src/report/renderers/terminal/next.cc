@@ -10,7 +10,7 @@ std::string NextSection(const Report& report, const Paint& paint) {
   const Next next = NextOf(report);
   std::string out;
   if (!next.advice.empty())
-    for (const std::string& line : WrapWords(next.advice, paint.width() - 6))
+    for (const std::string& line : WrapCut(next.advice, paint.width() - 6))
       out += StrCat(out.empty() ? "next: " : "      ", line, "\n");
   const std::string_view lead = out.empty() ? "next: " : "      ";
   out += StrCat(lead, paint.In(Tone::kAction, next.query), "\n");

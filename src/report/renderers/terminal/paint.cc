@@ -87,17 +87,9 @@ std::string PadRight(std::string_view text, int width) {
   return std::string(text).append(static_cast<size_t>(std::max(0, width - DisplayWidth(text))), ' ');
 }
 
-// Greedy: a word goes to the next line if it does not fit.
-std::vector<std::string> WrapWords(std::string_view text, int width) {
-  std::vector<std::string> lines;
-  std::string line;
-  for (const std::string_view word : Split(text, ' ')) {
-    if (word.empty()) continue;
-    if (!line.empty() && DisplayWidth(line) + 1 + DisplayWidth(word) > width) lines.push_back(std::exchange(line, {}));
-    if (!line.empty()) line += ' ';
-    line += Ellipsize(word, width);
-  }
-  if (!line.empty()) lines.push_back(line);
+std::vector<std::string> WrapCut(std::string_view text, int width) {
+  std::vector<std::string> lines = WrapWords(text, width);
+  for (std::string& line : lines) line = Ellipsize(line, width);
   return lines;
 }
 

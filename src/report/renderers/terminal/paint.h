@@ -58,8 +58,8 @@ std::string StackedBar(const Paint& paint, const std::vector<BarPart>& parts, in
 std::string PadLeft(std::string_view text, int width);
 std::string PadRight(std::string_view text, int width);
 
-// Lines of at most `width` columns, broken between words; words that are longer are cut.
-std::vector<std::string> WrapWords(std::string_view text, int width);
+// As WrapWords, but words that are longer than a line are cut.
+std::vector<std::string> WrapCut(std::string_view text, int width);
 // The same, broken only between items, which are joined with " · ".
 std::vector<std::string> WrapItems(const std::vector<std::string>& items, int width);
 

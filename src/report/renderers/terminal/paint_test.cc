@@ -34,8 +34,8 @@ TEST(PaintTest, ASmallPartOfABarIsSeenAndATinyOneIsNot) {
 }
 
 TEST(PaintTest, LinesAreBrokenBetweenWordsAndItems) {
-  EXPECT_EQ(Join(WrapWords("one two three", 8), "|"), "one two|three");
-  EXPECT_EQ(Join(WrapWords("incomprehensible", 8), "|"), "incompr…");
+  EXPECT_EQ(Join(WrapCut("one two three", 8), "|"), "one two|three");
+  EXPECT_EQ(Join(WrapCut("incomprehensible", 8), "|"), "incompr…");
   EXPECT_EQ(Join(WrapItems({"a b", "c d", "e f"}, 9), "|"), "a b · c d|e f");
 }
 
