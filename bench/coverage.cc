@@ -2,7 +2,7 @@
 // How often intervals hold the truth that they claim to hold with 95 %: Markdown tables of method x n x noise, as
 // docs/STATISTICS.md has them. Simulated from fixed seeds, so that two runs print the same.
 //
-//   coverage [REPLICATIONS] [RESAMPLES]
+//   coverage [REPLICATIONS]
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -14,10 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "validate/bootstrap.h"
 #include "validate/dependence.h"
 #include "validate/distributions.h"
-#include "validate/hypothesis.h"
 #include "validate/interval.h"
 #include "validate/simulate.h"
 #include "validate/summary.h"
@@ -32,7 +30,7 @@ struct Interval {
   double low, high;
 };
 using Sample = std::vector<double>;
-using Method = std::function<std::optional<Interval>(const Sample&, uint64_t seed, size_t resamples)>;
+using Method = std::function<std::optional<Interval>(const Sample&)>;
 
 double PlainMean(std::span<const double> x) {
   double sum = 0;
@@ -40,34 +38,31 @@ double PlainMean(std::span<const double> x) {
   return sum / static_cast<double>(x.size());
 }
 
-std::optional<Interval> Student(const Sample& x, uint64_t, size_t) {
-  const auto test = OneSampleTTest(x, kLevel);
-  return Interval{test->low, test->high};
-}
-
-std::optional<Interval> FromBootstrap(const Result<BootstrapInterval>& interval) {
-  return Interval{interval->low, interval->high};
+std::optional<Interval> Student(const Sample& x) {
+  const auto n = static_cast<double>(x.size());
+  const double reach = StudentQuantile(1 - (1 - kLevel) / 2, n - 1) * *StandardDeviation(x) / std::sqrt(n);
+  return Interval{*Mean(x) - reach, *Mean(x) + reach};
 }
 
 // Means of batches as long as three autocorrelation times, at least ten of them (Schmeiser 1982), with Student's t.
-std::optional<Interval> BatchMeans(const Sample& x, uint64_t, size_t) {
+std::optional<Interval> BatchMeans(const Sample& x) {
   const auto wanted = static_cast<size_t>(std::ceil(3 * AutocorrelationTime(x).value_or(1)));
   const size_t size = std::max<size_t>(1, std::min(wanted, x.size() / 10));
   Sample means;
   for (size_t begin = 0; begin + size <= x.size(); begin += size) {
     means.push_back(PlainMean(std::span(x).subspan(begin, size)));
   }
-  return Student(means, 0, 0);
+  return Student(means);
 }
 
-std::optional<Interval> NeweyWest(const Sample& x, uint64_t, size_t) {
+std::optional<Interval> NeweyWest(const Sample& x) {
   const double error = std::sqrt(*LongRunVariance(x) / static_cast<double>(x.size()));
   const double reach = NormalQuantile(1 - (1 - kLevel) / 2) * error;
   return Interval{*Mean(x) - reach, *Mean(x) + reach};
 }
 
 // The textbook's interval of the median, for independent values: ranks by the binomial distribution.
-std::optional<Interval> OrderStatistics(const Sample& x, uint64_t, size_t) {
+std::optional<Interval> OrderStatistics(const Sample& x) {
   const auto n = static_cast<int64_t>(x.size());
   int64_t below = 0;
   while (BinomialCdf(below, n, 0.5) <= (1 - kLevel) / 2) ++below;
@@ -89,34 +84,13 @@ struct Row {
 };
 
 std::vector<Row> Rows() {
-  const auto options = [](uint64_t seed, size_t resamples) {
-    return BootstrapOptions{.level = kLevel, .resamples = resamples, .seed = seed};
-  };
   return {
       {"Student's t", Location::kMean, Student},
-      {"percentile bootstrap", Location::kMean,
-       [=](const Sample& x, uint64_t seed, size_t b) {
-         return FromBootstrap(PercentileBootstrap(x, PlainMean, options(seed, b)));
-       }},
-      {"BCa bootstrap", Location::kMean,
-       [=](const Sample& x, uint64_t seed, size_t b) {
-         return FromBootstrap(BcaBootstrap(x, PlainMean, options(seed, b)));
-       }},
-      {"stationary bootstrap", Location::kMean,
-       [=](const Sample& x, uint64_t seed, size_t b) {
-         return FromBootstrap(BlockBootstrap(x, PlainMean, Blocks::kStationary, 0, options(seed, b)));
-       }},
-      {"moving blocks", Location::kMean,
-       [=](const Sample& x, uint64_t seed, size_t b) {
-         return FromBootstrap(BlockBootstrap(x, PlainMean, Blocks::kMoving, 0, options(seed, b)));
-       }},
       {"batch means", Location::kMean, BatchMeans},
       {"Newey-West", Location::kMean, NeweyWest},
-      {"**offered, mean**", Location::kMean,
-       [](const Sample& x, uint64_t, size_t) { return Offered(x, Location::kMean); }},
+      {"**offered, mean**", Location::kMean, [](const Sample& x) { return Offered(x, Location::kMean); }},
       {"order statistics", Location::kMedian, OrderStatistics},
-      {"**offered, median**", Location::kMedian,
-       [](const Sample& x, uint64_t, size_t) { return Offered(x, Location::kMedian); }},
+      {"**offered, median**", Location::kMedian, [](const Sample& x) { return Offered(x, Location::kMedian); }},
   };
 }
 
@@ -125,15 +99,14 @@ struct Tally {
   double width = 0, t_width = 0;  // sums over the samples for which an interval was given
 };
 
-std::vector<Tally> Measure(const std::vector<Row>& rows, SimulatedNoise noise, size_t n, size_t replications,
-                           size_t resamples) {
+std::vector<Tally> Measure(const std::vector<Row>& rows, SimulatedNoise noise, size_t n, size_t replications) {
   std::vector<Tally> tallies(rows.size());
   Random random(1000 * static_cast<uint64_t>(noise) + n);
   for (size_t r = 0; r < replications; ++r) {
     const auto sample = Simulate(noise, n, random);
-    const auto t = *Student(sample, 0, 0);
+    const auto t = *Student(sample);
     for (size_t i = 0; i < rows.size(); ++i) {
-      const auto interval = rows[i].method(sample, r + 1, resamples);
+      const auto interval = rows[i].method(sample);
       if (!interval) continue;
       const double truth = rows[i].location == Location::kMean ? TrueMean(noise) : TrueMedian(noise);
       ++tallies[i].given;
@@ -148,7 +121,7 @@ std::vector<Tally> Measure(const std::vector<Row>& rows, SimulatedNoise noise, s
 // Cells by noise and n, each with a tally for each row.
 using Cells = std::vector<std::vector<Tally>>;
 
-Cells MeasureAll(const std::vector<Row>& rows, size_t replications, size_t resamples) {
+Cells MeasureAll(const std::vector<Row>& rows, size_t replications) {
   const auto noises = AllNoises();
   Cells cells(noises.size() * kN.size());
   std::atomic<size_t> next = 0;
@@ -156,8 +129,7 @@ Cells MeasureAll(const std::vector<Row>& rows, size_t replications, size_t resam
     // From the longest series on, so that the threads end together.
     for (size_t i = next++; i < cells.size(); i = next++) {
       const size_t n = kN[kN.size() - 1 - i / noises.size()], noise = i % noises.size();
-      cells[noise * kN.size() + (kN.size() - 1 - i / noises.size())] =
-          Measure(rows, noises[noise], n, replications, resamples);
+      cells[noise * kN.size() + (kN.size() - 1 - i / noises.size())] = Measure(rows, noises[noise], n, replications);
     }
   };
   std::thread second(work);
@@ -193,12 +165,11 @@ void PrintTable(const std::vector<Row>& rows, const Cells& cells, Cell&& cell) {
   }
 }
 
-int Main(size_t replications, size_t resamples) {
+int Main(size_t replications) {
   const auto rows = Rows();
-  const Cells cells = MeasureAll(rows, replications, resamples);
-  std::printf(
-      "Coverage in %%, %zu samples a cell, %zu resamples; in brackets the share of samples that got an interval\n\n",
-      replications, resamples);
+  const Cells cells = MeasureAll(rows, replications);
+  std::printf("Coverage in %%, %zu samples a cell; in brackets the share of samples that got an interval\n\n",
+              replications);
   PrintTable(rows, cells, [&](const Tally& tally, size_t) -> std::string {
     if (tally.given == 0) return "refused";
     const std::string covered = Percent(tally.covered, tally.given);
@@ -223,8 +194,5 @@ int Main(size_t replications, size_t resamples) {
 }  // namespace gapless::internal
 
 int main(int argc, char** argv) {
-  const auto number = [&](int i, size_t otherwise) {
-    return argc > i ? static_cast<size_t>(std::strtoull(argv[i], nullptr, 10)) : otherwise;
-  };
-  return gapless::internal::Main(number(1, 2000), number(2, 1000));
+  return gapless::internal::Main(argc > 1 ? static_cast<size_t>(std::strtoull(argv[1], nullptr, 10)) : 2000);
 }

@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "validate/bootstrap.h"
 #include "validate/change_points.h"
 #include "validate/commit_search.h"
-#include "validate/correction.h"
 #include "validate/dependence.h"
 #include "validate/distributions.h"
 #include "validate/drift.h"
@@ -91,7 +89,7 @@ TEST(Extremes, SummariesAndDependence) {
     Answers("summary", sample, [&] {
       (void)CheckFinite(sample), Sorted(sample), Mean(sample), StandardDeviation(sample), Median(sample);
       Quantile(sample, 0.05), Quantile(sample, kNan), Quantile(sample, -1), Quantile(sample, 1e308);
-      MedianAbsoluteDeviation(sample), TrimmedMean(sample, 0.1), TrimmedMean(sample, kNan), GeometricMean(sample);
+      MedianAbsoluteDeviation(sample);
       (void)Summarize(sample);
     });
     Answers("dependence", sample, [&] {
@@ -113,18 +111,14 @@ TEST(Extremes, TestsAndIntervals) {
   for (const auto& sample : Samples()) {
     Answers("tests", sample, [&] {
       check(WelchTest(sample, steady)), check(WelchTest(steady, sample)), check(WelchTest(sample, sample));
-      for (const double level : kNumbers) (void)OneSampleTTest(sample, level), (void)HodgesLehmann(sample, level);
-      (void)TestSigns(sample), (void)MannWhitney(sample, steady), (void)MannWhitney(sample, sample);
+      for (const double level : kNumbers) (void)HodgesLehmann(sample, level);
+      (void)MannWhitney(sample, steady), (void)MannWhitney(sample, sample);
       (void)SignedRank(sample), (void)HodgesLehmann(sample, steady);
     });
     Answers("interval", sample, [&] {
       for (const double level : kNumbers)
         for (const Location location : {Location::kMedian, Location::kMean})
           (void)OfferInterval(sample, {.level = level, .location = location});
-    });
-    Answers("corrections", sample, [&] {
-      (void)Holm(sample), (void)BenjaminiHochberg(sample), (void)BenjaminiYekutieli(sample);
-      (void)EBenjaminiHochberg(sample);
     });
   }
 }
@@ -143,23 +137,6 @@ TEST(Extremes, Power) {
           (void)MinimumDetectableEffect(1, 30, {.design = design, .level = effect, .power = sd});
         });
       }
-}
-
-TEST(Extremes, Bootstraps) {
-  const auto mean = [](std::span<const double> sample) { return Mean(sample).value_or(kNan); };
-  const auto nothing = [](std::span<const double>) { return kNan; };
-  for (const auto& sample : Samples()) {
-    Answers("bootstrap", sample, [&] {
-      const BootstrapOptions few{.resamples = 100};
-      (void)PercentileBootstrap(sample, mean, few), (void)BcaBootstrap(sample, mean, few);
-      (void)BcaBootstrap(sample, nothing, few);
-      for (const Blocks blocks : {Blocks::kStationary, Blocks::kMoving}) {
-        OptimalBlockLength(sample, blocks);
-        for (const double length : {0.0, 1.0, 1e308, kNan, -1.0})
-          (void)BlockBootstrap(sample, mean, blocks, length, few);
-      }
-    });
-  }
 }
 
 TEST(Extremes, SeriesAndTheirChanges) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements Welch's t test, the paired t test and the sign test.
+// Implements Welch's t test.
 #include "validate/hypothesis.h"
 
 #include <algorithm>
@@ -43,24 +43,6 @@ Result<TTest> WelchTest(std::span<const double> x, std::span<const double> y, do
   const double sx = ex / (ex + ey), sy = ey / (ex + ey);
   const double df = 1 / (sx * sx / (nx - 1) + sy * sy / (ny - 1));
   return TTestOf(*Mean(x) - *Mean(y), std::sqrt(ex + ey), df, level);
-}
-
-Result<TTest> OneSampleTTest(std::span<const double> differences, double level) {
-  GAPLESS_TRY(CheckSample(differences, level));
-  const double sd = *StandardDeviation(differences);
-  if (!(sd > 0)) return NoSpread();
-  const auto n = static_cast<double>(differences.size());
-  return TTestOf(*Mean(differences), sd / std::sqrt(n), n - 1, level);
-}
-
-Result<SignTest> TestSigns(std::span<const double> differences) {
-  GAPLESS_TRY(CheckFinite(differences));
-  SignTest test;
-  test.positive = std::count_if(differences.begin(), differences.end(), [](double d) { return d > 0; });
-  test.negative = std::count_if(differences.begin(), differences.end(), [](double d) { return d < 0; });
-  const int64_t n = test.positive + test.negative;
-  test.p = std::min(1.0, 2 * BinomialCdf(std::min(test.positive, test.negative), n, 0.5));
-  return test;
 }
 
 }  // namespace gapless::internal

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/strings.h"
-#include "validate/correction.h"
 #include "validate/dependence.h"
 #include "validate/distributions.h"
 #include "validate/hypothesis.h"
@@ -31,7 +30,6 @@ template <class T>
 Numbers OneOf(const Result<T>& result) {
   return {result ? static_cast<double>(*result) : NAN};
 }
-Numbers All(const Result<std::vector<double>>& result) { return result ? *result : Numbers{}; }
 Numbers OfT(const Result<TTest>& t) { return t ? Numbers{t->statistic, t->df, t->p, t->low, t->high} : Numbers{}; }
 Numbers OfRanks(const Result<RankTest>& t) { return t ? Numbers{t->statistic, t->p} : Numbers{}; }
 Numbers OfShift(const Result<Shift>& shift) { return shift ? Numbers{shift->estimate} : Numbers{}; }
@@ -63,12 +61,8 @@ const std::map<std::string, Function>& Functions() {
       {"sd", {[](const Groups& g) { return One(StandardDeviation(g[0])); }}},
       {"median", {[](const Groups& g) { return One(Median(g[0])); }}},
       {"mad", {[](const Groups& g) { return One(MedianAbsoluteDeviation(g[0])); }}},
-      {"trimmed", {[](const Groups& g) { return One(TrimmedMean(g[0], 0.1)); }}},
-      {"geometric", {[](const Groups& g) { return One(GeometricMean(g[0])); }}},
       {"quantile", {[](const Groups& g) { return One(Quantile(g[0], g[1][0])); }}},
       {"welch", {[](const Groups& g) { return OfT(WelchTest(g[0], g[1])); }}},
-      {"onesample", {[](const Groups& g) { return OfT(OneSampleTTest(g[0])); }}},
-      {"signs", {[](const Groups& g) { return Numbers{TestSigns(g[0])->p}; }}},
       {"mannwhitney", {[](const Groups& g) { return OfRanks(MannWhitney(g[0], g[1])); }}},
       {"signedrank", {[](const Groups& g) { return OfRanks(SignedRank(g[0])); }}},
       {"shift1", {[](const Groups& g) { return OfShift(HodgesLehmann(g[0])); }}},
@@ -77,9 +71,6 @@ const std::map<std::string, Function>& Functions() {
       {"power2", {[](const Groups& g) { return OfPower(g[0], Design::kTwoSample); }}},
       {"mde1", {[](const Groups& g) { return OfMde(g[0], Design::kPaired); }}},
       {"mde2", {[](const Groups& g) { return OfMde(g[0], Design::kTwoSample); }}},
-      {"holm", {[](const Groups& g) { return All(Holm(g[0])); }}},
-      {"bh", {[](const Groups& g) { return All(BenjaminiHochberg(g[0])); }}},
-      {"by", {[](const Groups& g) { return All(BenjaminiYekutieli(g[0])); }}},
       {"acf", {[](const Groups& g) { return Autocorrelations(g[0], 8); }}},
       {"longrun", {[](const Groups& g) { return One(LongRunVariance(g[0], g[1][0])); }}},
   };

@@ -123,9 +123,6 @@ TEST(RankTestsTest, BadInputIsRefused) {
   EXPECT_FALSE(HodgesLehmann(std::vector<double>(7000, 1.0)));
   EXPECT_FALSE(WelchTest(one, good));
   EXPECT_FALSE(WelchTest(zeros, zeros));
-  EXPECT_FALSE(OneSampleTTest(zeros));
-  EXPECT_FALSE(TestSigns(bad));
-  EXPECT_EQ(TestSigns(zeros)->p, 1);
   EXPECT_EQ(MannWhitney(zeros, zeros)->p, 1);
 }
 

@@ -90,18 +90,6 @@ std::optional<double> MedianAbsoluteDeviation(std::span<const double> sample) {
   return kExactMadToSd * *Median(deviations);
 }
 
-std::optional<double> TrimmedMean(std::span<const double> sample, double share) {
-  if (sample.empty() || !(share >= 0 && share < 0.5)) return std::nullopt;
-  const auto sorted = Sorted(sample);
-  const auto cut = static_cast<size_t>(share * static_cast<double>(sorted.size()));
-  return Mean(std::span(sorted).subspan(cut, sorted.size() - 2 * cut));
-}
-
-std::optional<double> GeometricMean(std::span<const double> sample) {
-  if (sample.empty() || std::any_of(sample.begin(), sample.end(), [](double x) { return x <= 0; })) return std::nullopt;
-  return std::exp(SumOf(sample, [](double x) { return std::log(x); }) / static_cast<double>(sample.size()));
-}
-
 Result<Summary> Summarize(std::span<const double> sample) {
   GAPLESS_TRY(CheckFinite(sample));
   Summary s;
@@ -119,8 +107,6 @@ Result<Summary> Summarize(std::span<const double> sample) {
   s.p75 = QuantileOfSorted(sorted, 0.75);
   s.p95 = QuantileOfSorted(sorted, 0.95);
   s.p99 = QuantileOfSorted(sorted, 0.99);
-  s.trimmed_mean = TrimmedMean(sample, 0.1);
-  s.geometric_mean = GeometricMean(sample);
   if (s.sd && *s.mean != 0) s.variation = *s.sd / std::abs(*s.mean);
   return s;
 }

@@ -41,17 +41,11 @@ double MedianInPlace(std::span<double> values);
 inline constexpr double kMadToSd = 1.4826;
 // Median absolute deviation times 1.4826, which estimates the standard deviation of normal data (Hampel 1974).
 std::optional<double> MedianAbsoluteDeviation(std::span<const double> sample);
-// The mean without floor(share * n) values at each end (Tukey and McLaughlin 1963). 0 <= share < 0.5, else absent.
-std::optional<double> TrimmedMean(std::span<const double> sample, double share);
-// Absent unless all values are positive.
-std::optional<double> GeometricMean(std::span<const double> sample);
 
 struct Summary {
   size_t n = 0;
   std::optional<double> mean, sd, min, max, median, mad;
   std::optional<double> p5, p25, p75, p95, p99;  // type 7
-  std::optional<double> trimmed_mean;            // 10 % from each end
-  std::optional<double> geometric_mean;          // geometric mean of positive values only
   std::optional<double> variation;               // coefficient of variation, sd / |mean|; absent where the mean is 0
 };
 
