@@ -100,7 +100,7 @@ Result<RunSample> RunForSomeSteps(const RunRequest& request, const std::string& 
   once.measure = kRecordedSteps;
   auto sample = RunOnce(once);
   if (!sample) return sample;
-  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request.command);
+  if (sample->interrupted || !Succeeded(*sample)) return FailureOf(*sample, request);
   return sample;
 }
 

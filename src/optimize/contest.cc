@@ -123,7 +123,7 @@ Result<void> TakeFault(RunSample sample, bool is_b, bool is_late, Contest& conte
     contest.busy = !is_late;
     return {};
   }
-  if (!is_b) return FailureOf(sample, {});
+  if (!is_b) return FailureOf(sample, RunRequest{});
   contest.ending = Ending::kFault;
   contest.fault = DescribeFault(sample);
   if (fault == Fault::kHang) contest.hung_s = static_cast<double>(sample.wall_ns) / 1e9;

@@ -25,6 +25,7 @@ Result<RunRequest> RequestAt(const std::string& sha, Checkouts& checkouts, const
                 Printable(place.build_tail));
   RunRequest there = request;
   there.working_folder = place.folder;
+  there.note_on_failure = place.lacks;
   return there;
 }
 
@@ -70,7 +71,7 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   using Clock = std::chrono::steady_clock;
   const auto begun = Clock::now();
   GAPLESS_ASSIGN(const auto other, FindCommit(question.folder, question.against));
-  GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(question.folder, question.build));
+  GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(question.folder, question.build, question.shared));
   GAPLESS_ASSIGN(auto plan, PlanFor(question, other, checkouts));
   Comparison comparison({.alpha = kLevel, .margin = 0});
   SymmetryEvidence evidence(std::log1p(question.effect));

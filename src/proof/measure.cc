@@ -19,7 +19,7 @@ Result<RunSample> RunMeasured(const RunRequest& request) {
 }
 
 Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
-  if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, request.command);
+  if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, request);
   if (TypicalValue(sample).value_or(0) > 0) return sample;
   std::string why =
       request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern";
@@ -30,7 +30,7 @@ Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
               why + AgentWords(sample));
 }
 
-Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command) {
+Unexpected FailureOf(const RunSample& sample, const RunRequest& request) {
   if (sample.interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
   const std::vector<std::string_view> lines = Split(sample.output_tail, '\n');
   std::string tail;
@@ -39,7 +39,9 @@ Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& co
   return Fail(ErrorCode::kCommand,
               sample.timed_out ? "the command did not end in time"
                                : StrCat("the command failed with exit status ", sample.exit_status),
-              CommandText(command), tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail));
+              CommandText(request.command),
+              StrCat(request.note_on_failure, request.note_on_failure.empty() ? "" : "\n",
+                     tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail)));
 }
 
 }  // namespace gapless::internal

@@ -15,6 +15,6 @@ Result<RunSample> RunMeasured(const RunRequest& request);
 Result<RunSample> Checked(RunSample sample, const RunRequest& request);
 
 // Returns the error for a failed process: exit status 5, with the end of the program's output.
-Unexpected FailureOf(const RunSample& sample, const std::vector<std::string>& command);
+Unexpected FailureOf(const RunSample& sample, const RunRequest& request);
 
 }  // namespace gapless::internal

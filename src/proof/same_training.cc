@@ -74,7 +74,7 @@ Result<RunSample> RunForRecording(RunRequest request, const ParityOptions& optio
   request.metric.clear();
   request.whole_process = request.to_the_end = false;
   auto sample = RunOnce(request);
-  if (sample && (sample->interrupted || !Succeeded(*sample))) return FailureOf(*sample, request.command);
+  if (sample && (sample->interrupted || !Succeeded(*sample))) return FailureOf(*sample, request);
   return sample;
 }
 

@@ -69,7 +69,7 @@ Result<RunSample> RunWith(const RunRequest& request, int ranks) {
   RunRequest one = request;
   one.command = WithRanks(request.command, ranks);
   GAPLESS_ASSIGN(auto sample, RunOnce(one));
-  if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, one.command);
+  if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, one);
   if (sample.source != SampleSource::kSteps || sample.step_ns.empty())
     return Fail(ErrorCode::kCommand, "no training step was seen", CommandText(one.command),
                 StrCat("call gapless.step() at the end of each iteration", AgentWords(sample)));

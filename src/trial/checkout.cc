@@ -18,6 +18,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxText = size_t{1} << 26, kErrorTail = 2000;
+constexpr size_t kMaxNamed = 4;  // files or folders that a checkout lacks
 
 // git does not share the objects of a shallow repository with a clone of it: what a clone of one would lack is named by
 // hand.
@@ -47,6 +48,53 @@ Commit CommitFrom(std::string_view line) {
   }
   commit.subject = line;  // may hold tabs itself
   return commit;
+}
+
+bool IsMadeByPython(std::string_view path) {
+  return path.ends_with("__pycache__/") || path.ends_with(".pyc") || path.ends_with(".egg-info/");
+}
+
+// Says in a sentence what lies in the folder, ignored or not, that git does not track and that is not shared: a
+// checkout lacks it. Empty if there is nothing.
+std::string LackedBy(const std::string& folder, const std::vector<std::string>& shared) {
+  const auto listed = AskGit(folder, {"ls-files", "--others", "--directory", "--no-empty-directory", "-z"});
+  if (!listed) return "";
+  std::string named;
+  size_t count = 0;
+  for (const std::string_view path : Split(*listed, '\0')) {
+    const std::string_view bare = path.substr(0, path.size() - (path.ends_with('/') ? 1 : 0));
+    if (bare.empty() || IsMadeByPython(path) || std::ranges::find(shared, bare) != shared.end()) continue;
+    if (++count <= kMaxNamed) named += StrCat(count > 1 ? ", " : "", Printable(path));
+  }
+  if (count == 0) return "";
+  return StrCat("it ran in a checkout, which lacks what git does not track: ", named,
+                count > kMaxNamed ? StrCat(" and ", count - kMaxNamed, " more") : "", "; --share PATH links to it");
+}
+
+// A path without a slash at its end; an error if it does not exist or leads out of the folder.
+Result<std::string> SharedPath(const std::string& folder, std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const std::filesystem::path below = std::filesystem::path(path).lexically_normal();
+  if (path.empty() || below.is_absolute() || *below.begin() == ".." || below == ".")
+    return Fail(ErrorCode::kUsage, "--share takes a path below this folder", Printable(path));
+  std::error_code ignored;
+  if (!std::filesystem::exists(StrCat(folder, "/", path), ignored))
+    return Fail(ErrorCode::kInput, "there is nothing to share", Printable(path));
+  return below.string();
+}
+
+// Links to what is shared, where the commit has no file or folder of the name.
+Result<void> LinkShared(const std::string& folder, const std::string& checkout,
+                        const std::vector<std::string>& shared) {
+  for (const std::string& path : shared) {
+    const std::filesystem::path link = StrCat(checkout, "/", path);
+    std::error_code error;
+    if (std::filesystem::exists(link, error)) continue;
+    std::filesystem::create_directories(link.parent_path(), error);
+    std::filesystem::create_symlink(StrCat(folder, "/", path), link, error);
+    if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot link to it: ", error.message()), Printable(path));
+  }
+  return {};
 }
 
 }  // namespace
@@ -82,7 +130,7 @@ Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std:
   return commits;
 }
 
-Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) {
+Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build, std::vector<std::string> shared) {
   GAPLESS_ASSIGN(auto root, AskGit(folder, {"rev-parse", "--show-toplevel"}));
   GAPLESS_ASSIGN(auto below, AskGit(folder, {"rev-parse", "--show-prefix"}));
   GAPLESS_ASSIGN(auto temporary, TemporaryFolder::Make());
@@ -90,6 +138,11 @@ Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build) 
   made.root_ = std::move(root);
   made.below_ = std::move(below);
   made.build_ = std::move(build);
+  for (std::string& path : shared) {
+    GAPLESS_ASSIGN(path, SharedPath(folder, std::move(path)));
+  }
+  made.shared_ = std::move(shared);
+  made.lacks_ = LackedBy(folder, made.shared_);
   return made;
 }
 
@@ -99,15 +152,18 @@ Result<Checkouts::Place> Checkouts::At(const std::string& sha) {
   if (const auto found = places_.find(sha); found != places_.end()) return found->second;
   const std::string clone = StrCat(temporary_.path(), "/", sha);
   GAPLESS_TRY(CloneInto(root_, clone));
-  if (auto checked_out = AskGit(clone, {"checkout", "--quiet", "--detach", sha}); !checked_out)
-    return Unexpected{checked_out.error()};
+  GAPLESS_TRY(AskGit(clone, {"checkout", "--quiet", "--detach", sha}));
   Place place;
   place.folder = StrCat(clone, "/", below_);
   std::error_code ignored;
   if (!std::filesystem::is_directory(place.folder, ignored)) {
     place.build_status = kOwnFailure;
     place.build_tail = StrCat("this commit has no folder ", below_);
-  } else if (!build_.empty()) {
+    return places_.emplace(sha, std::move(place)).first->second;
+  }
+  place.lacks = lacks_;
+  GAPLESS_TRY(LinkShared(StrCat(root_, "/", below_), place.folder, shared_));
+  if (!build_.empty()) {
     GAPLESS_ASSIGN(auto built, RunCaptured({"/bin/sh", "-c", build_}, place.folder));
     place.build_status = built.status;
     if (built.status != 0)

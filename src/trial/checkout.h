@@ -32,13 +32,16 @@ Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std:
 // Checkouts holds the checkouts of several commits, and removes them when it is destroyed. For one thread.
 class Checkouts {
  public:
-  // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none.
-  static Result<Checkouts> Make(const std::string& folder, std::string build);
+  // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none. `shared`: paths
+  // below the folder that git does not track, such as a data set; each checkout gets a link to them. An error if one
+  // does not exist or leads out of the folder.
+  static Result<Checkouts> Make(const std::string& folder, std::string build, std::vector<std::string> shared = {});
 
   struct Place {
     std::string folder;      // the same folder as the one given, in this commit
     int build_status = 0;    // exit status of the build; 125: cannot be built here
     std::string build_tail;  // the last it printed, when it failed
+    std::string lacks;       // a sentence that names what git does not track and is not here; empty: nothing
   };
   // Checked out and built when it is first asked for.
   Result<Place> At(const std::string& sha);
@@ -47,6 +50,8 @@ class Checkouts {
   explicit Checkouts(TemporaryFolder temporary) : temporary_(std::move(temporary)) {}
   TemporaryFolder temporary_;               // holds the checkouts
   std::string root_{}, below_{}, build_{};  // below_: from the repository's root to the folder
+  std::vector<std::string> shared_{};
+  std::string lacks_{};  // as in Place, where a commit tracks what HEAD does
   std::map<std::string, Place> places_{};
 };
 

@@ -80,6 +80,30 @@ TEST_F(History, ChecksOutAndBuildsBesideTheRepository) {
   EXPECT_FALSE(fs::exists(root_ + "/lib/built"));
 }
 
+// A data set is not in the repository: the checkout links to it, or says that it lacks it.
+TEST_F(History, SharesWhatGitDoesNotTrack) {
+  fs::create_directories(root_ + "/lib/data/__pycache__");
+  std::ofstream(root_ + "/lib/data/train") << "images";
+  std::ofstream(root_ + "/lib/notes") << "mine";
+  const auto commit = FindCommit(root_, "HEAD");
+  ASSERT_TRUE(commit);
+  {
+    auto without = Checkouts::Make(root_ + "/lib", "");
+    ASSERT_TRUE(without) << without.error().ToString();
+    EXPECT_EQ(without->At(commit->sha)->lacks,
+              "it ran in a checkout, which lacks what git does not track: data/, notes; --share PATH links to it");
+    auto with = Checkouts::Make(root_ + "/lib", "", {"data/", "notes", "value"});
+    ASSERT_TRUE(with) << with.error().ToString();
+    const auto place = with->At(commit->sha);
+    EXPECT_EQ(place->lacks, "");
+    EXPECT_EQ(ContentOf(place->folder + "/data/train"), "images");
+    EXPECT_FALSE(fs::is_symlink(place->folder + "/value")) << "the commit's own";
+  }
+  EXPECT_EQ(ContentOf(root_ + "/lib/data/train"), "images") << "the links are removed, not what they lead to";
+  for (const char* path : {"nowhere", "..", "../other", "/etc", "."})
+    EXPECT_FALSE(Checkouts::Make(root_ + "/lib", "", {path})) << path;
+}
+
 // A checkout as CI makes it: one commit deep, and another one fetched that no branch leads to.
 TEST_F(History, OfAShallowRepository) {
   const std::string shallow = root_ + "_shallow";

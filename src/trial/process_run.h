@@ -29,6 +29,7 @@ std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 struct RunRequest {
   std::vector<std::string> command;
   std::string working_folder{};          // working folder of the command; empty: ours
+  std::string note_on_failure{};         // sentence for who sees the command fail there
   std::vector<int> cpus{};               // it may run on; empty: on ours
   std::string folder{};                  // folder of the run, kept; empty: a temporary one, removed
   size_t warmup = 10;                    // steps, or matches of the pattern, that do not count

@@ -61,6 +61,7 @@ struct Plan {
   CommitSearchOptions options;
   bool higher_is_better = false;
   std::string build, journal, key;
+  std::vector<std::string> shared;
   bool anew = false;
 };
 
@@ -83,6 +84,7 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
   plan.options.most_runs = static_cast<size_t>(std::min(runs, kMaxRuns));
   plan.higher_is_better = arguments.Has("higher-is-better");
   plan.build = arguments.Value("build");
+  plan.shared = arguments.Values("share");
   plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",
                     RedactCommandLine(plan.build), " -- ", CommandText(arguments.command()));
   // The key is one line of the journal, whose fields are separated by tabs.
@@ -109,6 +111,7 @@ Result<std::optional<double>> RunCommit(const Plan& plan, Checkouts& checkouts, 
   }
   RunRequest request = plan.request;
   request.working_folder = place.folder;
+  request.note_on_failure = place.lacks;
   GAPLESS_ASSIGN(auto sample, RunOnce(request));
   // The command asks to skip this commit, as with `git bisect run`.
   if (sample.exit_status == kOwnFailure && !end && !sample.stopped) return std::optional<double>();
@@ -147,7 +150,7 @@ Result<CommitSearch> Search(const Plan& plan, bool quiet) {
       Take(search, plan, found->second, entry.value);
   if (!quiet && search.runs() > 0)
     std::fputs(StrCat("going on after ", search.runs(), " runs of ", journal.path(), "\n").c_str(), stderr);
-  GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(".", plan.build));
+  GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(".", plan.build, plan.shared));
   while (search.state() == SearchState::kGoesOn) {
     const size_t index = search.next();
     GAPLESS_ASSIGN(const auto value, RunCommit(plan, checkouts, index));
@@ -224,6 +227,10 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "CMD",
      .help = "Run this shell command once in the checkout of each commit"},
+    {.name = "share",
+     .takes = kTakesValue,
+     .value = "PATH",
+     .help = "Link to this file or folder, which git does not track, in each checkout"},
     {.name = "effect", .takes = kTakesValue, .value = "SHARE", .help = "Find regressions of at least SHARE (2%)"},
     {.name = "confidence",
      .takes = kTakesValue,

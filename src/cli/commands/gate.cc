@@ -158,6 +158,7 @@ Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& sessi
   PairProgress progress(session.stderr_is_tty, most);
   return JudgeCommit({.against = std::string(arguments.Value("against")),
                       .build = std::string(arguments.Value("build")),
+                      .shared = arguments.Values("share"),
                       .request = std::move(request),
                       .effect = effect,
                       .pattern_value = arguments.Has("pattern"),
@@ -228,6 +229,10 @@ constexpr OptionSpec kOptions[] = {
      .takes = kTakesValue,
      .value = "CMD",
      .help = "Run this shell command once in each commit's checkout; HEAD then runs in a checkout, too"},
+    {.name = "share",
+     .takes = kTakesValue,
+     .value = "PATH",
+     .help = "Link to this file or folder, which git does not track, in each checkout"},
     {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (60)"},
     {.name = "budget",
      .takes = kTakesValue,

@@ -86,7 +86,7 @@ std::string Headline(std::span<const CheckedFinding> findings, const Paint& pain
 void AppendWrapped(std::string& out, std::string_view first, std::string_view text, const Paint& paint, Tone tone) {
   const int room = std::max(20, paint.width() - kTextColumn - DisplayWidth(first));
   bool begun = false;
-  for (const std::string& line : WrapWords(text, room)) {
+  for (const std::string& line : WrapCut(text, room)) {
     out += PadRight("", kTextColumn);
     out += begun ? PadRight("", DisplayWidth(first)) : paint.In(tone, first);
     out += paint.In(tone, line) + "\n";
@@ -107,7 +107,7 @@ void AppendFinding(std::string& out, const HealthFinding& finding, const Paint& 
     return;
   }
   bool begun = false;
-  for (const std::string& line : WrapWords(saw, room)) {
+  for (const std::string& line : WrapCut(saw, room)) {
     out += StrCat(begun ? PadRight("", kTextColumn) : "", paint.In(Tone::kBold, line), "\n");
     begun = true;
   }

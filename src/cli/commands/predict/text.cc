@@ -35,7 +35,7 @@ std::string TimesText(double factor) { return StrCat(FormatNumber(factor, 2), "x
 std::string Remark(std::string_view what, const std::string& text, int columns) {
   constexpr int kIndent = 6, kMore = 3;
   std::string out;
-  for (const std::string& line : WrapWords(StrCat(what, Printable(text)), columns - kIndent - kMore))
+  for (const std::string& line : WrapCut(StrCat(what, Printable(text)), columns - kIndent - kMore))
     out += StrCat(std::string(kIndent + (out.empty() ? 0 : kMore), ' '), line, "\n");
   return out;
 }
@@ -92,7 +92,7 @@ std::string PathText(const RankGraph& rank, const CriticalPath& path, int column
     if (path.by_bound[bound] > 0)
       bounds += StrCat(bounds.empty() ? "" : ", ", NameOf(static_cast<Bound>(bound)), " ",
                        Percent(static_cast<double>(path.by_bound[bound]), static_cast<double>(path.total_ns)));
-  for (const std::string& line : WrapWords(bounds, columns - 2)) text += StrCat("  ", line, "\n");
+  for (const std::string& line : WrapCut(bounds, columns - 2)) text += StrCat("  ", line, "\n");
   for (size_t owner = 0; owner < kPathOwners; ++owner) {
     const auto shares = SharesBy(rank, path, static_cast<PathOwner>(owner));
     if (shares.empty()) continue;
