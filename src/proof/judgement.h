@@ -82,7 +82,7 @@ struct CommitQuestion {
   std::string folder = ".";           // in the repository
   std::string against;                // any name that git knows
   std::string build{};                // for a shell, in a checkout of both commits; empty: what is in the folder is run
-  std::vector<std::string> shared{};  // paths below the folder that checkouts link to
+  std::vector<std::string> shared{};  // paths relative to the folder that checkouts link to
   RunRequest request{};
   double effect = 0.05;
   bool pattern_value = false;  // what is measured is a number of the output, not a time

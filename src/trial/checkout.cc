@@ -54,44 +54,57 @@ bool IsMadeByPython(std::string_view path) {
   return path.ends_with("__pycache__/") || path.ends_with(".pyc") || path.ends_with(".egg-info/");
 }
 
-// Says in a sentence what lies in the folder, ignored or not, that git does not track and that is not shared: a
-// checkout lacks it. Empty if there is nothing.
-std::string LackedBy(const std::string& folder, const std::vector<std::string>& shared) {
-  const auto listed = AskGit(folder, {"ls-files", "--others", "--directory", "--no-empty-directory", "-z"});
+// Returns the path of the user's folder that leads to `path`, which is relative to the repository's root.
+std::string Beside(const std::string& below, std::string_view path) {
+  return std::filesystem::path(path)
+      .lexically_relative((std::filesystem::path(below) / ".").lexically_normal())
+      .string();
+}
+
+// Says in a sentence what lies in the repository, ignored or not, that git does not track and that is not shared: a
+// checkout lacks it. What is nearest to the folder comes first. Empty if there is nothing.
+std::string LackedBy(const std::string& root, const std::string& below, const std::vector<std::string>& shared) {
+  const auto listed = AskGit(root, {"ls-files", "--others", "--directory", "--no-empty-directory", "-z"});
   if (!listed) return "";
-  std::string named;
-  size_t count = 0;
+  std::vector<std::string> lacked;
   for (const std::string_view path : Split(*listed, '\0')) {
-    const std::string_view bare = path.substr(0, path.size() - (path.ends_with('/') ? 1 : 0));
-    if (bare.empty() || IsMadeByPython(path) || std::ranges::find(shared, bare) != shared.end()) continue;
-    if (++count <= kMaxNamed) named += StrCat(count > 1 ? ", " : "", Printable(path));
+    if (path.empty() || IsMadeByPython(path)) continue;
+    const bool is_folder = path.ends_with('/');
+    const std::string beside = Beside(below, path.substr(0, path.size() - (is_folder ? 1 : 0)));
+    if (std::ranges::find(shared, beside) == shared.end()) lacked.push_back(beside + (is_folder ? "/" : ""));
   }
-  if (count == 0) return "";
-  return StrCat("it ran in a checkout, which lacks what git does not track: ", named,
-                count > kMaxNamed ? StrCat(" and ", count - kMaxNamed, " more") : "", "; --share PATH links to it");
+  if (lacked.empty()) return "";
+  std::ranges::stable_sort(lacked, {}, [](const std::string& path) { return std::ranges::count(path, '/'); });
+  const size_t more = lacked.size() - std::min(lacked.size(), kMaxNamed);
+  lacked.resize(lacked.size() - more);
+  return StrCat("it ran in a checkout, which lacks what git does not track: ", Printable(Join(lacked, ", ")),
+                more > 0 ? StrCat(" and ", more, " more") : "", "; --share PATH links to it");
 }
 
-// A path without a slash at its end; an error if it does not exist or leads out of the folder.
-Result<std::string> SharedPath(const std::string& folder, std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  const std::filesystem::path below = std::filesystem::path(path).lexically_normal();
-  if (path.empty() || below.is_absolute() || *below.begin() == ".." || below == ".")
-    return Fail(ErrorCode::kUsage, "--share takes a path below this folder", Printable(path));
+// Returns `path`, which is relative to the user's folder, in its plain form; an error if it does not exist or leads out
+// of the repository.
+Result<std::string> SharedPath(const std::string& root, const std::string& below, const std::string& path) {
+  std::string plain = std::filesystem::path(path).lexically_normal().string();
+  if (plain.size() > 1 && plain.ends_with('/')) plain.pop_back();
+  const std::string in_root = (std::filesystem::path(below) / plain).lexically_normal().string();
+  if (path.empty() || path.front() == '/' || in_root.empty() || in_root == "." || in_root.starts_with(".."))
+    return Fail(ErrorCode::kUsage, "--share takes a path of this repository, relative to this folder", Printable(path));
   std::error_code ignored;
-  if (!std::filesystem::exists(StrCat(folder, "/", path), ignored))
+  if (!std::filesystem::exists(StrCat(root, "/", in_root), ignored))
     return Fail(ErrorCode::kInput, "there is nothing to share", Printable(path));
-  return below.string();
+  return plain;
 }
 
-// Links to what is shared, where the commit has no file or folder of the name.
-Result<void> LinkShared(const std::string& folder, const std::string& checkout,
+// Links to what is shared, where the commit has no file or folder of the name. Both folders are the user's folder, in
+// the repository and in the checkout.
+Result<void> LinkShared(const std::filesystem::path& folder, const std::filesystem::path& checkout,
                         const std::vector<std::string>& shared) {
   for (const std::string& path : shared) {
-    const std::filesystem::path link = StrCat(checkout, "/", path);
+    const std::filesystem::path link = (checkout / path).lexically_normal();
     std::error_code error;
-    if (std::filesystem::exists(link, error)) continue;
+    if (std::filesystem::exists(std::filesystem::symlink_status(link, error))) continue;
     std::filesystem::create_directories(link.parent_path(), error);
-    std::filesystem::create_symlink(StrCat(folder, "/", path), link, error);
+    std::filesystem::create_symlink((folder / path).lexically_normal(), link, error);
     if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot link to it: ", error.message()), Printable(path));
   }
   return {};
@@ -139,10 +152,10 @@ Result<Checkouts> Checkouts::Make(const std::string& folder, std::string build, 
   made.below_ = std::move(below);
   made.build_ = std::move(build);
   for (std::string& path : shared) {
-    GAPLESS_ASSIGN(path, SharedPath(folder, std::move(path)));
+    GAPLESS_ASSIGN(path, SharedPath(made.root_, made.below_, path));
   }
   made.shared_ = std::move(shared);
-  made.lacks_ = LackedBy(folder, made.shared_);
+  made.lacks_ = LackedBy(made.root_, made.below_, made.shared_);
   return made;
 }
 

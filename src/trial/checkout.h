@@ -32,9 +32,9 @@ Result<std::vector<Commit>> CommitsBetween(const std::string& folder, const std:
 // Checkouts holds the checkouts of several commits, and removes them when it is destroyed. For one thread.
 class Checkouts {
  public:
-  // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none. `shared`: paths
-  // below the folder that git does not track, such as a data set; each checkout gets a link to them. An error if one
-  // does not exist or leads out of the folder.
+  // `folder` lies in the repository. `build` is for a shell, run once in each checkout; empty: none. `shared`: paths,
+  // relative to the folder, that git does not track, such as a data set; each checkout gets a link to them. An error if
+  // one does not exist or leads out of the repository.
   static Result<Checkouts> Make(const std::string& folder, std::string build, std::vector<std::string> shared = {});
 
   struct Place {

@@ -83,6 +83,8 @@ TEST_F(History, ChecksOutAndBuildsBesideTheRepository) {
 // A data set is not in the repository: the checkout links to it, or says that it lacks it.
 TEST_F(History, SharesWhatGitDoesNotTrack) {
   fs::create_directories(root_ + "/lib/data/__pycache__");
+  fs::create_directories(root_ + "/sets/digits");
+  std::ofstream(root_ + "/sets/digits/1") << "one";
   std::ofstream(root_ + "/lib/data/train") << "images";
   std::ofstream(root_ + "/lib/notes") << "mine";
   const auto commit = FindCommit(root_, "HEAD");
@@ -90,17 +92,19 @@ TEST_F(History, SharesWhatGitDoesNotTrack) {
   {
     auto without = Checkouts::Make(root_ + "/lib", "");
     ASSERT_TRUE(without) << without.error().ToString();
-    EXPECT_EQ(without->At(commit->sha)->lacks,
-              "it ran in a checkout, which lacks what git does not track: data/, notes; --share PATH links to it");
-    auto with = Checkouts::Make(root_ + "/lib", "", {"data/", "notes", "value"});
+    EXPECT_EQ(
+        without->At(commit->sha)->lacks,
+        "it ran in a checkout, which lacks what git does not track: notes, data/, ../sets/; --share PATH links to it");
+    auto with = Checkouts::Make(root_ + "/lib", "", {"data/", "notes", "value", "../sets/digits/.."});
     ASSERT_TRUE(with) << with.error().ToString();
     const auto place = with->At(commit->sha);
     EXPECT_EQ(place->lacks, "");
     EXPECT_EQ(ContentOf(place->folder + "/data/train"), "images");
+    EXPECT_EQ(ContentOf(place->folder + "/../sets/digits/1"), "one");
     EXPECT_FALSE(fs::is_symlink(place->folder + "/value")) << "the commit's own";
   }
   EXPECT_EQ(ContentOf(root_ + "/lib/data/train"), "images") << "the links are removed, not what they lead to";
-  for (const char* path : {"nowhere", "..", "../other", "/etc", "."})
+  for (const char* path : {"nowhere", "..", "../..", "../../other", "/etc", ""})
     EXPECT_FALSE(Checkouts::Make(root_ + "/lib", "", {path})) << path;
 }
 
