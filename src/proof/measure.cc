@@ -40,7 +40,7 @@ Unexpected FailureOf(const RunSample& sample, const RunRequest& request) {
               sample.timed_out ? "the command did not end in time"
                                : StrCat("the command failed with exit status ", sample.exit_status),
               CommandText(request.command),
-              StrCat(request.note_on_failure, request.note_on_failure.empty() ? "" : "\n",
+              StrCat(request.note_on_failure, request.note_on_failure.empty() ? "" : "; ",
                      tail.empty() ? "it printed nothing" : StrCat("it printed last:\n", tail)));
 }
 
