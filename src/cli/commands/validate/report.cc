@@ -15,13 +15,14 @@ struct Validate {
   bool accepted = false;
   std::vector<std::string> reasons_against{};
   Compare comparison{};
-  Gate regression{};
+  std::optional<Gate> regression{};
   std::optional<int64_t> recorded_run{};
   static constexpr FieldInfo kFields[] = {
       Field<&Validate::accepted>("accepted", "", "B is faster, and no reason against it was found"),
       Field<&Validate::reasons_against>("reasons_against", "", "why it was refused"),
       Spliced<&Validate::comparison>(),
-      Field<&Validate::regression>("regression", "", "B against the history"),
+      Field<&Validate::regression>("regression", "",
+                                   "B against the history; missing: nothing differs, so that nothing was run"),
       Field<&Validate::recorded_run>("recorded_run", "", "id of B in the history; missing: it was refused"),
   };
 };
@@ -45,16 +46,19 @@ std::string ValidationText(const Validation& validation, const PairPlan& plan) {
 std::string ValidationJson(const Validation& validation, const PairPlan& plan) {
   std::vector<std::string> warnings = NoiseOf(validation.comparison);
   documents::Compare comparison = CompareDocument(validation.comparison, plan);
+  std::optional<documents::Gate> regression;
   if (!validation.nothing_differs.empty()) {  // what is one takes as long, and as much memory
     comparison.pairs.verdict = SpeedVerdict::kEquivalent;
     comparison.memory_saved_gb = comparison.memory_saved_bytes = 0;
+  } else {
+    regression = GateDocument(validation.judgement);
   }
   warnings.insert(warnings.end(), validation.judgement.notes.begin(), validation.judgement.notes.end());
   return DocumentOf("validate",
                     documents::Validate{.accepted = validation.IsAccepted(),
                                         .reasons_against = validation.against,
                                         .comparison = std::move(comparison),
-                                        .regression = GateDocument(validation.judgement),
+                                        .regression = std::move(regression),
                                         .recorded_run = validation.recorded},
                     warnings);
 }
