@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks every #include of src/ against src/layers.txt: which room may include which, and which header has which door.
-The public headers of include/gapless/ are open to all rooms, and include only the standard library and each other.
+The public headers of include/gapless/ are open to all rooms, and include only the standard library and each other. The folder of a
+command is open to that command alone.
 
 A door is the only place where sources may reach a heavy header, directly or through other headers, because each one that
 does costs seconds to compile. Prints one line for each breach and exits 1 when there is any.
@@ -81,6 +82,17 @@ def direction_breaches(rooms: Rooms, generated: Generated, includes: Includes) -
                 yield f'src/{file}:{number}: {room} may not include "{header}"'
 
 
+def command_breaches(includes: Includes) -> Iterator[str]:
+    """A command's folder is its own: what two commands need lies in src/cli/, what they print in src/report/."""
+    folder = re.compile(r"cli/commands/([a-z_]+?)(?:_test)?(?:\.cc|\.h|/)")
+    for file, lines in includes.items():
+        own = folder.match(file)
+        for number, _, header in lines:
+            other = folder.match(header)
+            if other and (own is None or own[1] != other[1]):
+                yield f'src/{file}:{number}: the folder of another command: "{header}"'
+
+
 def public_breaches(includes: Includes) -> Iterator[str]:
     for file, lines in includes.items():
         for number, quote, header in lines:
@@ -107,6 +119,7 @@ if __name__ == "__main__":
     all_includes = read_includes(ROOT)
     breaches = [
         *direction_breaches(all_rooms, all_generated, all_includes),
+        *command_breaches(all_includes),
         *public_breaches(read_includes(PUBLIC)),
         *door_breaches(all_doors, all_includes),
     ]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same training with several numbers of ranks: what is asked (`bench --scaling`, `tune`), and how the curve is
-// shown.
+// The same training with several numbers of ranks: what is asked (`bench --scaling`, `tune`).
 #pragma once
 
 #include <string>
@@ -8,7 +7,6 @@
 #include <vector>
 
 #include "cli/benchmark.h"
-#include "proof/scaling.h"
 
 namespace gapless::internal {
 
@@ -24,11 +22,5 @@ inline constexpr OptionSpec kScalingOption = {
 Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request);
 // Returns a usage error if the command cannot start several ranks.
 Result<void> NeedsRanks(const RunRequest& request);
-
-// Returns the curve as a table, with the reason to measure it again if there is one.
-std::string ScalingText(const ScalingCurve& curve);
-// `command`: bench or tune.
-extern const TypeInfo kScalingDocument;
-std::string ScalingJson(const ScalingCurve& curve, std::string_view command);
 
 }  // namespace gapless::internal

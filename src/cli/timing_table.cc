@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 #include "base/timings.h"
-#include "cli/text_table.h"
+#include "report/text_table.h"
 
 namespace gapless::internal {
 

@@ -12,12 +12,13 @@
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/bench/inference.h"
-#include "cli/commands/bench/report.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scaling.h"
 #include "proof/measure.h"
 #include "proof/result_json.h"
+#include "proof/scaling.h"
+#include "report/bench/report.h"
 #include "validate/interval.h"
 
 namespace gapless::internal {

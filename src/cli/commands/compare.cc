@@ -7,12 +7,12 @@
 // verdict only if each value is a process (compare/stored.h). The exit status is 0 if B is faster, else 1; with
 // --threshold it is 1 only where a series of a file is slower by more.
 #include "base/strings.h"
-#include "cli/commands/compare/document.h"
-#include "cli/commands/compare/progress.h"
-#include "cli/commands/compare/report.h"
-#include "cli/commands/compare/stored.h"
+#include "cli/pair_progress.h"
 #include "cli/pairs.h"
 #include "proof/same_training.h"
+#include "proof/stored.h"
+#include "report/compare/document.h"
+#include "report/compare/report.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {

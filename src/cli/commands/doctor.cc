@@ -2,8 +2,8 @@
 // The command `gapless doctor`: runs all checks of the machine and prints their findings. The exit status is that of an
 // error of the environment if a check found a problem; warnings do not count.
 #include "cli/command.h"
-#include "cli/commands/doctor/text.h"
 #include "cli/output.h"
+#include "report/doctor/text.h"
 
 namespace gapless::internal {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "cli/commands/doctor/text.h"
+#include "report/doctor/text.h"
 
 namespace gapless::internal {
 namespace {

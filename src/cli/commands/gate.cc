@@ -16,15 +16,15 @@
 
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/compare/report.h"
-#include "cli/commands/gate/document.h"
-#include "cli/commands/gate/report.h"
-#include "cli/commands/history/actions.h"
+#include "cli/history_actions.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "proof/judgement.h"
 #include "proof/measure.h"
 #include "proof/result_json.h"
+#include "report/compare/report.h"
+#include "report/gate/document.h"
+#include "report/gate/report.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {

@@ -2,7 +2,7 @@
 // The command `gapless history`: its options, and the dispatch to the actions of history/actions.h. All actions share
 // one list of options; an option that an action has no use for is ignored.
 #include "cli/command.h"
-#include "cli/commands/history/actions.h"
+#include "cli/history_actions.h"
 
 namespace gapless::internal {
 namespace {

@@ -12,13 +12,13 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/optimize/report.h"
 #include "cli/loading.h"
 #include "cli/output.h"
 #include "cli/pairs.h"
 #include "cli/progress.h"
 #include "collect/files.h"
 #include "flows/optimization.h"
+#include "report/optimize/report.h"
 
 namespace gapless::internal {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "base/strings.h"
 #include "cli/command.h"
-#include "cli/commands/predict/report.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "report/predict/report.h"
 
 namespace gapless::internal {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/history/actions.h"
-#include "cli/commands/trend/report.h"
+#include "cli/history_actions.h"
 #include "cli/output.h"
 #include "proof/trend_runs.h"
+#include "report/trend/report.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal {

@@ -11,7 +11,6 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "cli/benchmark.h"
-#include "cli/commands/tune/report.h"
 #include "cli/output.h"
 #include "cli/pairs.h"
 #include "cli/progress.h"
@@ -19,6 +18,9 @@
 #include "collect/machine.h"
 #include "flows/profiled_job.h"
 #include "optimize/job_runner.h"
+#include "proof/scaling.h"
+#include "report/bench/report.h"
+#include "report/tune/report.h"
 
 namespace gapless::internal {
 namespace {

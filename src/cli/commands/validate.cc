@@ -6,11 +6,11 @@
 // unless --no-record is given. The exit status is 0 if it is accepted, else 1.
 #include "base/redact.h"
 #include "base/strings.h"
-#include "cli/commands/compare/progress.h"
-#include "cli/commands/validate/report.h"
 #include "cli/commands/validate/same_commands.h"
 #include "cli/output.h"
+#include "cli/pair_progress.h"
 #include "cli/pairs.h"
+#include "report/validate/report.h"
 
 namespace gapless::internal {
 namespace {

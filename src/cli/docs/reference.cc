@@ -5,7 +5,6 @@
 
 #include "base/strings.h"
 #include "cli/command.h"
-#include "cli/commands/optimize/report.h"
 #include "cli/docs/pages.h"
 #include "cli/usage.h"
 #include "convert/writer.h"
@@ -15,6 +14,7 @@
 #include "predict/fix.h"
 #include "query/database.h"
 #include "report/markdown_text.h"
+#include "report/optimize/report.h"
 
 namespace gapless::internal {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/described_json.h"
 #include "base/strings.h"
-#include "cli/commands/history/actions.h"
+#include "cli/history_actions.h"
 #include "cli/output.h"
 #include "store/benchmarks_csv.h"
 #include "store/timestamp.h"

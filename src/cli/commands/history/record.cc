@@ -7,7 +7,7 @@
 
 #include "base/described_json.h"
 #include "base/strings.h"
-#include "cli/commands/history/actions.h"
+#include "cli/history_actions.h"
 #include "cli/output.h"
 #include "collect/machine.h"
 #include "proof/result_json.h"

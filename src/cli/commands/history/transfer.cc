@@ -14,7 +14,7 @@
 
 #include "base/described_json.h"
 #include "base/strings.h"
-#include "cli/commands/history/actions.h"
+#include "cli/history_actions.h"
 #include "cli/output.h"
 #include "store/record_lines.h"
 #include "store/result_reader.h"

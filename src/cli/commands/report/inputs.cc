@@ -13,13 +13,13 @@
 
 #include "base/json_value.h"
 #include "base/strings.h"
-#include "cli/commands/history/actions.h"
-#include "cli/commands/trend/report.h"
-#include "cli/commands/trend/words.h"
+#include "cli/history_actions.h"
 #include "collect/files.h"
 #include "ingest/input_paths.h"
 #include "proof/trend_runs.h"
 #include "report/lab/parts.h"
+#include "report/trend/report.h"
+#include "report/trend/words.h"
 #include "store/history.h"
 
 namespace gapless::internal {

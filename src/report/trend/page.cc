@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the page of web/ with trends. What is in the data and how the page reads it: web/src/trend/data.ts.
+//
+// Numbers and words are made here, so that the page, the text and the pictures say the same; the page draws. Where
+// scripts do not run, the pictures and a table stand in its place. Metrics that were measured in the same runs share
+// one list of times and commits, which would otherwise be most of the page.
+#include <charconv>
+#include <cmath>
+
+#include "base/json_writer.h"
+#include "base/strings.h"
+#include "report/filled_page.h"
+#include "report/trend/report.h"
+#include "report/trend/view.h"
+#include "report/trend/words.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int64_t kPageTimeNs = 1'000'000;
+constexpr int kChartDigits = 6;  // after the first one, of what is drawn
+
+// Rounds a value for the page: a chart needs fewer digits than a double has, and a page holds tens of thousands of
+// values.
+double Rounded(double value) {
+  char buffer[40];
+  const auto end =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, kChartDigits).ptr;
+  std::from_chars(buffer, end, value);
+  return value;
+}
+
+// Returns true if both metrics have a value in the same runs.
+bool SameRuns(const Trend& a, const Trend& b) {
+  const auto same = [](const TrendPoint& x, const TrendPoint& y) {
+    return x.unix_ns == y.unix_ns && x.commit == y.commit;
+  };
+  return std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(), same);
+}
+
+// Writes times in ms, which a browser's dates take, and short commits.
+void WriteRuns(JsonWriter& json, const Trend& trend) {
+  json.BeginObject();
+  json.Key("times");
+  json.BeginArray();
+  for (const TrendPoint& point : trend.points) {
+    if (point.unix_ns)
+      json.Int(*point.unix_ns / kPageTimeNs);
+    else
+      json.Null();
+  }
+  json.EndArray();
+  json.Key("commits");
+  json.BeginArray();
+  for (const TrendPoint& point : trend.points) json.String(ShortCommit(point.commit));
+  json.EndArray();
+  json.EndObject();
+}
+
+// Writes a change with its sentences; `within` only if its place is uncertain.
+void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
+  const ChangePoint& change = trend.changes[number];
+  json.BeginObject();
+  json.Field("index", change.index);
+  json.Field("first", change.first);
+  json.Field("last", change.last);
+  json.Field("kind", WordOf(KindOf(trend, change)));
+  json.Field("when", WhenOf(trend, change.index));
+  json.Field("size", SizeOf(change));
+  json.Field("levels", FromTo(change.before, change.after, trend.unit));
+  json.Field("commits", CommitsText(trend, change));
+  // The interval of the change; a certain place needs none.
+  if (change.first != change.last)
+    json.Field("within", StrCat(WhenOf(trend, change.first), " to ", WhenOf(trend, change.last)));
+  json.Key("also");
+  json.BeginArray();
+  if (number < trend.also_changed.size())
+    for (const std::string& other : trend.also_changed[number]) json.String(Printable(other));
+  json.EndArray();
+  json.EndObject();
+}
+
+// Writes the drift of the last level; nothing if it is not worth reporting. `size`: size of the shown unit.
+void WriteDrift(JsonWriter& json, const Trend& trend, double size) {
+  const std::string text = DriftText(trend);
+  if (text.empty()) return;
+  json.Key("drift");
+  json.BeginObject();
+  json.Field("text", text);
+  json.Field("kind", WordOf(KindOf(trend, *trend.drift)));
+  json.Field("from", Rounded(trend.drift_line->from / size));
+  json.Field("to", Rounded(trend.drift_line->to / size));
+  json.EndObject();
+}
+
+// Writes the values in the unit in which they are shown. `runs`: index of the metric's list of runs.
+void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
+  const TrendView view = ViewOf(trend);
+  const double size = view.unit.size;
+  json.BeginObject();
+  json.Field("metric", Printable(trend.metric));
+  json.Field("unit", view.unit.name);
+  json.Field("higher_is_better", trend.higher_is_better);
+  json.Field("last", AmountOf(trend.points.back().value, trend.unit));
+  json.Field("low", Rounded(view.low / size));
+  json.Field("high", Rounded(view.high / size));
+  json.Field("runs", runs);
+  json.Key("values");
+  json.BeginArray();
+  for (const TrendPoint& point : trend.points) json.Real(Rounded(point.value / size));
+  json.EndArray();
+  json.Key("levels");
+  json.BeginArray();
+  for (const TrendLevel& level : trend.levels) {
+    json.BeginObject();
+    json.Field("begin", level.begin);
+    json.Field("end", level.end);
+    json.Field("value", Rounded(level.value / size));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("changes");
+  json.BeginArray();
+  for (size_t i = 0; i < trend.changes.size(); ++i) WriteChange(json, trend, i);
+  json.EndArray();
+  WriteDrift(json, trend, size);
+  json.EndObject();
+}
+
+// Writes the data of the page. A list of runs is shared only with the metric before, which is enough for metrics of one
+// benchmark.
+std::string DataOf(const TrendReport& report) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Key("trend");
+  json.BeginObject();
+  WriteJsonHeader(json);
+  json.Field("place", Printable(report.place));
+  json.Field("subject", TrendHeading(report));
+  json.Field("what", report.is_history ? "run" : "value");
+  json.Key("notes");
+  json.BeginArray();
+  for (const std::string& note : report.notes) json.String(Printable(note));
+  json.EndArray();
+  std::vector<size_t> runs_of;  // for each metric, the place of its runs; metrics mostly share them
+  json.Key("runs");
+  json.BeginArray();
+  size_t distinct = 0;
+  for (size_t i = 0; i < report.trends.size(); ++i) {
+    const bool same = i > 0 && SameRuns(report.trends[i], report.trends[i - 1]);
+    if (!same) WriteRuns(json, report.trends[i]);
+    if (!same) ++distinct;
+    runs_of.push_back(distinct - 1);
+  }
+  json.EndArray();
+  json.Key("metrics");
+  json.BeginArray();
+  for (size_t i = 0; i < report.trends.size(); ++i) WriteMetric(json, report.trends[i], runs_of[i]);
+  json.EndArray();
+  json.EndObject();
+  json.EndObject();
+  return out;
+}
+
+std::string MarkupRow(const std::vector<std::string>& texts) {
+  std::string out = "<tr>";
+  for (const std::string& text : texts) out += StrCat("<td>", XmlEscaped(text), "</td>");
+  return out + "</tr>\n";
+}
+
+// Returns the same report as plain markup, for readers without scripts.
+std::string WithoutScript(const TrendReport& report) {
+  std::string out = StrCat("<main class=\"wrap\">\n<h1>", XmlEscaped(TrendHeading(report)), "</h1>\n");
+  for (const std::string& note : report.notes) out += StrCat("<p>", XmlEscaped(note), "</p>\n");
+  out += TrendSvg(report) + "<table>\n" + MarkupRow({"metric", "since", "change", "level", "kind", "commits"});
+  for (const Trend& trend : report.trends) {
+    for (const ChangePoint& change : trend.changes)
+      out += MarkupRow({trend.metric, WhenOf(trend, change.index), SizeOf(change),
+                        FromTo(change.before, change.after, trend.unit), std::string(WordOf(KindOf(trend, change))),
+                        CommitsText(trend, change)});
+    if (const std::string drift = DriftText(trend); !drift.empty()) out += MarkupRow({trend.metric, drift});
+  }
+  return out + "</table>\n</main>";
+}
+
+}  // namespace
+
+std::string TrendHtml(const TrendReport& report) { return FilledPage(DataOf(report), WithoutScript(report)); }
+
+}  // namespace gapless::internal
