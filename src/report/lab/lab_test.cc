@@ -76,7 +76,7 @@ TEST(Lab, MissingPartsNameTheirCommand) {
   EXPECT_TRUE(Holds(text, "gapless bench --scaling 1,2,4"));
 }
 
-LabRecording Recorded(std::string name, int64_t step_ns, double operators, double self_ns) {
+LabRecording RecordedView(std::string name, int64_t step_ns, double operators, double self_ns) {
   LabRecording of{.name = std::move(name), .steps = 6, .step_ns = step_ns};
   of.operators = operators;
   of.top = {{.name = "aten::mul_", .calls = 140, .self_ns = self_ns}};
@@ -86,7 +86,7 @@ LabRecording Recorded(std::string name, int64_t step_ns, double operators, doubl
 
 TEST(Lab, StepBeforeAndAfter) {
   LabView view;
-  view.recordings = {Recorded("before", 100'000'000, 300, 20e6), Recorded("after", 80'000'000, 150, 5e6)};
+  view.recordings = {RecordedView("before", 100'000'000, 300, 20e6), RecordedView("after", 80'000'000, 150, 5e6)};
   const std::string text = TextOf(view);
   EXPECT_TRUE(Holds(text, "A step has 150 operators instead of 300, 50.0 % fewer."));
   EXPECT_TRUE(Holds(text, "aten::mul\\_ changed the most: from 20.0 ms to 5.00 ms a step.")) << text;

@@ -19,7 +19,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kMargin = 4;        // " 1  "
+constexpr int kLeftMargin = 4;        // " 1  "
 constexpr int kMaxShown = 5;      // bottlenecks; -v shows all
 constexpr size_t kMaxAdvice = 2;  // maximum number of fixes, and of documents, of a bottleneck
 
@@ -31,10 +31,10 @@ Tone ToneOf(double severity) {
 // Appends wrapped lines under the number; those after the first are indented by the lead's width.
 void AppendIndented(std::string& out, std::string_view text, const Paint& paint, Tone tone,
                     std::string_view lead = "") {
-  const int indent = kMargin + DisplayWidth(lead);
+  const int indent = kLeftMargin + DisplayWidth(lead);
   bool first = true;
   for (const std::string& line : WrapCut(Printable(text), paint.width() - indent)) {
-    out += std::string(kMargin, ' ') +
+    out += std::string(kLeftMargin, ' ') +
            (first ? std::string(lead) : std::string(static_cast<size_t>(DisplayWidth(lead)), ' '));
     out += paint.In(tone, line) + "\n";
     first = false;
@@ -73,11 +73,11 @@ std::string Label(const Bottleneck& bottleneck, const Report& report) {
 // The title with the gain at the right end of its first line.
 std::string Title(int place, const Bottleneck& bottleneck, const Paint& paint) {
   const std::string gain = bottleneck.gain ? GainText(*bottleneck.gain) : "";
-  const int room = paint.width() - kMargin - (gain.empty() ? 0 : DisplayWidth(gain) + 2);
+  const int room = paint.width() - kLeftMargin - (gain.empty() ? 0 : DisplayWidth(gain) + 2);
   const std::vector<std::string> title = WrapCut(Printable(bottleneck.title), room);
   std::string out;
   for (size_t i = 0; i < title.size(); ++i) {
-    const std::string lead = i == 0 ? PadRight(PadLeft(StrCat(place), 2), kMargin) : std::string(kMargin, ' ');
+    const std::string lead = i == 0 ? PadRight(PadLeft(StrCat(place), 2), kLeftMargin) : std::string(kLeftMargin, ' ');
     out += paint.In(ToneOf(bottleneck.severity), lead);
     out += paint.In(Tone::kBold, i == 0 && !gain.empty() ? PadRight(title[i], room) : title[i]);
     if (i == 0 && !gain.empty()) out += "  " + paint.In(Tone::kGood, gain);
@@ -91,7 +91,7 @@ void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint&
   if (!paint.verbose()) {
     if (bottleneck.evidence.empty()) return;
     out +=
-        std::string(kMargin, ' ') + Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kMargin) + "\n";
+        std::string(kLeftMargin, ' ') + Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kLeftMargin) + "\n";
     return;
   }
   AppendIndented(out, bottleneck.description, paint, Tone::kPlain);
