@@ -19,7 +19,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kLeftMargin = 4;        // " 1  "
+constexpr int kLeftMargin = 4;    // " 1  "
 constexpr int kMaxShown = 5;      // bottlenecks; -v shows all
 constexpr size_t kMaxAdvice = 2;  // maximum number of fixes, and of documents, of a bottleneck
 
@@ -90,8 +90,8 @@ std::string Title(int place, const Bottleneck& bottleneck, const Paint& paint) {
 void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
   if (!paint.verbose()) {
     if (bottleneck.evidence.empty()) return;
-    out +=
-        std::string(kLeftMargin, ' ') + Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kLeftMargin) + "\n";
+    out += std::string(kLeftMargin, ' ') +
+           Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kLeftMargin) + "\n";
     return;
   }
   AppendIndented(out, bottleneck.description, paint, Tone::kPlain);
