@@ -23,41 +23,42 @@ bool IsLongEnough(const std::vector<BlockArm>& arms, const BlockPlan& plan, size
 
 }  // namespace
 
-std::vector<BlockArm> Planner::ArmsToScreen() const {
+std::vector<BlockArm> TrialOrder::ArmsToScreen() const {
   std::vector<Candidate> open;
   for (const Candidate& candidate : pending_)
-    if (keeper_.Find(candidate.item, result_.accepted) == nullptr) open.push_back(candidate);
+    if (plan_.keeper.Find(candidate.item, plan_.result.accepted) == nullptr) open.push_back(candidate);
   std::vector<BlockArm> arms;
-  for (const FixItem& item : ItemsToScreen(open, options_.allow)) arms.push_back(ArmOf(item));
+  for (const FixItem& item : ItemsToScreen(open, plan_.options.allow)) arms.push_back(plan_.ArmOf(item));
   return arms;
 }
 
 // All fixes that can be switched, in blocks of shared processes, until each is clear or their share of the budget is
 // over. A process that goes wrong says nothing of any of them.
-Result<void> Planner::Screen() {
+Result<void> TrialOrder::Screen() {
   std::vector<BlockArm> arms = ArmsToScreen();
   if (arms.empty()) return {};
-  const auto begun = runner_.Now();
-  const double left_s = Seconds(time_.deadline() - begun);
+  const auto begun = plan_.runner.Now();
+  const double left_s = Seconds(plan_.time.deadline() - begun);
   double took_s = 0;
   for (size_t process = 0; process < kMaxScreenings; ++process) {
-    const BlockPlan plan = ScreeningPlan(current_.step_ms, options_.warmup, left_s, options_.seed + 7919 * ++contests_);
-    const bool is_too_short = !baselines_.back().stopped && !IsLongEnough(arms, plan, steps_);
-    if (process == 0 && (is_too_short || left_s < kFirstTakes * (time_.command_s + plan.limit_s))) return {};
+    const BlockPlan plan =
+        ScreeningPlan(plan_.current.step_ms, plan_.options.warmup, left_s, plan_.options.seed + 7919 * ++plan_.draws);
+    const bool is_too_short = !plan_.baselines.back().stopped && !IsLongEnough(arms, plan, plan_.steps);
+    if (process == 0 && (is_too_short || left_s < kFirstTakes * (plan_.time.command_s + plan.limit_s))) return {};
     if (process > 0 &&
         took_s * static_cast<double>(process + 1) / static_cast<double>(process) > kShareOfScreening * left_s)
       break;
-    Tell({.kind = PlannerEvent::Kind::kScreening});
+    plan_.Tell({.kind = PlannerEvent::Kind::kScreening});
     const std::vector<BlockArm> before = arms;
     BlockDriver driver(plan, arms);
-    GAPLESS_ASSIGN(const auto sample, runner_.RunBlocks({}, driver));
-    took_s = Seconds(runner_.Now() - begun);
+    GAPLESS_ASSIGN(const auto sample, plan_.runner.RunBlocks({}, driver));
+    took_s = Seconds(plan_.runner.Now() - begun);
     if (FaultOf(sample) != Fault::kNone) {
       if (process == 0) return {};
       arms = before;
       break;
     }
-    for (const double step_ms : driver.off_ms()) machine_.Add(step_ms, current_.step_ms);
+    for (const double step_ms : driver.off_ms()) plan_.machine.Add(step_ms, plan_.current.step_ms);
     const bool grew = std::ranges::any_of(arms, [](const BlockArm& arm) { return arm.pairs > 0; });
     if (!grew || std::ranges::none_of(arms, IsOpen)) break;
   }
@@ -66,27 +67,27 @@ Result<void> Planner::Screen() {
 }
 
 // Decides what needs no run of its own; the others go on from the pairs that they have.
-void Planner::TakeScreened(std::vector<BlockArm> arms, double took_s) {
+void TrialOrder::TakeScreened(std::vector<BlockArm> arms, double took_s) {
   const auto quicker = QuickerValues(arms);
   for (BlockArm& arm : arms) {
     const auto found = std::ranges::find(pending_, arm.fix, [](const Candidate& of) { return of.item.ToString(); });
-    const auto contest = NotWorthARun(arm, options_.pairs);
+    const auto contest = NotWorthARun(arm, plan_.options.pairs);
     const auto better = quicker.find(arm.fix);
     if (found == pending_.end() || (!contest && !arm.does_not_apply && better == quicker.end())) {
-      screened_.insert({arm.fix, std::move(arm)});
+      plan_.screened.insert({arm.fix, std::move(arm)});
       continue;
     }
     Decision decision{.item = found->item, .predicted = found->predicted, .alone = true, .live = true};
     if (contest)
-      judge_.Conclude(*contest, decision);
+      plan_.judge.Conclude(*contest, decision);
     else if (better != quicker.end())
       decision.outcome = FixOutcome::kTooSmall, decision.reason = better->second;
     else
       decision.outcome = FixOutcome::kDoesNotApply, decision.reason = arm.refusal;
     decision.took_s = took_s / static_cast<double>(arms.size());
-    Settle(std::move(decision));
+    trials_.Settle(std::move(decision));
     pending_.erase(found);
-    ++done_;
+    ++plan_.done;
   }
 }
 
