@@ -30,6 +30,7 @@ struct KernelThresholds {
   double achieved_occupancy_pct = 30;      // below: too few warps to hide latency
   double warp_efficiency_pct = 80;         // below: threads of a warp diverge
   double dram_throughput_pct = 80;         // above, while compute is underused: bound by memory
+  double dram_throughput_low_pct = 60;     // below, where compute was not measured: memory is underused, too
 };
 
 // The figures of a training. Absent is not measured. `_gb` is 1e9 bytes, utilisation 0 to 100.

@@ -33,7 +33,8 @@ DIVERGENT = ["Remove conditionals that differ between the threads of a warp", "A
 class KernelAnalyzer:
     """Verdicts on kernels from hardware metrics, in percent.
 
-    `THRESHOLDS` has the limits; a subclass or an instance may set others. A metric that was not measured gives no finding.
+    `THRESHOLDS` has the limits; a subclass or an instance may set others. A metric that was not measured gives no finding. A kernel that
+    is bound by memory is not also told that it computes little, and low bandwidth is a finding only where computing was not measured.
 
     >>> found = KernelAnalyzer().analyze({"sm_efficiency": 35.0})
     >>> found[0].type.name, round(found[0].severity, 2), found[0].description, found[0].evidence
@@ -77,17 +78,18 @@ class KernelAnalyzer:
             found.append(Bottleneck(kind, severity, text, facts, list(advice), share_of_step=share))
 
         underused = sm is not None and sm < limits["sm_efficiency_min"]
-        if sm is not None and underused:
+        memory_bound = underused and bandwidth is not None and bandwidth > thresholds.MEMORY_BOUND_PERCENT
+        if sm is not None and underused and not memory_bound:
             low = "Critically low" if sm < thresholds.SM_EFFICIENCY_CRITICAL_PERCENT else "Low"
             text = f"{low} SM efficiency: {sm:.1f}%"
             add(BottleneckType.KERNEL_EFFICIENCY, 1 - sm / 100, text, {"sm_efficiency": sm}, UNDERUSED)
         if bandwidth is not None:
             facts = {"memory_bw_utilization": bandwidth, **({} if sm is None else {"sm_efficiency": sm})}
             kind = BottleneckType.MEMORY_BANDWIDTH
-            if underused and bandwidth > thresholds.MEMORY_BOUND_PERCENT:
+            if memory_bound:
                 text = f"Memory bound: memory bandwidth at {bandwidth:.1f}% of its peak, SM efficiency {sm:.1f}%"
                 add(kind, bandwidth / 100, text, facts, MEMORY_BOUND)
-            elif bandwidth < limits["memory_bw_utilization_min"] and (sm is None or underused):
+            elif bandwidth < limits["memory_bw_utilization_min"] and sm is None:
                 text = f"Low memory bandwidth utilization: {bandwidth:.1f}%"
                 add(kind, 1 - bandwidth / 100, text, facts, LOW_BANDWIDTH)
         kind = BottleneckType.KERNEL_EFFICIENCY

@@ -10,7 +10,7 @@ from typing import Any
 
 SM_EFFICIENCY_PERCENT = 60.0  # below: the compute units are underused
 SM_EFFICIENCY_CRITICAL_PERCENT = 40.0  # below: critically
-MEMORY_BANDWIDTH_PERCENT = 60.0  # a kernel below both this and SM_EFFICIENCY_PERCENT waits for latency
+MEMORY_BANDWIDTH_PERCENT = 60.0  # below, where computing was not measured: memory is underused
 MEMORY_BOUND_PERCENT = 80.0  # above, with underused compute units: bound by memory
 OCCUPANCY_PERCENT = 30.0  # below: too few warps to hide latency
 WARP_EFFICIENCY_PERCENT = 80.0  # below: threads of a warp diverge

@@ -54,6 +54,17 @@ Verdict MemoryBound(const KernelMetrics& kernel) {
             "model = torch.compile(model)", "minutes"}}};
 }
 
+Verdict LowBandwidth(const KernelMetrics& kernel) {
+  return {BottleneckType::kMemoryBandwidth,
+          "DRAM throughput",
+          kernel.dram_throughput_pct,
+          1 - kernel.dram_throughput_pct / 100,
+          "its memory is underused",
+          StrCat("Memory runs at ", FormatNumber(kernel.dram_throughput_pct, 1),
+                 " % of its peak; how much is computed was not measured."),
+          {{"coalesce access, and load several values per thread", "", "", "days"}}};
+}
+
 Verdict Underused(const KernelMetrics& kernel) {
   const bool critical = kernel.sm_throughput_pct < kLines.sm_throughput_critical_pct;
   return {BottleneckType::kKernelEfficiency,
@@ -98,6 +109,8 @@ std::vector<Bottleneck> KernelAnalyzer::Analyze(std::span<const KernelMetrics> k
     const bool memory = underused && kernel.dram_throughput_pct > kLines.dram_throughput_pct;
     if (memory) all.push_back(Make(kernel, MemoryBound(kernel)));
     if (underused && !memory) all.push_back(Make(kernel, Underused(kernel)));
+    if (std::isnan(kernel.sm_throughput_pct) && kernel.dram_throughput_pct < kLines.dram_throughput_low_pct)
+      all.push_back(Make(kernel, LowBandwidth(kernel)));
     if (kernel.achieved_occupancy_pct < kLines.achieved_occupancy_pct)
       all.push_back(Make(kernel, LowOccupancy(kernel)));
     if (kernel.warp_efficiency_pct < kLines.warp_efficiency_pct) all.push_back(Make(kernel, Divergent(kernel)));

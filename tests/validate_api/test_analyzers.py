@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analysers of plain figures, bottlenecks made by hand, the report of them, and the decision tree. Needs neither PyTorch nor the program."""
+"""The analysers of plain figures, bottlenecks made by hand, the report of them, and the decision tree. Needs no PyTorch."""
 
 from __future__ import annotations
 
 import enum
+import itertools
 import json
 import math
 import re
+import tempfile
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +18,14 @@ import gapless
 from cases import in_ci
 from gapless import thresholds
 from gapless.decisions import CHANGES, decide
+from gapless.program import ask
 
 ROOT = Path(__file__).resolve().parents[2]
 Type = gapless.BottleneckType
+NCU_HEAD = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC",'
+    '"Section Name","Metric Name","Metric Unit","Metric Value"'
+)
 
 
 def kinds(found: list[gapless.Bottleneck]) -> list[str]:
@@ -34,7 +41,8 @@ class Kernels(unittest.TestCase):
         for metrics, names in (
             ({"sm_efficiency": 59.9}, ["KERNEL_EFFICIENCY"]),
             ({"sm_efficiency": 60.0}, []),
-            ({"sm_efficiency": 50.0, "memory_bw_utilization": 81.0}, ["KERNEL_EFFICIENCY", "MEMORY_BANDWIDTH"]),
+            ({"sm_efficiency": 50.0, "memory_bw_utilization": 81.0}, ["MEMORY_BANDWIDTH"]),
+            ({"sm_efficiency": 50.0, "memory_bw_utilization": 20.0}, ["KERNEL_EFFICIENCY"]),
             ({"sm_efficiency": 70.0, "memory_bw_utilization": 95.0}, []),
             ({"sm_efficiency": 70.0, "memory_bw_utilization": 10.0}, []),  # it computes: bandwidth is not what it lacks
             ({"memory_bw_utilization": 59.0}, ["MEMORY_BANDWIDTH"]),
@@ -46,6 +54,27 @@ class Kernels(unittest.TestCase):
             ({"sm__throughput.avg.pct_of_peak_sustained_elapsed": 10.0}, ["KERNEL_EFFICIENCY"]),
         ):
             self.assertEqual(kinds(self.analyze(**metrics)), names, metrics)
+
+    @in_ci
+    def test_the_program_finds_the_same(self) -> None:
+        names = ("Compute (SM) Throughput", "DRAM Throughput", "Achieved Occupancy")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        for sm, dram, occupancy in itertools.product((None, 35.0, 70.0), (None, 20.0, 85.0), (None, 10.0)):
+            rows = [
+                f'"0","1","python","h","k","1","7","(256, 1, 1)","(128, 1, 1)","0","8.0","S","{name}","%","{value}"'
+                for name, value in zip(names, (sm, dram, occupancy))
+                if value is not None
+            ]
+            if not rows:
+                continue
+            table = Path(folder.name) / "kernels.ncu.csv"
+            table.write_text("\n".join([NCU_HEAD, *rows]) + "\n", encoding="utf-8")
+            answer = ask("analyze", str(table), "--no-cache")
+            measured = {"sm_efficiency": sm, "memory_bw_utilization": dram, "occupancy": occupancy}
+            ours = self.analyze(**{name: value for name, value in measured.items() if value is not None})
+            program = [each["type"] for each in answer["bottlenecks"]]
+            self.assertCountEqual(program, kinds(ours), measured)
 
     @in_ci
     def test_severity_and_words(self) -> None:
