@@ -84,17 +84,17 @@ class Recordings:
         from gapless_agent.parity.watch import Watch
 
         baseline = "" if role == "baseline" else os.path.join(self.folder.name, "baseline")
-        running = _standing_in()
-        watch = Watch(running)
+        parts = _standing_in()
+        watch = Watch(**parts)
         watch.begin(Parity(role=role, folder=os.path.join(self.folder.name, name), baseline=baseline, **options))
         try:
             return train()
         finally:
             if watch.active:
                 watch._end()
-            running.agent.patches.undo()
-            if running.agent.complaints:
-                raise RuntimeError(running.agent.complaints[0])
+            parts["context"].patches.undo()
+            if parts["context"].complaints:
+                raise RuntimeError(parts["context"].complaints[0])
 
     def decide(self) -> TrainingParity:
         """Asks the program, and has the baseline trained again for what it still needs."""
@@ -111,35 +111,39 @@ class Recordings:
         self.folder.cleanup()
 
 
-def _standing_in() -> Any:
-    """Returns a stand-in for the parts of the agent that the recorder uses, for a process without an agent."""
+def _standing_in() -> dict[str, Any]:
+    """Returns stand-ins for the parts of the agent that the recorder uses, for a process without an agent."""
     import torch
     from gapless_agent.guard import Guard
     from gapless_agent.patches import Patches
 
-    agent: Any = SimpleNamespace(
+    context: Any = SimpleNamespace(
         torch=torch, on=True, step=0, main_thread=threading.get_ident(), complaints=[], ends=[], patches=Patches(),
-        backward=SimpleNamespace(followers=[]), emit=lambda *_args, **_more: None,
+        emit=lambda *_args, **_more: None,
     )  # fmt: skip
-    agent.complain = agent.complaints.append
-    agent.guard = lambda what, lost, flag="": Guard(agent, what, lost, flag)
+    context.complain = context.complaints.append
+    context.guard = lambda what, lost, flag="": Guard(context, what, lost, flag)
+    followers: list[Callable[[Any], None]] = []
 
     def around(original: Callable[..., Any]) -> Callable[..., Any]:
         def backward(*args: Any, **kwargs: Any) -> Any:
             roots = args[0] if args else kwargs.get("tensors")
             roots = roots[0] if isinstance(roots, (list, tuple)) and len(roots) == 1 else roots
             if isinstance(roots, torch.Tensor) and roots.numel() == 1:
-                for follower in agent.backward.followers:
+                for follower in followers:
                     follower(roots)
             return original(*args, **kwargs)
 
         return backward
 
-    agent.patches.wrap(sys.modules["torch.autograd"], "backward", around)
-    return SimpleNamespace(
-        agent=agent, optimizers=SimpleNamespace(alive={}), scalers=SimpleNamespace(when_skipped=[]),
-        by_hand=SimpleNamespace(when_written=[]),  # an optimiser takes the steps
-    )  # fmt: skip
+    context.patches.wrap(sys.modules["torch.autograd"], "backward", around)
+    return {
+        "context": context,
+        "optimizers": SimpleNamespace(alive={}),
+        "backward": SimpleNamespace(followers=followers),
+        "by_hand": SimpleNamespace(when_written=[]),  # an optimiser takes the steps
+        "scalers": SimpleNamespace(when_skipped=[]),
+    }
 
 
 @dataclass

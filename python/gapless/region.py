@@ -39,16 +39,16 @@ class profile(contextlib.ContextDecorator):
         import torch
 
         find_agent()
-        from gapless_agent.agent import Agent
+        from gapless_agent.context import Context
         from gapless_agent.options import Options, Record
         from gapless_agent.recorder import Recorder
 
         if torch._C._autograd._profiler_enabled():
             raise RuntimeError("another profiler of PyTorch is already running")
         record = Record(on=True, wait=0, warmup=0, active=1 << 62, **self.recorded)
-        agent = Agent(torch, self.folder, Options(record=record))
-        agent.ring_failed = True  # a region says nothing on the channel to a launcher
-        self.recorder = Recorder(agent)
+        context = Context(torch, self.folder, Options(record=record))
+        context.ring_failed = True  # a region says nothing on the channel to a launcher
+        self.recorder = Recorder(context)
         self.steps = 0
         self.recorder.at_step(0)
         if self.recorder.profiler is None:
@@ -61,6 +61,6 @@ class profile(contextlib.ContextDecorator):
         self.recorder.at_step(self.steps)
 
     def __exit__(self, *_: object) -> None:
-        folder = self.recorder.agent.folder()
+        folder = self.recorder.context.folder()
         self.recorder.at_end()
         self.path = os.path.join(folder, self.recorder.written) if self.recorder.written else None

@@ -12,8 +12,8 @@ from typing import Any
 from unittest import mock
 
 from cases import in_ci
-from gapless_agent.agent import Agent
 from gapless_agent.calls import Calls
+from gapless_agent.context import Context
 from gapless_agent.device_time import DeviceTime
 from gapless_agent.later import Later
 from gapless_agent.memory import Memory
@@ -90,8 +90,8 @@ class Standing(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.device = Device()
-        self.agent = Agent(self.device.torch, folder.name, Options())
-        self.steps = Steps(self.agent)
+        self.context = Context(self.device.torch, folder.name, Options())
+        self.steps = Steps(self.context)
         self.folder = Path(folder.name)
 
     def records(self, kind: str) -> list[Any]:
@@ -102,7 +102,7 @@ class Standing(unittest.TestCase):
 @in_ci
 class DeviceTest(Standing):
     def test_steps_on_the_device(self) -> None:
-        times = DeviceTime(self.agent, self.steps)
+        times = DeviceTime(self.context, self.steps)
         self.steps.follow = times.at_step
         for step in range(12):
             self.device.queued_ns += 5_000_000 + step * 1000
@@ -118,15 +118,15 @@ class DeviceTest(Standing):
 
     def test_calls_on_the_device(self) -> None:
         """A call returns at once; what it queued takes 5 ms and more. The host is two calls ahead."""
-        calls = Calls(self.agent)
+        calls = Calls(self.context)
 
         def model(_self: Any) -> None:
-            self.device.queued_ns += 5_000_000 + self.agent.step * 1000
+            self.device.queued_ns += 5_000_000 + self.context.step * 1000
             self.device.done_ns = self.device.queued_ns - 12_000_000
 
         called = calls.around(model, lambda _: True)
         for step in range(8):
-            self.agent.step = step
+            self.context.step = step
             called(None)
         self.device.done_ns = self.device.queued_ns - 1  # the last one is never seen to end
         calls.flush()
@@ -137,7 +137,7 @@ class DeviceTest(Standing):
         self.assertEqual({record.b for record in records}, {-1})
 
     def test_no_event_inside_a_capture(self) -> None:
-        times = DeviceTime(self.agent, self.steps)
+        times = DeviceTime(self.context, self.steps)
         self.steps.follow = times.at_step
         for step in range(6):
             self.device.capturing = step == 2
@@ -147,7 +147,7 @@ class DeviceTest(Standing):
         self.assertEqual([record.a for record in self.records("gpu_step")], [1, 4, 5])
 
     def test_a_loss_is_read_when_it_is_there(self) -> None:
-        later = Later(self.agent)
+        later = Later(self.context)
         known: list[float] = []
         for value in (1.5, 2.5, 3.5):
             self.device.queued_ns += 1000
@@ -164,7 +164,7 @@ class DeviceTest(Standing):
         self.assertEqual(known, [1.5, 2.5])
 
     def test_memory(self) -> None:
-        memory = Memory(self.agent)
+        memory = Memory(self.context)
         for step in range(1, 43):
             memory.at_step(step)
         records = self.records("memory")
@@ -177,14 +177,14 @@ class DeviceTest(Standing):
 class RingTest(unittest.TestCase):
     def test_texts_and_wrapping_around(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            agent = Agent(SimpleNamespace(__version__="9.9", Tensor=object), folder, Options(ring_records=16))
-            ring = agent.open()
+            context = Context(SimpleNamespace(__version__="9.9", Tensor=object), folder, Options(ring_records=16))
+            ring = context.open()
             assert ring is not None
             for step in range(100):
                 ring.write(layout.KIND_STEP, 0, 0, 1, 2, step, -1, 0.5, float("nan"))
             text = "é" * 100 + "end"
             identity = ring.text(text)
-            agent.emit(layout.KIND_MESSAGE, a=identity)
+            context.emit(layout.KIND_MESSAGE, a=identity)
             long = ring.text("x" * 20000)
             (path,) = Path(folder).glob("main/agent-*.ring")
             found = read_ring(path)
@@ -197,12 +197,12 @@ class RingTest(unittest.TestCase):
 
     def test_many_threads_write_every_record(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            agent = Agent(SimpleNamespace(__version__="9.9", Tensor=object), folder, Options(ring_records=1 << 14))
-            agent.open()
+            context = Context(SimpleNamespace(__version__="9.9", Tensor=object), folder, Options(ring_records=1 << 14))
+            context.open()
 
             def work() -> None:
                 for _ in range(500):
-                    agent.message(layout.NOTE, "a text")
+                    context.message(layout.NOTE, "a text")
 
             threads = [threading.Thread(target=work) for _ in range(4)]
             for thread in threads:
@@ -220,19 +220,19 @@ class FailureTest(Standing):
         """A profiler that nobody stops would keep everything for ever."""
         calls: list[str] = []
         profiler = SimpleNamespace(start_trace=lambda: calls.append("start"), stop_trace=lambda: calls.append("stop"))
-        recorder = Recorder(self.agent)
+        recorder = Recorder(self.context)
         recorder.claim()
         recorder.profiler, recorder.keeps = profiler, True
-        self.agent.fail(ValueError("an error of the agent"))
+        self.context.fail(ValueError("an error of the agent"))
         self.assertEqual(calls, ["stop"])
-        self.assertFalse(self.agent.on)
+        self.assertFalse(self.context.on)
         (path,) = self.folder.glob("*/agent-*.ring")
         self.assertEqual(read_ring(path).state, layout.STATE_OFF)
 
     def test_an_error_leaves_the_window_of_another_thread_to_that(self) -> None:
         calls: list[int] = []
         profiler = SimpleNamespace(stop_trace=lambda: calls.append(threading.get_ident()))
-        recorder, opened, failed = Recorder(self.agent), threading.Event(), threading.Event()
+        recorder, opened, failed = Recorder(self.context), threading.Event(), threading.Event()
 
         def work() -> None:
             recorder.claim()
@@ -243,7 +243,7 @@ class FailureTest(Standing):
         thread = threading.Thread(target=work)
         thread.start()
         opened.wait()
-        self.agent.fail(ValueError("an error of the agent"))
+        self.context.fail(ValueError("an error of the agent"))
         self.assertEqual(calls, [])
         failed.set()
         owner = thread.ident
@@ -253,7 +253,7 @@ class FailureTest(Standing):
     def test_no_space_for_a_ring(self) -> None:
         with mock.patch("os.posix_fallocate", side_effect=OSError(28, "no space")):
             self.steps.fired(1)
-        self.assertEqual((self.agent.on, self.agent.ring, self.agent.step), (True, None, 1))
+        self.assertEqual((self.context.on, self.context.ring, self.context.step), (True, None, 1))
         self.assertEqual(list(self.folder.glob("*/agent-*.ring")), [])
 
     def test_history_of_both_kinds(self) -> None:

@@ -307,7 +307,7 @@ class Models(FixTest):
         fake = (
             "    import gapless_agent.fixes._devices as devices\n    devices.has_cuda = lambda torch: True\n"
             "    import torch\n    import gapless_agent.fixes.offload as offload\n"
-            "    offload.Offload.device, offload.Offload.least_bytes = 'cpu', 0\n"
+            "    offload.Moved.device, offload.Moved.least_bytes = 'cpu', 0\n"
         )
         script = MODEL.replace("    import copy, pickle, sys, torch\n", "    import copy, pickle, sys\n" + fake)
         done = self.train("offload", text=script)

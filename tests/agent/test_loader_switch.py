@@ -35,7 +35,7 @@ HEAD = """
         optimizer.step()
     def fixes():
         module = sys.modules.get("gapless_agent.install")  # none: the program runs alone
-        return module and module.running.agent.fixes
+        return module and module.running.fixes
     def alive():
         return [child for child in __import__("multiprocessing").active_children() if child.is_alive()]
 """
@@ -196,7 +196,7 @@ class Switching(FixTest):
                     if number == 1 and not epoch:
                         fix.switch_on("workers=2")
                     if number == 4 and not epoch:
-                        fix.agent.fail(ValueError("of ours"))
+                        fix.context.fail(ValueError("of ours"))
         """
         done = self.execute(self.script(program(text)), options={"record": {"on": False}, "switch_loaders": True})
         self.assertEqual(done.code, 0, done.err)
@@ -220,7 +220,7 @@ class Switching(FixTest):
             print(*fix.switch_on("workers=2"))
             for loader in (DataLoader(Stream(), batch_size=2), DataLoader(Numbers(), batch_size=None), Own(Numbers()),
                            DataLoader(Numbers(), batch_sampler=batches)):
-                fix.agent.loader_switch.reasons.clear()
+                fix.make_tools().loader_switch.reasons.clear()
                 for x in loader:
                     step(x if type(loader.dataset) is Stream else x[0].reshape(-1, 1))
                     break

@@ -4,28 +4,25 @@
 from __future__ import annotations
 
 from time import time_ns
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .later import Later
 from .optim import Optimizers
 from .patches import hide
-
-if TYPE_CHECKING:
-    from .by_hand import ByHand
 
 LOSSES_PER_STEP = 8
 
 
 class Backward:
-    def __init__(self, agent: Agent, optimizers: Optimizers, later: Later) -> None:
-        self.agent, self.optimizers, self.later = agent, optimizers, later
-        self.losses = agent.guard("losses", "No loss is in the run from here on; backward passes are still counted.")
-        self.guard = agent.guard(
+    def __init__(self, context: Context, optimizers: Optimizers, later: Later) -> None:
+        self.context, self.optimizers, self.later = context, optimizers, later
+        self.losses = context.guard("losses", "No loss is in the run from here on; backward passes are still counted.")
+        self.guard = context.guard(
             "backward passes", "How many a step has is not known, and no loss is in the run from here on."
         )
-        self.outer: ByHand | None = None  # around this one's wrapper, while there is no optimiser
+        self.outer: tuple[Callable[[], None], Callable[[], None]] | None = None  # see `surrounded`
         self.root: Callable[[Any], None] = self._root
         self.in_memory = later.host.read
         self.followers: list[Callable[[Any], None]] = []  # are given the loss of each pass
@@ -34,32 +31,37 @@ class Backward:
     def reset(self) -> None:
         self.step = -1
         self.index = 0
+        self.scaled: tuple[Any, Any] | None = None  # what GradScaler made of a loss, and the loss
 
     def install(self) -> None:
         # Tensor.backward calls torch.autograd.backward: one place for both, and Tensor stays as it is.
-        self.guard.patches.wrap(self.agent.torch.autograd, "backward", self._around)
+        self.guard.patches.wrap(self.context.torch.autograd, "backward", self._around)
         if self.outer is not None:
-            self.outer.put_on()
+            self.outer[0]()
+
+    def surrounded(self, put_on: Callable[[], None], take_off: Callable[[], None]) -> None:
+        """Another wrapper, which these functions put on and take off, lies around this one."""
+        self.outer = (put_on, take_off)
 
     def inside(self, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Puts a wrapper between this one and torch's own: it does not change what is recorded of the loss."""
-        owner = self.agent.torch.autograd
+        owner = self.context.torch.autograd
         if self.outer is not None:
-            self.outer.take_off()
+            self.outer[1]()
         self.guard.patches.unwrap(owner, "backward")
-        self.agent.patches.wrap(owner, "backward", make)
+        self.context.patches.wrap(owner, "backward", make)
         self.install()
 
     def leave_out(self, wrapped: Callable[[Any], Any]) -> None:
         self.root = wrapped(self._root)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, look = self.agent, self._look
+        context, look = self.context, self._look
 
         def backward(*args: Any, **kwargs: Any) -> Any:
-            if agent.on:
-                agent.backwards += 1
-                if agent.looks:
+            if context.on:
+                context.backwards += 1
+                if context.looks:
                     look(args, kwargs)
             try:
                 return original(*args, **kwargs)
@@ -70,38 +72,38 @@ class Backward:
         return backward
 
     def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        agent = self.agent
-        entered = agent.clock()
+        context = self.context
+        entered = context.clock()
         roots = args[0] if args else kwargs.get("tensors")
         if self.losses.on:
             try:
                 self.root(roots)
             except Exception as error:
                 self.losses.failed(error)
-        agent.cost_ns += agent.clock() - entered
+        context.cost_ns += context.clock() - entered
 
     def _root(self, roots: Any) -> None:
-        agent, step = self.agent, self.agent.step
+        context, step = self.context, self.context.step
         if self.step != step:
             self.step, self.index = step, 0
-        if type(roots) is not self.agent.tensor:
+        if type(roots) is not self.context.tensor:
             if isinstance(roots, (list, tuple)):
                 roots = roots[0] if len(roots) == 1 else None
-            if not isinstance(roots, self.agent.tensor):
+            if not isinstance(roots, self.context.tensor):
                 return
         if roots.numel() != 1:
             return
-        if agent.scaled is not None:
-            scaled, loss = agent.scaled
-            agent.scaled = None
+        if self.scaled is not None:
+            scaled, loss = self.scaled
+            self.scaled = None
             roots = loss if roots is scaled else roots
         for follower in self.followers:
             follower(roots)
         index = self.index
         self.index = index + 1
         if index == 0 and roots.is_cpu:
-            agent.loss = self.in_memory(roots)  # written with the step, see ring.py
+            context.loss = self.in_memory(roots)  # written with the step, see ring.py
         elif index < LOSSES_PER_STEP:
-            agent.emit_loss()
-            when, write = time_ns(), agent.emit
+            context.emit_loss()
+            when, write = time_ns(), context.emit
             self.later.read(roots, lambda loss: write(layout.KIND_LOSS, ts_ns=when, a=step, b=index, x=loss))

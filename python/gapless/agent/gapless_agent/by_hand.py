@@ -21,7 +21,8 @@ import weakref
 from typing import Any, Callable, NamedTuple
 
 from . import layout
-from .agent import Agent
+from .backward import Backward
+from .context import Context
 from .later import bytes_at
 from .optim import Optimizers
 from .patches import hide
@@ -52,15 +53,15 @@ class Known(NamedTuple):
 
 
 class ByHand:
-    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers) -> None:
-        self.agent, self.steps, self.optimizers = agent, steps, optimizers
-        self.guard = agent.guard(
+    def __init__(self, context: Context, steps: Steps, optimizers: Optimizers, backward: Backward) -> None:
+        self.context, self.steps, self.optimizers, self.backward = context, steps, optimizers, backward
+        self.guard = context.guard(
             "updates by hand", "Steps of a program without an optimiser of torch.optim are not counted from here on."
         )
         self.guard.let_go.append(self.leave)
         # An inner backward pass, of a checkpoint for example, may run on the thread of a device.
-        self.graph_task: Callable[[], int] = agent.torch._C._current_graph_task_id
-        self.active = agent.options.step != "explicit"
+        self.graph_task: Callable[[], int] = context.torch._C._current_graph_task_id
+        self.active = context.options.step != "explicit"
         self.installed = False
         self.when_written: list[
             Callable[[int, list[Any]], None]
@@ -83,22 +84,22 @@ class ByHand:
         if not self.active:
             return
         self.installed = True
-        self.agent.backward.outer = self
+        self.backward.surrounded(self.put_on, self.take_off)
         self.put_on()
-        self.guard.patches.wrap(self.agent.torch.autograd, "grad", self._around_grad)
+        self.guard.patches.wrap(self.context.torch.autograd, "grad", self._around_grad)
         self.optimizers.once_known(self._optimizer_made)
         self.guard.at_end(self.at_end)
 
     def put_on(self) -> None:
         if self.active:
-            self.guard.patches.wrap(self.agent.torch.autograd, "backward", self._around)
+            self.guard.patches.wrap(self.context.torch.autograd, "backward", self._around)
 
     def take_off(self) -> None:
-        self.guard.patches.unwrap(self.agent.torch.autograd, "backward")
+        self.guard.patches.unwrap(self.context.torch.autograd, "backward")
 
     def compiles(self, _model: Any) -> None:
         """torch.compile was called: what it traces must be torch's own."""
-        self.guard.patches.unwrap(self.agent.torch.autograd, "grad")
+        self.guard.patches.unwrap(self.context.torch.autograd, "grad")
 
     def _optimizer_made(self) -> None:
         try:
@@ -134,7 +135,7 @@ class ByHand:
         def grad(*args: Any, **kwargs: Any) -> Any:
             if self.active:
                 self._look(None, args[1] if len(args) > 1 else kwargs.get("inputs"))
-                self.agent.backwards += 1
+                self.context.backwards += 1
             try:
                 return original(*args, **kwargs)
             except BaseException as error:
@@ -144,15 +145,15 @@ class ByHand:
         return grad
 
     def _look(self, roots: Any, inputs: Any) -> None:
-        agent = self.agent
+        context = self.context
         if self.graph_task() != NO_TASK:
             return
-        entered = agent.clock()
+        entered = context.clock()
         try:
             self._begins(roots, inputs)
         except Exception as error:
             self.guard.failed(error)
-        agent.cost_ns += agent.clock() - entered
+        context.cost_ns += context.clock() - entered
 
     def _begins(self, roots: Any, inputs: Any) -> None:
         """A backward pass begins."""
@@ -169,7 +170,9 @@ class ByHand:
         self.passes += 1
         self.since += 1
         if self.passes <= WALKS or not self.fires or not self.passes & (self.passes - 1):
-            self._learn(leaves_of(roots, self.agent.tensor) if inputs is None else leaves_in(inputs, self.agent.tensor))
+            self._learn(
+                leaves_of(roots, self.context.tensor) if inputs is None else leaves_in(inputs, self.context.tensor)
+            )
         if not self.fires and (self.fresh >= FRESH_PASSES or self.passes >= PATIENCE):
             self._give_up()
 
@@ -272,7 +275,7 @@ class ByHand:
         """No more backward passes come: the step that the latest ones belong to has ended."""
         if not self.active or not self.passes:
             return
-        now_ns = self.agent.clock()
+        now_ns = self.context.clock()
         if self.took_ns and now_ns - self.fired_ns > 2 * self.took_ns:
             now_ns = self.fired_ns + self.took_ns
         written = self._written()
@@ -301,7 +304,7 @@ class ByHand:
             else "no parameter was seen to be written between them"
         )
         self.leave()
-        self.agent.message(layout.WARNING, ADVICE.format(why))
+        self.context.message(layout.WARNING, ADVICE.format(why))
 
 
 def leaves_in(inputs: Any, tensor: Any) -> list[Any]:

@@ -13,15 +13,16 @@ from collections.abc import Mapping
 from typing import Any, Callable
 
 from . import layout
-from .agent import NAN, Agent
+from .context import Context
+from .counts import NAN
 
 KEPT = 256  # calls whose device time is not known yet
 
 
 class Calls:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard(
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard(
             "the calls of the model one by one", "Their times and sizes are not in the run from here on."
         )
         self.waiting: deque[tuple[dict[str, Any], Any, Any]] = deque()
@@ -30,7 +31,7 @@ class Calls:
 
     def around(self, original: Callable[..., Any], asked: Callable[[Any], bool]) -> Callable[..., Any]:
         """`original`, with a record of each call of a module that is asked for."""
-        agent = self.agent
+        context = self.context
         calls = self
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -45,15 +46,15 @@ class Calls:
                 calls._called(unix_ns, ended - begun, begin, args, kwargs)
             except Exception as error:
                 calls.guard.failed(error)
-            agent.hook_calls += 1
-            agent.cost_ns += time.perf_counter_ns() - ended + begun - entered
+            context.hook_calls += 1
+            context.cost_ns += time.perf_counter_ns() - ended + begun - entered
             return result
 
         return __call__
 
     def _mark(self) -> Any:
         """An event on the current stream; None without a device."""
-        cuda = self.agent.torch.cuda
+        cuda = self.context.torch.cuda
         try:
             if not cuda.is_initialized() or cuda.is_current_stream_capturing():
                 return None
@@ -66,10 +67,10 @@ class Calls:
 
     def _called(self, unix_ns: int, dur_ns: int, begin: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         rows, tokens = self._size(args, kwargs)
-        record = {"value": tokens, "ts_ns": unix_ns, "dur_ns": dur_ns, "a": self.agent.step, "b": rows}
+        record = {"value": tokens, "ts_ns": unix_ns, "dur_ns": dur_ns, "a": self.context.step, "b": rows}
         end = None if begin is None else self._mark()
         if end is None and not self.waiting:
-            self.agent.emit(layout.KIND_CALL, **record, x=NAN)
+            self.context.emit(layout.KIND_CALL, **record, x=NAN)
             return
         self.waiting.append((record, begin, end))
         while self.waiting and (len(self.waiting) > KEPT or self._is_done()):
@@ -83,7 +84,7 @@ class Calls:
         done = self._is_done()
         record, begin, end = self.waiting.popleft()
         known = done and begin is not None and end is not None
-        self.agent.emit(layout.KIND_CALL, **record, x=begin.elapsed_time(end) * 1e6 if known else NAN)
+        self.context.emit(layout.KIND_CALL, **record, x=begin.elapsed_time(end) * 1e6 if known else NAN)
         if known:
             self.free += [begin, end]
 
@@ -93,7 +94,7 @@ class Calls:
 
     def _size(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, int]:
         """Rows of the input (-1: unknown), and tokens in each of them (0: it is not made of token ids)."""
-        torch = self.agent.torch
+        torch = self.context.torch
         first = args[0] if args else None
         named = first if isinstance(first, Mapping) else kwargs
         found = named.get("input_ids", None if first is named else first)

@@ -8,14 +8,14 @@ import time
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .patches import hide
 
 
 class CompileWatch:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard(
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard(
             "torch.compile", "What is compiled, again or in pieces, is not in the run from here on."
         )
         self.when_called: list[Callable[[Any], None]] = []
@@ -30,11 +30,11 @@ class CompileWatch:
         self.breaks: dict[str, int] = {}
 
     def install(self) -> None:
-        self.guard.patches.wrap(self.agent.torch, "compile", self._around_compile)
+        self.guard.patches.wrap(self.context.torch, "compile", self._around_compile)
 
     def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def compile(*args: Any, **kwargs: Any) -> Any:
-            self.called = self.agent.attention = True
+            self.called = self.context.attention = True
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:
@@ -106,6 +106,6 @@ class CompileWatch:
             self._say(layout.COMPILED, 0, int(float(seconds) * 1e9), "", step)
 
     def _say(self, value: int, ts_ns: int, dur_ns: int, text: str, step: int) -> None:
-        agent = self.agent
-        a = agent.text(text) if text else 0
-        agent.emit(layout.KIND_COMPILE, value=value, ts_ns=ts_ns, dur_ns=dur_ns, a=a, b=step - 1)
+        context = self.context
+        a = context.text(text) if text else 0
+        context.emit(layout.KIND_COMPILE, value=value, ts_ns=ts_ns, dur_ns=dur_ns, a=a, b=step - 1)

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 from . import edits
+from .context import Context
 from .patches import hide, unseen
-
-if TYPE_CHECKING:
-    from .agent import Agent
+from .reports import Reports
 
 
 class Given:
@@ -63,15 +62,15 @@ Transform = Callable[[Given], "Plan | None"]
 
 
 class Constructors:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
+    def __init__(self, context: Context, reports: Reports) -> None:
+        self.context, self.reports = context, reports
         self.wanted: dict[Any, list[tuple[str, Transform]]] = {}
         self.building: set[int] = set()
 
     def change(self, owner: Any, fix: str, transform: Transform) -> None:
         wanted = self.wanted.setdefault(owner, [])
         if not wanted:
-            self.agent.patches.wrap(owner, "__init__", lambda original: self._around(original, owner))
+            self.context.patches.wrap(owner, "__init__", lambda original: self._around(original, owner))
         wanted[:] = [entry for entry in wanted if entry[0] != fix] + [(fix, transform)]
 
     def _around(self, original: Callable[..., Any], owner: Any) -> Callable[..., Any]:
@@ -79,7 +78,7 @@ class Constructors:
 
         def __init__(self_: Any, *args: Any, **kwargs: Any) -> None:
             try:
-                if not self.agent.on or id(self_) in self.building:
+                if not self.context.on or id(self_) in self.building:
                     original(self_, *args, **kwargs)
                     return
                 self.building.add(id(self_))
@@ -98,7 +97,7 @@ class Constructors:
         self, original: Callable[..., Any], signature: inspect.Signature, owner: Any, made: Any,
         args: tuple[Any, ...], kwargs: dict[str, Any],
     ) -> None:  # fmt: skip
-        fixes = self.agent.fixes
+        reports = self.reports
         given, plans = self._plan(signature, self.wanted[owner], made, args, kwargs)
         if given is None:
             original(made, *args, **kwargs)
@@ -113,16 +112,16 @@ class Constructors:
         if problem is not None:
             given.call(original, own=True)  # raises what the program's own arguments raise
             for fix, _ in plans:
-                fixes.failed(fix, problem)
+                reports.failed(fix, problem)
             return
         for fix, plan in plans:
             try:
                 if plan.after is not None:
                     plan.after()
                 edit = plan.edit or (edits.keywords(made, owner.__name__, plan.values) if plan.values else None)
-                fixes.changed(fix, f"{type(made).__name__}: {plan.what}", edit)
+                reports.changed(fix, f"{type(made).__name__}: {plan.what}", edit)
             except Exception as error:
-                fixes.failed(fix, error)
+                reports.failed(fix, error)
 
     def _plan(
         self, signature: inspect.Signature, wanted: list[tuple[str, Transform]], made: Any, args: Any, kwargs: Any
@@ -133,7 +132,7 @@ class Constructors:
         except TypeError:
             return None, plans
         for fix, transform in wanted:
-            if not self.agent.fixes.is_on(fix):
+            if not self.reports.is_on(fix):
                 continue
             before = dict(given.bound.arguments)
             try:
@@ -141,7 +140,7 @@ class Constructors:
             except Exception as error:
                 given.bound.arguments.clear()
                 given.bound.arguments.update(before)
-                self.agent.fixes.failed(fix, error)
+                self.reports.failed(fix, error)
                 continue
             if plan is not None:
                 plans.append((fix, plan))

@@ -11,7 +11,8 @@ import time
 from typing import Callable, NamedTuple
 
 from . import layout
-from .agent import NO_ORDERS, Agent
+from .context import Context
+from .counts import NO_ORDERS
 
 AHEAD = 3  # a command seen at the end of step s is obeyed at the start of step s + 3
 
@@ -29,9 +30,9 @@ Obey = Callable[[Command], "tuple[int, str]"]
 
 
 class Control:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard(
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard(
             "the commands of its launcher",
             "Recordings, fixes and stops that are asked for from here on do not come.",
         )
@@ -44,12 +45,12 @@ class Control:
         self.due: list[Command] = []
 
     def _deaf(self) -> None:
-        self.agent.orders, self.agent.obeyed = NO_ORDERS, 0
+        self.context.orders, self.context.obeyed = NO_ORDERS, 0
 
     def _open(self) -> None:
         self.looked = True
         try:
-            self.handle = os.open(os.path.join(self.agent.run, "control"), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            self.handle = os.open(os.path.join(self.context.run, "control"), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return
         if not self._is_ours(os.fstat(self.handle)):
@@ -59,19 +60,19 @@ class Control:
         magic, version, header, slot, slots, _, _ = layout.CONTROL_HEADER.unpack_from(self.map, 0)
         expected = (layout.CONTROL_MAGIC, layout.VERSION, layout.CONTROL_HEADER_BYTES, layout.SLOT_BYTES, layout.SLOTS)
         if (magic, version, header, slot, slots) != expected:
-            self.agent.message(layout.WARNING, "the control block is of another version: commands are not obeyed")
+            self.context.message(layout.WARNING, "the control block is of another version: commands are not obeyed")
             return
-        self.agent.orders = memoryview(self.map).cast("Q")[layout.SEQUENCE : layout.SEQUENCE + 1]
+        self.context.orders = memoryview(self.map).cast("Q")[layout.SEQUENCE : layout.SEQUENCE + 1]
 
     def _is_ours(self, found: os.stat_result) -> bool:
         """Returns true if only the user of this process can have written the file, or can shorten it: a mapped file that
         becomes shorter ends the process (SIGBUS). The owner is compared with that of the ring, which this process made: over a
         network files may have another owner than their maker."""
-        ring = self.agent.ring
+        ring = self.context.ring
         owner = os.geteuid() if ring is None else os.stat(ring.path).st_uid
         trusted = stat.S_ISREG(found.st_mode) and found.st_uid == owner and not found.st_mode & 0o022
         if not trusted:
-            self.agent.message(
+            self.context.message(
                 layout.WARNING,
                 "the control block belongs to somebody else or can be written by others: commands are not obeyed",
             )
@@ -81,14 +82,14 @@ class Control:
         """Step `step` begins."""
         if not self.looked:
             self._open()
-        newest = self.agent.orders[0]
-        if newest != self.agent.obeyed:
+        newest = self.context.orders[0]
+        if newest != self.context.obeyed:
             self._read(newest, step)
         if self.due:
             self._act(step)
 
     def _read(self, newest: int, step: int) -> None:
-        first = max(self.agent.obeyed + 1, newest - layout.SLOTS + 1)
+        first = max(self.context.obeyed + 1, newest - layout.SLOTS + 1)
         for sequence in range(first, newest + 1):
             offset = layout.CONTROL_HEADER_BYTES + ((sequence - 1) % layout.SLOTS) * layout.SLOT_BYTES
             at_step = self._agree(offset + layout.SLOT_AT_STEP, step - 1 + AHEAD)
@@ -96,7 +97,7 @@ class Control:
             if number == sequence:
                 words = text.split(b"\0", 1)[0].decode("utf-8", "replace")
                 self.due.append(Command(sequence, command, at_step, argument, words))
-        self.agent.obeyed = newest
+        self.context.obeyed = newest
 
     def _agree(self, offset: int, proposal: int) -> int:
         """The step that the first rank to come wrote down."""
@@ -122,9 +123,9 @@ class Control:
                     value, text = layout.ACK_FAILED, f"{type(error).__name__}: {error}"
             if value == layout.ACK_DONE and step > command.at_step:
                 value = layout.ACK_LATE
-            named = float(self.agent.text(text)) if text else 0.0
-            self.agent.emit(
+            named = float(self.context.text(text)) if text else 0.0
+            self.context.emit(
                 layout.KIND_ACK, value=value, ts_ns=time.time_ns(), a=command.sequence, b=step, x=named
             )  # fmt: skip
-            if self.agent.ring is not None:
-                self.agent.ring.acknowledge(command.sequence)
+            if self.context.ring is not None:
+                self.context.ring.acknowledge(command.sequence)

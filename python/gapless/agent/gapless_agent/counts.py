@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Callable
 
+NAN = float("nan")
+NO_ORDERS = [0]
 LONG_WAIT_NS = 1_000_000  # a wait for a batch of 1 ms or more gets its own record
 CALL_NS = 200  # what calling a wrapper costs before its first line, measured by bench/agent_overhead.py
 COUNT_NS = 2000  # what counting a backward pass takes where caches are cold; two clocks around it would take as much
@@ -70,6 +72,24 @@ class Counts:
         self.long_wait_ns, self.call_ns = LONG_WAIT_NS, CALL_NS
         self.main_thread = threading.main_thread().ident
         self.held = deque()
+
+    def reset(self) -> None:
+        """As a new process: at the start, and in the child after a fork."""
+        self.step = 0
+        self.cost_ns = 0
+        self.hook_calls = 0
+        self.backwards = 0
+        self.samples = 0
+        self.samples_unknown = 0
+        self.wait_ns = 0
+        self.loss = None
+        self.held.clear()
+        self.orders = NO_ORDERS
+        self.obeyed = 0
+        self.attention = True
+        self.step_flags = 0
+        self.in_loader = False
+        self.sole = self.fired_ns = self.due_ns = 0
 
     def all_cost_ns(self) -> int:
         return self.cost_ns + COUNT_NS * self.backwards

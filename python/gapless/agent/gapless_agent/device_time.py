@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .steps import Steps
 
 KEPT = 64
@@ -19,9 +19,9 @@ READ_PER_STEP = 2
 
 
 class DeviceTime:
-    def __init__(self, agent: Agent, steps: Steps) -> None:
-        self.agent, self.steps = agent, steps
-        self.guard = agent.guard(
+    def __init__(self, context: Context, steps: Steps) -> None:
+        self.context, self.steps = context, steps
+        self.guard = context.guard(
             "how long steps take on the device", "Only their time on the host is known from here on."
         )
         self.reset()
@@ -37,7 +37,7 @@ class DeviceTime:
         pass
 
     def at_step(self, step: int) -> None:
-        cuda = self.agent.torch.cuda
+        cuda = self.context.torch.cuda
         if not cuda.is_initialized() or cuda.is_current_stream_capturing():
             self.last = None
             return
@@ -45,12 +45,12 @@ class DeviceTime:
         event = self.free.pop() if self.free else cuda.Event(enable_timing=True)
         event.record()
         if self.last is None:
-            if self.agent.ring is not None:
-                self.agent.ring.set_device(device)
+            if self.context.ring is not None:
+                self.context.ring.set_device(device)
         elif device == self.last_device:
             self.waiting.append((step - 1, self.started, device, self.last, event))
         self.last, self.last_device = event, device
-        self.started = self.steps.writer.unix(self.agent.begun[0])
+        self.started = self.steps.writer.unix(self.context.begun[0])
         for _ in range(READ_PER_STEP):
             if not self._read():
                 break
@@ -60,6 +60,6 @@ class DeviceTime:
             return False
         step, when, device, begin, end = self.waiting.popleft()
         dur_ns = int(begin.elapsed_time(end) * 1e6)
-        self.agent.emit(layout.KIND_GPU_STEP, value=device, ts_ns=when, dur_ns=dur_ns, a=step)
+        self.context.emit(layout.KIND_GPU_STEP, value=device, ts_ns=when, dur_ns=dur_ns, a=step)
         self.free.append(begin)  # its end is the next one's begin, and still in use
         return True

@@ -12,31 +12,31 @@ import time
 from typing import Any
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .optim import Optimizers, parameters_of
 
 
 class Digest:
-    def __init__(self, agent: Agent, optimizers: Optimizers) -> None:
-        self.agent, self.optimizers = agent, optimizers
-        self.guard = agent.guard("the digest of the parameters", "Two runs cannot be compared bit for bit.")
+    def __init__(self, context: Context, optimizers: Optimizers) -> None:
+        self.context, self.optimizers = context, optimizers
+        self.guard = context.guard("the digest of the parameters", "Two runs cannot be compared bit for bit.")
         self.due = False
 
     def install(self) -> None:
-        self.due = self.agent.options.digest_step > 0
+        self.due = self.context.options.digest_step > 0
 
     def at_step(self, step: int) -> None:
-        if step < self.agent.options.digest_step:
+        if step < self.context.options.digest_step:
             return
         self.due = False
         entered = time.perf_counter_ns()
         try:
             text, count = self._digest()
             if count:
-                self.agent.emit(layout.KIND_DIGEST, a=step, b=count, x=float(self.agent.text(text)))
+                self.context.emit(layout.KIND_DIGEST, a=step, b=count, x=float(self.context.text(text)))
         except Exception as error:  # a parameter without memory of its own: no digest, and the run says why
-            self.agent.message(layout.WARNING, f"no digest of the parameters: {type(error).__name__}: {error}")
-        self.agent.cost_ns += time.perf_counter_ns() - entered
+            self.context.message(layout.WARNING, f"no digest of the parameters: {type(error).__name__}: {error}")
+        self.context.cost_ns += time.perf_counter_ns() - entered
 
     def _digest(self) -> tuple[str, int]:
         digest, seen = hashlib.blake2b(digest_size=32), set()

@@ -13,16 +13,16 @@ from collections import deque
 from typing import Any
 
 from . import layout
-from .agent import Agent
+from .context import Context
 
 LONG_NS = 200_000
 OLDEST_GENERATION = 2
 
 
 class GcWatch:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard("Python's garbage collection", "Its pauses are not in the run from here on.")
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard("Python's garbage collection", "Its pauses are not in the run from here on.")
         self.guard.let_go.append(self._leave)
         self.reset()
 
@@ -47,14 +47,14 @@ class GcWatch:
             self.began = time.perf_counter_ns()
             return
         began, self.began = self.began, 0
-        if not self.guard.on or not began or self.agent.ring is None:
+        if not self.guard.on or not began or self.context.ring is None:
             return
         took = time.perf_counter_ns() - began
         if took >= LONG_NS or info["generation"] == OLDEST_GENERATION:
-            self.seen.append((time.time_ns() - took, took, info["generation"], info["collected"], self.agent.step))
-            self.agent.attention = True
+            self.seen.append((time.time_ns() - took, took, info["generation"], info["collected"], self.context.step))
+            self.context.attention = True
 
     def at_step(self, _step: int) -> None:
         while self.seen:
             when, took, generation, collected, step = self.seen.popleft()
-            self.agent.emit(layout.KIND_GC, value=generation, ts_ns=when, dur_ns=took, a=collected, b=step)
+            self.context.emit(layout.KIND_GC, value=generation, ts_ns=when, dur_ns=took, a=collected, b=step)

@@ -11,27 +11,34 @@ from __future__ import annotations
 import contextlib
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable, Protocol
 
 from .patches import Patches
 
-if TYPE_CHECKING:
-    from .agent import Agent
+
+class Process(Protocol):
+    """The process as its guards see it; `context.py` is one."""
+
+    on: bool
+    ends: list[Callable[[], None]]  # what to do when the process ends, in order
+
+    def complain(self, text: str) -> None:
+        """Something is no longer watched, and the run is to say so."""
 
 
 class Guard:
-    def __init__(self, agent: Agent, what: str, lost: str, flag: str = "") -> None:
+    def __init__(self, process: Process, what: str, lost: str, flag: str = "") -> None:
         """`what` is watched ("Gapless no longer watches …"); `lost` is a sentence: what the run lacks without it."""
-        self.agent, self.what, self.lost, self.flag = agent, what, lost, flag
+        self.process, self.what, self.lost, self.flag = process, what, lost, flag
         self.on = True
         self.patches = Patches()
         self.let_go: list[Callable[[], Any]] = []  # what must not be left behind in the program
 
     def failed(self, error: BaseException) -> None:
         """An error of our own in this observation: it ends here, and the run says so."""
-        if self.on and self.agent.on:
+        if self.on and self.process.on:
             self.switch_off()
-            self.agent.complain(
+            self.process.complain(
                 f"Gapless no longer watches {self.what}, because of an error of its own: {describe(error)}. {self.lost} "
                 "The training goes on unchanged, and all else is still watched."
             )
@@ -39,7 +46,7 @@ class Guard:
     def switch_off(self) -> None:
         self.on = False
         if self.flag:
-            setattr(self.agent, self.flag, False)
+            setattr(self.process, self.flag, False)
         for act in (self.patches.undo, *self.let_go):
             with contextlib.suppress(Exception):  # the next one still has to
                 act()
@@ -54,7 +61,7 @@ class Guard:
                 except Exception as error:
                     self.failed(error)
 
-        self.agent.ends.append(end)
+        self.process.ends.append(end)
 
 
 def describe(error: BaseException) -> str:

@@ -8,12 +8,11 @@ import multiprocessing.util
 import os
 import threading
 from collections.abc import Iterator
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
-from . import layout
+from . import hooks, layout
 from .agent import Agent, make_agent
 from .backward import Backward
-from .beside import Beside
 from .by_hand import ByHand
 from .commands import Commands
 from .compile_watch import CompileWatch
@@ -21,10 +20,10 @@ from .constructors import Constructors
 from .control import Control
 from .device_time import DeviceTime
 from .digest import Digest
-from .evaluation import Evaluation
 from .failures import Failures
 from .fixing import Fixes
 from .gc_watch import GcWatch
+from .hook import Hook, Parts
 from .items import Items
 from .later import Later
 from .loader import Loaders
@@ -34,10 +33,14 @@ from .models import Models
 from .optim import Optimizers
 from .python_profile import PythonProfile
 from .recorder import Recorder
-from .rollouts import Rollouts
+from .reports import Reports
 from .roots import Roots
 from .scaler import Scalers
 from .steps import Steps
+
+if TYPE_CHECKING:
+    from .fix import Tools
+    from .loader_switch import LoaderSwitch
 
 
 class Running:
@@ -48,8 +51,8 @@ class Running:
         self.steps = Steps(agent)
         self.cuda = agent.torch.cuda
         self.later = Later(agent)
-        agent.made = Made(agent)
-        self.optimizers = Optimizers(agent, self.steps)
+        self.made = Made(agent)
+        self.optimizers = Optimizers(agent, self.steps, self.made)
         self.recorder = Recorder(agent)
         self.memory = Memory(agent)
         self.device_time = DeviceTime(agent, self.steps)
@@ -58,50 +61,62 @@ class Running:
         self.compile_watch = CompileWatch(agent)
         self.gc_watch = GcWatch(agent)
         self.control = Control(agent)
-        self.commands = Commands(self)
-        self.fixes = agent.fixes = Fixes(self)
+        self.reports = Reports(agent, self.optimizers)
+        self.fixes = Fixes(agent, self.reports, self._tools)
+        self.commands = Commands(agent, self.control, self.recorder, self.fixes, self.memory, self.python)
         self.digest = Digest(agent, self.optimizers)
-        agent.models = Models(agent, self.optimizers)
-        agent.constructors = Constructors(agent)
-        agent.backward = Backward(agent, self.optimizers, self.later)
-        full = agent.options.full
-        self.by_hand = by_hand = ByHand(agent, self.steps, self.optimizers)
-        roots = Roots(agent, self.steps, self.optimizers, agent.models)
-        self.compile_watch.when_called = [roots.compiles, by_hand.compiles, self.optimizers.compiles]
-        loaders = Loaders(agent, self.steps)
-        self.parts: list[Any] = [agent.made, self.optimizers, loaders, roots]
+        self.models = Models(agent, self.optimizers, self.reports)
+        self.constructors = Constructors(agent, self.reports)
+        self.backward = Backward(agent, self.optimizers, self.later)
+        self.by_hand = ByHand(agent, self.steps, self.optimizers, self.backward)
+        self.loader_switch: LoaderSwitch | None = None
+        self.hooks: list[Hook] = []
+        self.parts: list[Any] = [*self._first(), *self._with_others(), *self._last()]
+        self.following = threading.Lock()
+        self.resets: list[Any] = [self.steps, self.later, self.control]
+
+    def _first(self) -> Iterator[Any]:
+        """In this order: of two parts that wrap one function, the later one lies around the earlier one."""
+        agent, steps = self.agent, self.steps
+        roots = Roots(agent, steps, self.optimizers, self.models)
+        self.compile_watch.when_called = [roots.compiles, self.by_hand.compiles, self.optimizers.compiles]
+        loaders = Loaders(agent, steps, self.made)
+        yield from (self.made, self.optimizers, loaders, roots)
         if agent.options.switch_loaders:
             from .loader_switch import LoaderSwitch  # most processes do without
 
-            agent.loader_switch = LoaderSwitch(agent, loaders)
-            self.parts.append(agent.loader_switch)
-        self.parts += [
-            self.items,
-            self.python,
-            self.memory,
-            agent.backward,
-            by_hand,
-            self.recorder,
-        ]
-        self.scalers = Scalers(agent, self.steps, self.optimizers, self.later)
-        self.parts += [self.scalers, Failures(agent), self.commands]
-        self.parts += [self.compile_watch]
-        self.rollouts = Rollouts(agent, self.optimizers)
-        self.parts.append(self.rollouts)
-        if full:
-            self.parts += [self.device_time, self.gc_watch, Evaluation(agent, self.optimizers, by_hand)]
-            self.parts.append(Beside(agent, self.steps, self.optimizers))
+            self.loader_switch = LoaderSwitch(agent, loaders, self.reports, _switched)
+            yield self.loader_switch
+        yield from (self.items, self.python, self.memory, self.backward, self.by_hand, self.recorder)
+
+    def _with_others(self) -> Iterator[Any]:
+        agent, optimizers = self.agent, self.optimizers
+        self.scalers = Scalers(agent, self.steps, optimizers, self.later, self.backward)
+        yield from (self.scalers, Failures(agent), self.commands, self.compile_watch)
+        if agent.options.full:
+            yield from (self.device_time, self.gc_watch)
+        parts = Parts(agent, self.steps, self.later, optimizers, self.backward, self.by_hand)
+        self.hooks = [kind(parts) for kind in hooks.kinds() if agent.options.full or not kind.full]
+        yield from self.hooks
+
+    def _last(self) -> Iterator[Any]:
+        agent, optimizers = self.agent, self.optimizers
         if agent.options.step_function:
             from .step_function import StepFunction  # most processes do without
 
-            self.parts.append(StepFunction(agent, self.steps, self.optimizers))
-        self.parts += [agent.models, self.digest, self.fixes]  # fixes late: what they wrap is complete
+            yield StepFunction(agent, self.steps, optimizers)
+        yield from (self.models, self.digest, self.fixes)  # fixes late: what they wrap is complete
         if agent.options.parity.role:
             from .parity.watch import Watch  # most processes do without
 
-            self.parts.append(Watch(self))
-        self.following = threading.Lock()
-        self.resets: list[Any] = [self.steps, self.later, self.control]
+            yield Watch(agent, optimizers, self.backward, self.by_hand, self.scalers)
+
+    def _tools(self) -> Tools:
+        from .fix import Tools  # most processes do without
+
+        return Tools(
+            self.agent, self.reports, self.optimizers, self.models, self.constructors, self.backward, self.loader_switch
+        )
 
     def install(self) -> None:
         self.agent.installing = True
@@ -160,8 +175,9 @@ class Running:
             yield recorder
         if self.commands.stop_at is not None:
             yield self.commands
-        if self.rollouts.busy and self.rollouts.guard.on:
-            yield self.rollouts
+        for hook in self.hooks:
+            if hook.busy and hook.guard.on:
+                yield hook
         if self.fixes.busy and self.fixes.guard.on:
             yield self.fixes.turn
         if self.digest.due:
@@ -185,6 +201,13 @@ class Running:
     def watch_child_end(self) -> None:
         """A child of multiprocessing leaves without atexit, but runs its finalizers."""
         multiprocessing.util.Finalize(None, self.agent.at_end, exitpriority=100)
+
+
+def _switched(switch: LoaderSwitch, loader: Any) -> Any:
+    """Only where it is needed: it looks into torch's own iterators, which a version may have changed."""
+    from .switched_iterator import make_iterator
+
+    return make_iterator(switch, loader)
 
 
 running: Running | None = None

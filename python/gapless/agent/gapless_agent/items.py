@@ -13,7 +13,7 @@ import time
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .patches import hide, unseen
 from .python_profile import PythonProfile
 
@@ -22,9 +22,9 @@ SLOW_SAMPLE_NS = 20_000
 
 
 class Items:
-    def __init__(self, agent: Agent, python: PythonProfile) -> None:
-        self.agent, self.python = agent, python
-        self.guard = agent.guard(
+    def __init__(self, context: Context, python: PythonProfile) -> None:
+        self.context, self.python = context, python
+        self.guard = context.guard(
             "the reading of samples", "How long the dataset takes for a sample is not known from here on."
         )
         self.reset()
@@ -42,7 +42,7 @@ class Items:
         self.collated = 0
 
     def install(self) -> None:
-        if not self.agent.options.full:
+        if not self.context.options.full:
             return
         from torch.utils.data._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
 
@@ -51,10 +51,10 @@ class Items:
         self.guard.at_end(self.write)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, clock = self.agent, time.perf_counter_ns
+        context, clock = self.context, time.perf_counter_ns
 
         def fetch(self_: Any, index: Any) -> Any:
-            looks = self.guard.on and agent.looks
+            looks = self.guard.on and context.looks
             try:
                 if looks is not (type(self_.collate_fn) is Collate):
                     self._prepare(self_, looks)
@@ -81,7 +81,7 @@ class Items:
                     self.write()
             except Exception as error:
                 self.guard.failed(error)
-            agent.cost_ns += clock() - after
+            context.cost_ns += clock() - after
             return batch
 
         return fetch
@@ -95,7 +95,7 @@ class Items:
         info = data.get_worker_info() if data is not None else None
         if info is not None:  # a worker: says so now, for when its work is done it no longer knows
             self.worker = info.id
-            self.agent.open()
+            self.context.open()
             self.python.start_in_worker()
 
     def _count(self, fetcher: Any, index: Any) -> int:
@@ -118,14 +118,14 @@ class Items:
     def write(self) -> None:
         if not self.samples:
             return
-        agent = self.agent
+        context = self.context
         functions = self.python.in_dataset()
-        agent.emit(
+        context.emit(
             layout.KIND_ITEMS, value=self.worker, a=self.samples, b=self.in_dataset_ns,
-            x=float(self.longest_ns), y=float(agent.json(functions)) if functions else 0.0,
+            x=float(self.longest_ns), y=float(context.json(functions)) if functions else 0.0,
         )  # fmt: skip
-        if agent.ring is not None and self.worker >= 0:
-            agent.ring.progress(0, agent.all_cost_ns(), agent.all_hook_calls())
+        if context.ring is not None and self.worker >= 0:
+            context.ring.progress(0, context.all_cost_ns(), context.all_hook_calls())
         self.clear()
 
 

@@ -13,7 +13,7 @@ import struct
 from collections import deque
 from typing import Any, Callable
 
-from .agent import Agent
+from .context import Context
 
 KEPT = 64
 
@@ -63,12 +63,12 @@ class HostNumbers:
 
 
 class Later:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard(
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard(
             "numbers that lie on a device", "Losses and loss scales there are not in the run from here on."
         )
-        self.host = HostNumbers(agent.torch)
+        self.host = HostNumbers(context.torch)
         self.reset()
 
     def reset(self) -> None:
@@ -86,18 +86,18 @@ class Later:
             if value is not None:
                 known(value)
             return
-        torch = self.agent.torch
+        torch = self.context.torch
         if device != "cuda" or torch.cuda.is_current_stream_capturing():
             return
         event = torch.cuda.Event()
         kept = tensor.detach().clone() if changes else tensor.detach()
         event.record(torch.cuda.current_stream(tensor.device))
         self.waiting.append((kept, event, known))
-        self.agent.attention = True
+        self.context.attention = True
 
     def at_step(self, _step: int) -> None:
         """Reads the oldest one if it is there; not while a profiler runs, which would record the reading as the program's."""
-        torch = self.agent.torch
+        torch = self.context.torch
         if not self.waiting or torch._C._autograd._profiler_enabled() or not self.waiting[0][1].query():
             return
         if torch.cuda.is_current_stream_capturing():

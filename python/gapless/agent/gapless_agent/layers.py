@@ -7,7 +7,7 @@ import weakref
 from typing import Any, Callable, NamedTuple
 
 from . import edits
-from .agent import Agent
+from .reports import Report
 
 Call = Callable[..., Any]
 
@@ -36,8 +36,8 @@ class Layer:
     training_only = True  # around calls with gradients only
     traces = False  # the call is looked at by a compiler, which must not meet a wrapper of ours
 
-    def __init__(self, agent: Agent, fix: str) -> None:
-        self.agent, self.fix = agent, fix
+    def __init__(self, torch: Any, report: Report) -> None:
+        self.torch, self.report, self.fix = torch, report, report.name
 
     def found(self, root: Root, module: Any) -> str:
         """A root, before its first call; says why it is not for this fix, else "" ."""

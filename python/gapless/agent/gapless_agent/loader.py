@@ -10,16 +10,18 @@ import time
 from typing import Any, Callable
 
 from . import layout
-from .agent import NAN, Agent
+from .context import Context
+from .counts import NAN
 from .edits import consuming_line
+from .made import Made
 from .patches import hide
 from .steps import Steps
 
 
 class Loaders:
-    def __init__(self, agent: Agent, steps: Steps) -> None:
-        self.agent, self.steps = agent, steps
-        self.guard = agent.guard(
+    def __init__(self, context: Context, steps: Steps, made: Made) -> None:
+        self.context, self.steps, self.made = context, steps, made
+        self.guard = context.guard(
             "DataLoaders", "How long steps wait for batches and how many samples they have is not known from here on.",
             "counts_batches",
         )  # fmt: skip
@@ -36,9 +38,9 @@ class Loaders:
         self.guard.patches.wrap(_BaseDataLoaderIter, "__next__", self._around_next)
 
     def _unknown(self) -> None:
-        agent = self.agent
-        agent.in_loader, agent.wait_ns = False, NAN  # absent, not 0
-        agent.samples_unknown += 1
+        context = self.context
+        context.in_loader, context.wait_ns = False, NAN  # absent, not 0
+        context.samples_unknown += 1
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def __init__(self_: Any, loader: Any, *args: Any, **kwargs: Any) -> None:
@@ -63,67 +65,69 @@ class Loaders:
             number = len(self.numbers)
             self.numbers[number] = number
             own["_gapless_loader"] = number
-            agent = self.agent
+            context = self.context
             read, about = consuming_line(), settings_of(loader)
-            about.update(line=agent.made.line_of(loader), read=read)
-            settings, line = agent.json(about), agent.text(read)
+            about.update(line=self.made.line_of(loader), read=read)
+            settings, line = context.json(about), context.text(read)
             workers = getattr(loader, "num_workers", 0)
             workers = workers if isinstance(workers, int) else 0
-            agent.emit(layout.KIND_LOADER, value=workers, a=settings, b=number, x=float(line))
+            context.emit(layout.KIND_LOADER, value=workers, a=settings, b=number, x=float(line))
         return number
 
     def _around_next(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, other = self.agent, self._look
+        context, other = self.context, self._look
 
         def __next__(self_: Any) -> Any:
-            if not agent.counts_batches or agent.in_loader or agent.thread() != agent.main_thread:
+            if not context.counts_batches or context.in_loader or context.thread() != context.main_thread:
                 try:
                     return original(self_)
                 except BaseException as error:
                     hide(error)
                     raise
-            agent.in_loader = True
-            before = agent.clock()
+            context.in_loader = True
+            before = context.clock()
             try:
                 batch = original(self_)
             except BaseException as error:
                 hide(error)
                 raise
             finally:
-                agent.in_loader = False
-            after = agent.clock()
+                context.in_loader = False
+            after = context.clock()
             wait_ns = after - before
             # Counts the usual batch, a list that begins with a tensor, without a call.
-            kind = agent.kind
-            shape = batch[0].shape if kind(batch) is agent.plain and batch and kind(batch[0]) is agent.tensor else None
-            if shape and wait_ns < agent.long_wait_ns:
-                agent.samples += shape[0]
+            kind = context.kind
+            shape = (
+                batch[0].shape if kind(batch) is context.plain and batch and kind(batch[0]) is context.tensor else None
+            )
+            if shape and wait_ns < context.long_wait_ns:
+                context.samples += shape[0]
             else:
                 other(self_, batch, wait_ns)
-            agent.wait_ns += wait_ns
-            agent.hook_calls += 1
-            agent.cost_ns += agent.clock() - after + agent.call_ns
+            context.wait_ns += wait_ns
+            context.hook_calls += 1
+            context.cost_ns += context.clock() - after + context.call_ns
             return batch
 
         return __next__
 
     def _look(self, iterator: Any, batch: Any, wait_ns: int) -> None:
         """A batch that is not a list of tensors, or one that was waited for."""
-        agent = self.agent
+        context = self.context
         try:
             count = samples_in(batch)
             if count is None:
-                agent.samples_unknown += 1
+                context.samples_unknown += 1
             else:
-                agent.samples += count
-            if wait_ns >= agent.long_wait_ns:
+                context.samples += count
+            if wait_ns >= context.long_wait_ns:
                 self._waited_long(iterator, wait_ns)
         except Exception as error:
             self.guard.failed(error)
 
     def _waited_long(self, iterator: Any, wait_ns: int) -> None:
-        number, agent = getattr(iterator, "_gapless_loader", layout.NONE), self.agent
-        agent.emit(layout.KIND_WAIT, ts_ns=time.time_ns() - wait_ns, dur_ns=wait_ns, a=number, b=agent.step)
+        number, context = getattr(iterator, "_gapless_loader", layout.NONE), self.context
+        context.emit(layout.KIND_WAIT, ts_ns=time.time_ns() - wait_ns, dur_ns=wait_ns, a=number, b=context.step)
 
 
 def samples_in(batch: Any) -> int | None:

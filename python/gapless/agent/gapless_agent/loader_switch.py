@@ -11,16 +11,16 @@ Workers outlive an epoch where the setting says so. Between two epochs they are 
 
 from __future__ import annotations
 
+import multiprocessing
+import sys
 import weakref
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
-from .fixes import _loader
+from .context import Context
 from .guard import describe
+from .loader import Loaders
 from .patches import hide
-
-if TYPE_CHECKING:
-    from .agent import Agent
-    from .loader import Loaders
+from .reports import Reports
 
 PREFETCH = 4  # batches that each worker loads ahead, in a program that had no workers
 
@@ -32,9 +32,12 @@ class Setting(NamedTuple):
 
 
 class LoaderSwitch:
-    def __init__(self, agent: Agent, loaders: Loaders) -> None:
-        self.agent, self.loaders = agent, loaders
-        self.guard = agent.guard(
+    def __init__(
+        self, context: Context, loaders: Loaders, reports: Reports, iterator: Callable[[LoaderSwitch, Any], Any]
+    ) -> None:
+        """`iterator` makes the one that a loader hands out."""
+        self.context, self.loaders, self.reports, self.iterator = context, loaders, reports, iterator
+        self.guard = context.guard(
             "the DataLoaders whose workers can be exchanged",
             "From the next epoch on they load as the program made them.",
         )
@@ -70,7 +73,7 @@ class LoaderSwitch:
 
     def _make(self, loader: Any) -> Any | None:
         """An iterator of ours; none where the loader has to stay as it is. Random numbers are drawn as without us."""
-        torch = self.agent.torch
+        torch = self.context.torch
         generator = getattr(loader, "generator", None)
         before = torch.get_rng_state() if generator is None else generator.get_state()
         try:
@@ -79,9 +82,7 @@ class LoaderSwitch:
                 if reason not in self.reasons:
                     self.reasons.append(reason)
                 return None
-            from .switched_iterator import make_iterator
-
-            return make_iterator(self, loader)
+            return self.iterator(self, loader)
         except Exception as error:
             (torch.set_rng_state if generator is None else generator.set_state)(before)
             self.guard.failed(error)
@@ -118,7 +119,7 @@ class LoaderSwitch:
         ]
         self.want()
         for name in names:
-            self.agent.fixes.refuse(name, self.broken)
+            self.reports.refuse(name, self.broken)
 
     # Workers between two epochs.
 
@@ -159,6 +160,27 @@ def _why_not(torch: Any, loader: Any) -> str:
         return f"the batch sampler {type(loader.batch_sampler).__name__} may keep count of batches"
     if not getattr(loader, "in_order", True):
         return "a DataLoader delivers batches out of order (in_order=False)"
-    if _loader.holds_cuda(torch, loader.dataset):
+    if holds_cuda(torch, loader.dataset):
         return "the dataset holds tensors on a GPU, which workers cannot read"
     return ""
+
+
+def holds_cuda(torch: Any, data: Any, depth: int = 3) -> bool:
+    """Returns true if a dataset has tensors on a GPU: a forked worker cannot read them."""
+    if isinstance(data, torch.Tensor):
+        return bool(data.is_cuda)
+    if depth == 0 or data is None or isinstance(data, (str, bytes, int, float)):
+        return False
+    if isinstance(data, (list, tuple)):
+        return any(holds_cuda(torch, value, depth - 1) for value in data[:64])
+    if isinstance(data, dict):
+        return any(holds_cuda(torch, value, depth - 1) for value in list(data.values())[:64])
+    return any(holds_cuda(torch, value, depth - 1) for value in list(getattr(data, "__dict__", {}).values()))
+
+
+def forks() -> bool:
+    """Returns true if workers are forked by default; does not choose a start method for the program."""
+    if not sys.platform.startswith("linux"):
+        return True  # what is usual there is best there
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    return chosen == "fork" or (chosen is None and sys.version_info < (3, 14))

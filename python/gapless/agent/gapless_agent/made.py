@@ -9,20 +9,18 @@ process that makes one of them need not train.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from . import layout
+from .context import Context
 from .edits import constructing, line_at
 from .patches import after_init
 
-if TYPE_CHECKING:
-    from .agent import Agent
-
 
 class Made:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard("where objects are constructed", "Findings name the lines that use them instead.")
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard("where objects are constructed", "Findings name the lines that use them instead.")
         self.lines: dict[int, tuple[Any, str]] = {}  # by id, with a reference that drops the entry
         self.untold: list[dict[str, str]] = []
         self.told = 0
@@ -30,7 +28,7 @@ class Made:
     def install(self) -> None:
         from torch.utils.data import DataLoader
 
-        torch = self.agent.torch
+        torch = self.context.torch
         self.guard.patches.wrap(DataLoader, "__init__", lambda original: self._around(original, False))
         scaler = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
         for kind in (torch.nn.parallel.DistributedDataParallel, torch.nn.DataParallel, scaler):
@@ -65,5 +63,5 @@ class Made:
         """The process trains."""
         untold, self.untold = self.untold, []
         for about in untold:
-            self.agent.emit(layout.KIND_MADE, a=self.agent.json(about), b=self.told)
+            self.context.emit(layout.KIND_MADE, a=self.context.json(about), b=self.told)
             self.told += 1

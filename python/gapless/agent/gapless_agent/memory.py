@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .own_files import make_file, remove
 
 EVERY_STEPS = 20
@@ -16,9 +16,9 @@ HISTORY_ENTRIES = 100_000
 
 
 class Memory:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard("the memory of the device", "What is allocated is not in the run from here on.")
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard("the memory of the device", "What is allocated is not in the run from here on.")
         self.reset()
 
     def reset(self) -> None:
@@ -26,21 +26,21 @@ class Memory:
         self.history = False
 
     def install(self) -> None:
-        if self.agent.options.memory_history:
+        if self.context.options.memory_history:
             self.guard.at_end(self.at_end)
 
     def at_step(self, step: int) -> None:
-        cuda = self.agent.torch.cuda
+        cuda = self.context.torch.cuda
         if not cuda.is_initialized():
             return
-        if self.agent.options.memory_history and not self.history:
+        if self.context.options.memory_history and not self.history:
             self.history = True
             self._keep_history(cuda.memory._record_memory_history)
         if step % EVERY_STEPS != 1:
             return
         stats = cuda.memory_stats_as_nested_dict(cuda.current_device())
         allocated: dict[str, Any] = stats["allocated_bytes"]["all"]
-        self.agent.emit(
+        self.context.emit(
             layout.KIND_MEMORY, value=cuda.current_device(), a=step - 1, b=int(allocated["peak"]),
             x=float(allocated["current"]), y=float(stats["reserved_bytes"]["all"]["current"]),
         )  # fmt: skip
@@ -54,13 +54,13 @@ class Memory:
 
     def snapshot(self) -> tuple[int, str]:
         """Answers as a command does."""
-        cuda = self.agent.torch.cuda
+        cuda = self.context.torch.cuda
         dump = getattr(cuda.memory, "_dump_snapshot", None)
         if not cuda.is_initialized() or dump is None:
             return layout.ACK_NOT_APPLICABLE, "no memory of a device is in use"
         self.snapshots += 1
         name = f"memory-{os.getpid()}-{self.snapshots}.pickle"
-        path = os.path.join(self.agent.folder(), name)
+        path = os.path.join(self.context.folder(), name)
         try:
             os.close(make_file(path + ".part"))
             dump(path + ".part")
@@ -75,4 +75,4 @@ class Memory:
             try:
                 self.snapshot()
             except OSError as error:
-                self.agent.lost("the snapshot of the allocator", error)
+                self.context.lost("the snapshot of the allocator", error)

@@ -18,19 +18,20 @@ import weakref
 from typing import Any, Callable
 
 from . import edits
-from .agent import Agent
+from .context import Context
 from .layers import Call, Known, Layer, Root, State
 from .optim import Optimizers, parameters_of
 from .patches import hide
+from .reports import Reports
 
 STEPS = 3
 SURE_CALLS = 4  # as in roots.py: 4 calls without gradients and without an optimiser are inference
 
 
 class Models:
-    def __init__(self, agent: Agent, optimizers: Optimizers) -> None:
-        self.agent, self.optimizers = agent, optimizers
-        self.guard = agent.guard("the models that fixes change", "Fixes that work on a model may find none.")
+    def __init__(self, context: Context, optimizers: Optimizers, reports: Reports) -> None:
+        self.context, self.optimizers, self.reports = context, optimizers, reports
+        self.guard = context.guard("the models that fixes change", "Fixes that work on a model may find none.")
         self.look: Callable[[], None] = lambda: None
         self.layers: list[Layer] = []
         self.searches = False
@@ -84,11 +85,11 @@ class Models:
 
     def compiles(self, function: Any) -> None:
         """The program gives a function to torch.compile that may call the model: what is traced must be torch's own."""
-        if isinstance(getattr(function, "__self__", None), self.agent.torch.nn.Module) or self.roots:
+        if isinstance(getattr(function, "__self__", None), self.context.torch.nn.Module) or self.roots:
             return  # Module.compile: the model itself
         self.searches = False
         for layer in self.layers:
-            self.agent.fixes.pass_over(layer.fix, "the program compiles a function that may call its model")
+            self.reports.pass_over(layer.fix, "the program compiles a function that may call its model")
 
     def nothing(self) -> str:
         return "no model was called whose parameters an optimiser has"
@@ -96,7 +97,7 @@ class Models:
     # Finding.
 
     def search(self) -> None:
-        self.searches, self.until = True, self.agent.step + STEPS
+        self.searches, self.until = True, self.context.step + STEPS
         self.look()
 
     def _optimizer_made(self) -> None:
@@ -106,35 +107,35 @@ class Models:
         frame = edits.caller(made)
         place = edits.place_of(frame)
         if frame is not None and place is not None:
-            self.known.append(Known(place, edits.names_in(frame, self.agent.torch.nn.Module)))
+            self.known.append(Known(place, edits.names_in(frame, self.context.torch.nn.Module)))
         self.search()
 
     def meets(self, module: Any) -> bool:
         """An outermost module is called; whether it is a new root. Not by torch.jit.trace, which compares two calls with each other."""
         try:
-            return not self.agent.torch.jit.is_tracing() and self._meets(module)
+            return not self.context.torch.jit.is_tracing() and self._meets(module)
         except Exception as error:
             self.searches = False
             for layer in list(self.layers):
-                self.agent.fixes.failed(layer.fix, error)
+                self.reports.failed(layer.fix, error)
             return False
 
     def _meets(self, module: Any) -> bool:
         if id(module) in self.roots:
             return False
-        trains = self.agent.torch.is_grad_enabled()
+        trains = self.context.torch.is_grad_enabled()
         if self.optimizers.made_any:
             if not trains:
                 return False
             wanted = self._uncovered()
-            if self.agent.step > self.until:
+            if self.context.step > self.until:
                 self.searches = False
             if not any(id(parameter) in wanted for parameter in module.parameters()):
                 return False
             self.covered.update(id(parameter) for parameter in module.parameters())
             self.searches = bool(self._uncovered())
         else:
-            if trains or self.agent.backwards or next(iter(module.parameters()), None) is None:
+            if trains or self.context.backwards or next(iter(module.parameters()), None) is None:
                 return False
             count = self.calls[id(module)] = self.calls.get(id(module), 0) + 1
             if count < SURE_CALLS:
@@ -155,7 +156,7 @@ class Models:
         frame = edits.caller()
         if frame is not None:
             root.call_place = edits.place_of(frame)
-            root.call_name = edits.names_in(frame, self.agent.torch.nn.Module).get(id(module), "")
+            root.call_name = edits.names_in(frame, self.context.torch.nn.Module).get(id(module), "")
         for known in self.known:
             if id(module) in known.names:
                 root.setup = (known.place, known.names[id(module)])
@@ -167,10 +168,10 @@ class Models:
         try:
             reason = layer.found(root, module)
         except Exception as error:
-            self.agent.fixes.failed(layer.fix, error)
+            self.reports.failed(layer.fix, error)
             return
         if reason:
-            self.agent.fixes.pass_over(layer.fix, reason)
+            self.reports.pass_over(layer.fix, reason)
         else:
             root.layers.append(layer)
 
@@ -191,7 +192,7 @@ class Models:
 
     def _wrap(self, kind: type) -> None:
         own = vars(kind).get("__call__")
-        self.agent.patches.wrap(kind, "__call__", lambda _: self._around_class(kind))
+        self.context.patches.wrap(kind, "__call__", lambda _: self._around_class(kind))
         self.wrapped[kind] = (own, vars(kind)["__call__"])
 
     def _plain(self, kind: type) -> Call:
@@ -216,14 +217,14 @@ class Models:
             kind.__call__ = self.wrapped[kind][1]  # type: ignore[method-assign,unused-ignore]
 
     def _around_class(self, kind: type) -> Callable[..., Any]:
-        handlers, ident, thread = self.handlers, threading.get_ident, self.agent.main_thread
+        handlers, ident, thread = self.handlers, threading.get_ident, self.context.main_thread
         models = self
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             entry = handlers.get(id(self))
             plain = models._plain(kind)
             try:
-                if entry is None or type(self) is not kind or not models.agent.on or ident() != thread:
+                if entry is None or type(self) is not kind or not models.context.on or ident() != thread:
                     return plain(self, *args, **kwargs)
                 return entry[1](plain, self, args, kwargs)
             except BaseException as error:
@@ -235,11 +236,12 @@ class Models:
     def through(self, plain: Call, module: Any, args: Any, kwargs: Any) -> Any:
         """A call of a root, also the one at which it was found; `plain` calls it without fixes."""
         root = self.roots.get(id(module))
-        if root is None or not root.layers or self.depth or self.agent.torch.jit.is_tracing():
+        if root is None or not root.layers or self.depth or self.context.torch.jit.is_tracing():
             return plain(module, *args, **kwargs)
-        fixes = self.agent.fixes
-        every = not root.trains or self.agent.torch.is_grad_enabled()
-        layers = [layer for layer in root.layers if (every or not layer.training_only) and fixes.is_on(layer.fix)]
+        every = not root.trains or self.context.torch.is_grad_enabled()
+        layers = [
+            layer for layer in root.layers if (every or not layer.training_only) and self.reports.is_on(layer.fix)
+        ]
         if not layers:
             return plain(module, *args, **kwargs)
         self.depth += 1
@@ -270,7 +272,7 @@ class Models:
         return result
 
     def _first(self, root: Root, layers: list[Layer], plain: Call, module: Any, args: Any, kwargs: Any) -> Any:
-        state = State(self.agent.torch, module)
+        state = State(self.context.torch, module)
         try:
             result = self._layered(layers, plain, module, args, kwargs)
         except Exception as error:
@@ -325,4 +327,4 @@ class Models:
             root.tried.discard(layer)
             if layer in root.layers:
                 root.layers.remove(layer)
-            self.agent.fixes.failed(layer.fix, error)
+            self.reports.failed(layer.fix, error)

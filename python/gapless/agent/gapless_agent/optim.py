@@ -10,20 +10,21 @@ from collections.abc import Iterator
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .context import Context
+from .made import Made
 from .patches import after_init, hide
 from .steps import Steps
 
 
 class Optimizers:
-    def __init__(self, agent: Agent, steps: Steps) -> None:
-        self.agent, self.steps = agent, steps
-        self.guard = agent.guard(
+    def __init__(self, context: Context, steps: Steps, made: Made) -> None:
+        self.context, self.steps, self.made = context, steps, made
+        self.guard = context.guard(
             "which optimisers the program makes",
             "Steps are counted as their optimisers take them; a fix that looks for them may find none.",
         )
         self.guard.let_go.append(self._assume)
-        self.details = agent.guard("the kinds of the optimisers", "Their classes and settings are not in the run.")
+        self.details = context.guard("the kinds of the optimisers", "Their classes and settings are not in the run.")
         self.when_made: list[Callable[[], None]] = []  # at each one
         self.when_known: list[Callable[[], None]] = []  # once it is clear that the program has some
         self.handles: list[Any] = []
@@ -81,7 +82,7 @@ class Optimizers:
             self.nested.add(source)
         self.alive[source] = weakref.ref(optimizer, lambda _: self._gone(source))
         self.steps.source_made(source)
-        self.agent.made.note(optimizer)
+        self.made.note(optimizer)
         self._hook_again(type(optimizer))
         for follower in self.when_made:
             follower()
@@ -112,19 +113,19 @@ class Optimizers:
         return step
 
     def _gone(self, source: int) -> None:
-        if self.agent.sole == source:
-            self.agent.sole = 0
+        if self.context.sole == source:
+            self.context.sole = 0
         self.fires.pop(source, None)
         self.alive.pop(source, None)
         self.nested.discard(source)
-        if self.agent.counts_steps:
+        if self.context.counts_steps:
             try:
                 self.steps.source_gone(source)
             except Exception as error:  # whoever drops the optimiser must not meet it
                 self.steps.guard.failed(error)
 
     def _stepped(self, optimizer: Any) -> None:
-        agent, steps, source = self.agent, self.steps, id(optimizer)
+        context, steps, source = self.context, self.steps, id(optimizer)
         if source in self.nested and is_inner(optimizer):
             return
         if source not in self.fires and self.details.on:
@@ -135,13 +136,13 @@ class Optimizers:
         self.when_fired()[source] = now = time.perf_counter_ns()
         steps.fired(source)
         if steps.is_sole(source) and source not in self.nested:
-            agent.sole, agent.fired_ns = source, now
+            context.sole, context.fired_ns = source, now
 
     def when_fired(self) -> dict[int, int]:
         """Returns the time of the last step of each optimiser."""
-        agent = self.agent
-        if agent.sole:
-            self.fires[agent.sole] = agent.fired_ns
+        context = self.context
+        if context.sole:
+            self.fires[context.sole] = context.fired_ns
         return self.fires
 
     def _seen(self, optimizer: Any) -> None:
@@ -162,12 +163,14 @@ class Optimizers:
             "class": type(optimizer).__name__,
             "module": type(optimizer).__module__,
             "settings": settings,
-            "line": self.agent.made.line_of(optimizer),
+            "line": self.made.line_of(optimizer),
         }
         about["tensors"] = tensors
-        agent, threads = self.agent, float(self.agent.torch.get_num_threads())
-        agent.made.tell()
-        agent.emit(layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=agent.json(about), b=number, x=threads)
+        context, threads = self.context, float(self.context.torch.get_num_threads())
+        self.made.tell()
+        context.emit(
+            layout.KIND_OPTIMIZER, value=min(parameters, 0x7FFFFFFF), a=context.json(about), b=number, x=threads
+        )
 
 
 def steps_twice(kind: Any) -> bool:

@@ -15,44 +15,55 @@ import time
 from typing import Any
 
 from . import host_file, layout
-from .agent import Agent
-from .allocations import Allocations
-from .call_profile import CallProfile
-from .line_profile import LineProfile
+from .context import Context
 from .sampler import Sampler, why_not
 
 MOST_COST_NS = 10_000_000_000
 MOST_SHARE = 1 / 3
 
 
+def _make(name: str) -> Any:
+    """Most processes do without all of these."""
+    if name == "cprofile":
+        from .call_profile import CallProfile
+
+        return CallProfile()
+    if name == "lines":
+        from .line_profile import LineProfile
+
+        return LineProfile()
+    from .allocations import Allocations
+
+    return Allocations()
+
+
 class PythonProfile:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard("the Python code", "There is no profile of it.")
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard("the Python code", "There is no profile of it.")
         self.sampler: Sampler | None = None
         self.other: Any = None
         self.ordered = 0
         self.check_ns = 0  # when the cost is looked at next
 
     def install(self) -> None:
-        kinds: dict[str, Any] = {"cprofile": CallProfile, "lines": LineProfile, "tracemalloc": Allocations}
-        name = self.agent.options.python
+        name = self.context.options.python
         reason = ""
         if name == "sample":
             reason = why_not()
             if not reason:
                 self._sample()
-        elif name in kinds:
-            self.other = kinds[name]()
+        elif name in ("cprofile", "lines", "tracemalloc"):
+            self.other = _make(name)
             reason = self.other.start()
             if reason:
                 self.other = None
             elif name in ("cprofile", "lines"):
-                self.agent.each_second.append(self.check_cost)
+                self.context.each_second.append(self.check_cost)
         elif name:
-            self.agent.message(layout.WARNING, f"there is no Python profile {name!r}")
+            self.context.message(layout.WARNING, f"there is no Python profile {name!r}")
         if reason:
-            self.agent.message(layout.WARNING, f"no Python profile ({name}): {reason}")
+            self.context.message(layout.WARNING, f"no Python profile ({name}): {reason}")
         if name:
             self.guard.at_end(self.at_end)
 
@@ -64,7 +75,7 @@ class PythonProfile:
 
     def check_cost(self) -> None:
         """Between two steps, about once a second; later ever less often, for cProfile takes some time to say it."""
-        if self.other is None or not self.guard.on or self.agent.thread() != self.agent.main_thread:
+        if self.other is None or not self.guard.on or self.context.thread() != self.context.main_thread:
             return
         now = time.time_ns()
         if now < self.check_ns:
@@ -78,24 +89,24 @@ class PythonProfile:
             self.guard.failed(error)
 
     def _stop_other(self, cost_ns: int, since_ns: int) -> None:
-        self.agent.message(
+        self.context.message(
             layout.WARNING,
-            f"the Python profile ({self.agent.options.python}) ended after {since_ns / 1e9:.0f} s: it had cost about "
+            f"the Python profile ({self.context.options.python}) ended after {since_ns / 1e9:.0f} s: it had cost about "
             f"{cost_ns / 1e9:.0f} s, and what it saw until then is in the run",
         )
         self._write_other()
 
     def _write_other(self) -> None:
         other, self.other = self.other, None
-        if self.agent.ring is not None and isinstance(other, (CallProfile, LineProfile)):
-            self.agent.emit(
+        if self.context.ring is not None and hasattr(other, "cost_ns"):
+            self.context.emit(
                 layout.KIND_RECORDER, value=layout.RECORDER_COST, flags=layout.COST_PYTHON, dur_ns=other.cost_ns(),
-                b=self.agent.step,
+                b=self.context.step,
             )  # fmt: skip
         self._write(other.tables(), "")
 
     def start_in_worker(self) -> None:
-        if self.agent.options.python == "sample" and self.sampler is None and not why_not():
+        if self.context.options.python == "sample" and self.sampler is None and not why_not():
             self._sample()
 
     def in_dataset(self) -> dict[str, int]:
@@ -118,7 +129,7 @@ class PythonProfile:
             if last:
                 self.sampler = None
 
-        self.sampler = Sampler(self.agent.options.python_hz, seconds, save, self.guard.failed)
+        self.sampler = Sampler(self.context.options.python_hz, seconds, save, self.guard.failed)
         self.sampler.start()
 
     def at_end(self) -> None:
@@ -130,8 +141,8 @@ class PythonProfile:
 
     def _write(self, tables: dict[str, Any], suffix: str) -> None:
         """Only in processes that have something to say: not in every child that happens to import torch."""
-        if self.agent.ring is not None:
+        if self.context.ring is not None:
             try:
-                host_file.write(os.path.join(self.agent.folder(), f"python-{os.getpid()}{suffix}"), tables)
+                host_file.write(os.path.join(self.context.folder(), f"python-{os.getpid()}{suffix}"), tables)
             except OSError as error:
-                self.agent.lost("the Python profile", error)
+                self.context.lost("the Python profile", error)

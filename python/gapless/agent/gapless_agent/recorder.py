@@ -32,9 +32,9 @@ import weakref
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
 from .call_lines import BLOCK, calls_of, copy_changed, has_calls
 from .clean_steps import CleanSteps
+from .context import Context
 from .own_files import check_json, make_file, remove
 from .patches import hide
 
@@ -58,10 +58,10 @@ class _Owner:
 
 
 class Recorder:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
+    def __init__(self, context: Context) -> None:
+        self.context = context
         self.opened = 0  # windows so far: the number of the one that is open
-        self.guard = agent.guard(
+        self.guard = context.guard(
             "the steps that PyTorch's profiler records",
             "What was being recorded is lost, and nothing more is recorded.",
         )
@@ -69,7 +69,7 @@ class Recorder:
         self.reset()
 
     def reset(self) -> None:
-        record = self.agent.options.record
+        record = self.context.options.record
         self.profiler: Any = None
         self.opened += 1  # the marks of a parent's threads are of no window here
         self.own = threading.local()
@@ -82,15 +82,15 @@ class Recorder:
         self.ending = False
         self.seen = CleanSteps(0)  # the steps that the open window has
         self.again = 0  # windows that were opened again
-        self.windows = record.repeat if record.on and self.agent.options.full else 0
+        self.windows = record.repeat if record.on and self.context.options.full else 0
         self._schedule(record.wait, record.warmup, record.active)
         self.files: list[threading.Thread] = []
         self.written = ""  # the name of the newest complete file
 
     def install(self) -> None:
-        self.guard.patches.wrap(self.agent.torch.autograd.profiler.profile, "__init__", self._around_init)
-        self.guard.patches.wrap(self.agent.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
-        self.guard.patches.wrap(self.agent.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
+        self.guard.patches.wrap(self.context.torch.autograd.profiler.profile, "__init__", self._around_init)
+        self.guard.patches.wrap(self.context.torch.autograd.profiler.emit_nvtx, "__init__", self._around_init)
+        self.guard.patches.wrap(self.context.torch.profiler.profiler._KinetoProfile, "__init__", self._around_init)
         self.guard.at_end(self.at_end)
 
     def _around_init(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -134,7 +134,7 @@ class Recorder:
         if self._is_mine():
             self._close()
         elif self.profiler is not None:
-            self.active, self.agent.attention = 0, True
+            self.active, self.context.attention = 0, True
             if not self.closed.wait(_LAST_STEP_S):
                 self._leave()
                 self._say(layout.RECORDER_IMPOSSIBLE, why)
@@ -146,7 +146,7 @@ class Recorder:
             owner.left = (self.profiler, self.keeps)
             atexit.register(self._stop_left)  # the main thread does not end before that
         self.profiler = self.mark = None
-        self.keeps, self.agent.step_flags = False, 0
+        self.keeps, self.context.step_flags = False, 0
 
     def _stop_left(self) -> None:
         owner = getattr(self.own, "owner", None)
@@ -178,7 +178,7 @@ class Recorder:
         if self.profiler is not None and owner.window == self.opened:
             left = self.profiler, self.keeps
             self.profiler = self.mark = None
-            self.keeps, self.agent.step_flags = False, 0
+            self.keeps, self.context.step_flags = False, 0
             self._say(layout.RECORDER_IMPOSSIBLE, "the thread that was recorded ended before its window was complete")
             self.closed.set()
         if left is not None and left[1]:
@@ -194,7 +194,7 @@ class Recorder:
             )
         self.windows += 1
         self._schedule(0, 0, self.active)
-        self.agent.attention = True
+        self.context.attention = True
 
     @staticmethod
     def _stop(profiler: Any, keeps: bool) -> None:
@@ -214,11 +214,11 @@ class Recorder:
             return layout.ACK_FAILED, "recording was switched off by an error"
         if self.profiler is not None:
             return layout.ACK_FAILED, "the recorder is already on"
-        if self.agent.torch._C._autograd._profiler_enabled():
+        if self.context.torch._C._autograd._profiler_enabled():
             return layout.ACK_FAILED, "the program uses PyTorch's profiler itself"
         self._schedule(step, warmup, max(1, active))
         self.windows += 1
-        self.agent.attention = True
+        self.context.attention = True
         return layout.ACK_DONE, ""
 
     def at_step(self, step: int) -> None:
@@ -227,12 +227,12 @@ class Recorder:
             return
         entered = time.perf_counter_ns()
         self._advance(step)
-        self.agent.cost_ns -= time.perf_counter_ns() - entered
+        self.context.cost_ns -= time.perf_counter_ns() - entered
 
     def _paid(self, part: int, since_ns: int) -> None:
         """The program was held up since then."""
-        self.agent.emit(
-            layout.KIND_RECORDER, value=layout.RECORDER_COST, flags=part, dur_ns=time.perf_counter_ns() - since_ns, b=self.agent.step
+        self.context.emit(
+            layout.KIND_RECORDER, value=layout.RECORDER_COST, flags=part, dur_ns=time.perf_counter_ns() - since_ns, b=self.context.step
         )  # fmt: skip
 
     def _advance(self, step: int) -> None:
@@ -242,12 +242,12 @@ class Recorder:
             self.mark.__exit__(None, None, None)
             self.mark = None
         if self.keeps:
-            self.seen.ended(self.agent.clock(), self.agent.blocked_ns)
+            self.seen.ended(self.context.clock(), self.context.blocked_ns)
         if self.profiler is not None and (self.seen.complete() or self.active == 0):
             self._close()
             if self.ending:  # Python ends this thread at once: better here than in PyTorch's code, which that aborts
                 time.sleep(_LAST_REST_S)
-            record = self.agent.options.record
+            record = self.context.options.record
             self._schedule(step + record.wait, record.warmup, record.active)
         if self.windows > 0 and self.profiler is None and step >= self.prepare_at:
             self.windows -= 1
@@ -265,12 +265,12 @@ class Recorder:
             self._paid(layout.COST_START, begun)
             self._say(layout.RECORDER_KEEPS)
         if self.keeps:
-            self.seen.begins(step, self.agent.clock(), self.agent.blocked_ns)
-        self.mark = self.agent.torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
+            self.seen.begins(step, self.context.clock(), self.context.blocked_ns)
+        self.mark = self.context.torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
         self.mark.__enter__()
 
     def _prepare(self) -> None:
-        torch, record = self.agent.torch, self.agent.options.record
+        torch, record = self.context.torch, self.context.options.record
         if torch._C._autograd._profiler_enabled():
             self.windows = 0
             self._say(layout.RECORDER_IMPOSSIBLE, "the program uses PyTorch's profiler itself")
@@ -293,12 +293,12 @@ class Recorder:
             )
             self.profiler.prepare_trace()
             self.claim()
-            self.agent.step_flags = layout.FLAG_RECORDED
+            self.context.step_flags = layout.FLAG_RECORDED
             self._say(layout.RECORDER_ON)
             if record.stacks and no_stacks:
-                self.agent.message(layout.NOTE, f"the recording has no Python stacks: {no_stacks}")
+                self.context.message(layout.NOTE, f"the recording has no Python stacks: {no_stacks}")
         except Exception as error:
-            self.profiler, self.agent.step_flags = None, 0
+            self.profiler, self.context.step_flags = None, 0
             self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
         finally:
             self.ours = False
@@ -308,7 +308,7 @@ class Recorder:
     def _why_no_stacks(self) -> str:
         """Returns why Python's calls are not recorded, "" if they are. Python reports calls to one profiler only, and the
         recorder's would take another one's place for good."""
-        if self.agent.options.python == "cprofile":
+        if self.context.options.python == "cprofile":
             return "cProfile counts the calls instead"
         if sys.getprofile() is not None:
             return "the program has a profiler of its own (sys.setprofile)"
@@ -320,9 +320,9 @@ class Recorder:
         return ""
 
     def _experimental(self) -> Any:
-        config = self.agent.torch._C._profiler._ExperimentalConfig
+        config = self.context.torch._C._profiler._ExperimentalConfig
         try:
-            return config(enable_cuda_sync_events=self.agent.options.record.sync_events)
+            return config(enable_cuda_sync_events=self.context.options.record.sync_events)
         except TypeError:  # torch 2.0 and 2.1 have none
             return None
 
@@ -331,7 +331,7 @@ class Recorder:
         profiler, keeps = self.profiler, self.keeps
         if profiler is None:
             return
-        self.profiler, self.keeps, self.agent.step_flags = None, False, 0
+        self.profiler, self.keeps, self.context.step_flags = None, False, 0
         if self.mark is not None:
             self.mark.__exit__(None, None, None)
             self.mark = None
@@ -349,14 +349,14 @@ class Recorder:
         """The steps of the window that are not to be marked as steps; the run says so."""
         steps = self.seen.left_out()
         if steps:
-            self.agent.message(layout.WARNING, self.seen.text())
+            self.context.message(layout.WARNING, self.seen.text())
         return steps
 
     def _export(self, profiler: Any, left_out: list[int]) -> None:
-        place = self.agent.place
+        place = self.context.place
         name = f"{place.worker if place else 'main'}.{time.time_ns()}.pt.trace.json"
         try:
-            plain = os.path.join(self.agent.folder(), "." + name + ".part")
+            plain = os.path.join(self.context.folder(), "." + name + ".part")
         except OSError as error:
             return self._lost(error)
         try:
@@ -400,17 +400,17 @@ class Recorder:
         try:
             return [] if has_calls(plain) else calls_of(profiler)
         except Exception as error:
-            self.agent.message(layout.WARNING, f"no calling lines: {type(error).__name__}: {error}")
+            self.context.message(layout.WARNING, f"no calling lines: {type(error).__name__}: {error}")
             return []
 
     def _lost(self, error: Exception, *parts: str) -> None:
         remove(*parts)
         self._say(layout.RECORDER_IMPOSSIBLE, f"{type(error).__name__}: {error}")
-        self.agent.lost("the recording", error)
+        self.context.lost("the recording", error)
 
     def _say(self, value: int, text: str = "") -> None:
-        agent = self.agent
-        agent.emit(layout.KIND_RECORDER, value=value, a=agent.text(text) if text else 0, b=agent.step)
+        context = self.context
+        context.emit(layout.KIND_RECORDER, value=value, a=context.text(text) if text else 0, b=context.step)
 
     def abandon(self) -> None:
         """The agent is off: a profiler that nobody stops would keep everything for ever."""
@@ -419,7 +419,7 @@ class Recorder:
             return self._leave()
         profiler, keeps, mark = self.profiler, self.keeps, self.mark
         self.profiler = self.mark = None
-        self.keeps, self.agent.step_flags = False, 0
+        self.keeps, self.context.step_flags = False, 0
         if mark is not None:
             mark.__exit__(None, None, None)
         self._stop(profiler, keeps)

@@ -17,29 +17,31 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout
-from .agent import Agent
-from .calls import Calls
+from .context import Context
 from .models import Models
 from .optim import Optimizers
 from .patches import hide
 from .steps import HOLD, Steps
 
+if TYPE_CHECKING:
+    from .calls import Calls
+
 SURE_CALLS = 4  # 4 calls without gradients and without an optimiser are inference
 
 
 class Roots:
-    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers, models: Models) -> None:
-        self.agent, self.steps, self.optimizers, self.models = agent, steps, optimizers, models
-        self.guard = agent.guard(
+    def __init__(self, context: Context, steps: Steps, optimizers: Optimizers, models: Models) -> None:
+        self.context, self.steps, self.optimizers, self.models = context, steps, optimizers, models
+        self.guard = context.guard(
             "the calls of a model",
             "Steps of a program that only infers, without an optimiser, are not counted from here on.",
         )
         self.guard.let_go.append(self._stop)
-        self.counts_calls = agent.options.step != "explicit"
-        self.module: Any = agent.torch.nn.Module
+        self.counts_calls = context.options.step != "explicit"
+        self.module: Any = context.torch.nn.Module
         self.known: type | None = None
         self.looks = False
         # If the program has put its own wrapper around one of the agent's, the agent's wrapper stays and does nothing.
@@ -47,7 +49,14 @@ class Roots:
         self.source = 0
         self.calls: dict[int, int] = {}
         self.alive: dict[int, Any] = {}
-        self.timed = Calls(agent) if agent.options.calls else None
+        self.timed = self._timed()
+
+    def _timed(self) -> Calls | None:
+        if not self.context.options.calls:
+            return None
+        from .calls import Calls  # most processes do without
+
+        return Calls(self.context)
 
     def install(self) -> None:
         self.models.look = self._look
@@ -100,10 +109,10 @@ class Roots:
         roots = self
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            agent = roots.agent
-            if generation != roots.generation or not roots.guard.on or threading.get_ident() != agent.main_thread:
+            context = roots.context
+            if generation != roots.generation or not roots.guard.on or threading.get_ident() != context.main_thread:
                 return original(self, *args, **kwargs)
-            if agent.in_loader:  # a transform of the dataset, which is no model
+            if context.in_loader:  # a transform of the dataset, which is no model
                 return original(self, *args, **kwargs)
             models = roots.models
             failed = True
@@ -124,8 +133,8 @@ class Roots:
                 return result
             entered = time.perf_counter_ns()
             roots._guarded(roots._called, self)
-            agent.hook_calls += 1
-            agent.cost_ns += time.perf_counter_ns() - entered
+            context.hook_calls += 1
+            context.cost_ns += time.perf_counter_ns() - entered
             return result
 
         return __call__
@@ -137,8 +146,8 @@ class Roots:
             self.guard.failed(error)
 
     def _called(self, root: Any) -> None:
-        agent, steps = self.agent, self.steps
-        if self.optimizers.made_any or agent.backwards:
+        context, steps = self.context, self.steps
+        if self.optimizers.made_any or context.backwards:
             steps.trains()
             return  # this program trains; with what steps, its optimiser says
         source = id(root)
@@ -148,7 +157,7 @@ class Roots:
         if steps.shared.marker is None:
             steps.inference = True
             steps.hold()
-        if count >= SURE_CALLS and not agent.torch.is_grad_enabled():
+        if count >= SURE_CALLS and not context.torch.is_grad_enabled():
             steps.release()
         steps.fired(source, layout.FLAG_INFERENCE)
         if steps.shared.marker is None or count >= HOLD * 4:
@@ -163,7 +172,7 @@ class Roots:
         return id(module) == self.source and self.guard.on and self.steps.inference
 
     def _around_known(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent = self.agent
+        context = self.context
         if self.timed is not None:
             original = self.timed.around(original, self._counts)
         roots = self
@@ -177,8 +186,8 @@ class Roots:
             if roots._counts(self):
                 entered = time.perf_counter_ns()
                 roots._guarded(roots.steps.fired, roots.source, layout.FLAG_INFERENCE)
-                agent.hook_calls += 1
-                agent.cost_ns += time.perf_counter_ns() - entered
+                context.hook_calls += 1
+                context.cost_ns += time.perf_counter_ns() - entered
             return result
 
         return __call__

@@ -10,7 +10,8 @@ import time
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .backward import Backward
+from .context import Context
 from .later import Later
 from .optim import Optimizers
 from .patches import hide
@@ -18,9 +19,12 @@ from .steps import Steps
 
 
 class Scalers:
-    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers, later: Later) -> None:
-        self.agent, self.steps, self.optimizers, self.later = agent, steps, optimizers, later
-        self.guard = agent.guard(
+    def __init__(
+        self, context: Context, steps: Steps, optimizers: Optimizers, later: Later, backward: Backward
+    ) -> None:
+        self.context, self.steps, self.optimizers = context, steps, optimizers
+        self.later, self.backward = later, backward
+        self.guard = context.guard(
             "GradScaler", "Its scale is not in the run, and steps that it skips are not counted from here on."
         )
         self.guard.let_go.append(self._forget)
@@ -32,17 +36,17 @@ class Scalers:
         self.fires: dict[int, int] = {}  # time of the last step of each optimiser, at the last update
 
     def _forget(self) -> None:
-        self.agent.scaled = None
+        self.backward.scaled = None
 
     def install(self) -> None:
-        amp = self.agent.torch.amp
-        scaler = getattr(amp, "GradScaler", None) or self.agent.torch.cuda.amp.GradScaler
+        amp = self.context.torch.amp
+        scaler = getattr(amp, "GradScaler", None) or self.context.torch.cuda.amp.GradScaler
         self.guard.patches.wrap(scaler, "update", self._around_update)
         self.guard.patches.wrap(scaler, "scale", self._around_scale)
 
     def _around_scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Keeps the loss that is scaled, until its backward pass: that is the loss of the program."""
-        agent = self.agent
+        context, backward = self.context, self.backward
 
         def scale(self_: Any, outputs: Any, *args: Any, **kwargs: Any) -> Any:
             try:
@@ -50,8 +54,8 @@ class Scalers:
             except BaseException as error:
                 hide(error)
                 raise
-            if agent.looks and self.guard.on and scaled is not outputs:
-                agent.scaled = (scaled, outputs)
+            if context.looks and self.guard.on and scaled is not outputs:
+                backward.scaled = (scaled, outputs)
             return scaled
 
         return scale
@@ -90,25 +94,25 @@ class Scalers:
             if getattr(state.get("stage"), "name", "") == "STEPPED"
         ]
         skipped = [source for source in stepped if self.fires.get(source, 0) == before.get(source, 0)]
-        for source in skipped if self.agent.counts_steps else ():
+        for source in skipped if self.context.counts_steps else ():
             self.steps.fired(source, layout.FLAG_SKIPPED)
         for follower in self.when_skipped if skipped else ():
             for source in skipped:
                 follower(source)
-        self.agent.cost_ns += time.perf_counter_ns() - entered
+        self.context.cost_ns += time.perf_counter_ns() - entered
         return bool(skipped)
 
     def _after(self, scaler: Any, skipped: bool) -> None:
         scale = getattr(scaler, "_scale", None)  # one that is switched off has none
-        if scale is None or not scaler.is_enabled() or not self.agent.options.full:
+        if scale is None or not scaler.is_enabled() or not self.context.options.full:
             return
         entered = time.perf_counter_ns()
-        step, when = max(0, self.agent.step - 1), time.time_ns()
+        step, when = max(0, self.context.step - 1), time.time_ns()
 
         def known(value: float) -> None:
             fell = skipped or (0 < value < self.last_scale)
             self.last_scale = value
-            self.agent.emit(layout.KIND_SCALE, flags=1 if fell else 0, ts_ns=when, a=step, x=value)
+            self.context.emit(layout.KIND_SCALE, flags=1 if fell else 0, ts_ns=when, a=step, x=value)
 
         self.later.read(scale, known, changes=True)
-        self.agent.cost_ns += time.perf_counter_ns() - entered
+        self.context.cost_ns += time.perf_counter_ns() - entered

@@ -24,7 +24,7 @@ from types import FrameType, ModuleType
 from typing import Any, Callable
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .optim import Optimizers
 from .patches import hide
 from .steps import Steps
@@ -34,11 +34,11 @@ INSTEAD = "No step is counted, and verbs that measure take the time of the whole
 
 
 class StepFunction:
-    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers) -> None:
-        self.agent, self.steps, self.optimizers = agent, steps, optimizers
-        self.guard = agent.guard("the function of --step-function", "No step is counted from here on.")
+    def __init__(self, context: Context, steps: Steps, optimizers: Optimizers) -> None:
+        self.context, self.steps, self.optimizers = context, steps, optimizers
+        self.guard = context.guard("the function of --step-function", "No step is counted from here on.")
         self.guard.let_go += [self._stop_tracing, self._stop_finding]
-        self.given = agent.options.step_function
+        self.given = context.options.step_function
         self.place, _, self.name = self.given.rpartition(":")
         self.is_file = self.place.endswith(".py")
         self.finder = Finder(self)
@@ -56,7 +56,7 @@ class StepFunction:
     def install(self) -> None:
         if not self.given:
             return
-        self.guard.patches.wrap(self.agent.torch, "compile", self._around_compile)
+        self.guard.patches.wrap(self.context.torch, "compile", self._around_compile)
         self.guard.at_end(self._at_end)
         running = self._running_frame()
         if running is not None:
@@ -188,8 +188,8 @@ class StepFunction:
         return step_function
 
     def _returned(self) -> None:
-        agent = self.agent
-        if not self.guard.on or not agent.counts_steps:
+        context = self.context
+        if not self.guard.on or not context.counts_steps:
             return
         entered = time.perf_counter_ns()
         try:
@@ -197,8 +197,8 @@ class StepFunction:
             self.steps.program_says()
         except Exception as error:
             self.steps.guard.failed(error)
-        agent.hook_calls += 1
-        agent.cost_ns += time.perf_counter_ns() - entered
+        context.hook_calls += 1
+        context.cost_ns += time.perf_counter_ns() - entered
 
     def _around_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Lets the program's own function be compiled, and counts the steps around the compiled one."""
@@ -218,7 +218,7 @@ class StepFunction:
 
     def _at_end(self) -> None:
         self._stop_tracing()
-        if self.calls or not (self.agent.backwards or self.loaded is not None):
+        if self.calls or not (self.context.backwards or self.loaded is not None):
             return
         if self.refused:
             why = self.refused
@@ -228,7 +228,7 @@ class StepFunction:
             why = f"was not found: {self.place} has no {self.name}{self._alike(functions_of(self.loaded))}"
         else:
             why = "was never called"
-        self.agent.message(layout.WARNING, f"--step-function {self.given} {why}. {INSTEAD}")
+        self.context.message(layout.WARNING, f"--step-function {self.given} {why}. {INSTEAD}")
 
     def _alike(self, names: list[str]) -> str:
         import difflib

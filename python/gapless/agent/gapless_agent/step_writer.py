@@ -14,7 +14,7 @@ from time import perf_counter_ns, time_ns
 from typing import NamedTuple
 
 from . import layout
-from .agent import Agent
+from .context import Context
 from .counts import COUNT_NS
 
 GROUP_NS = 200_000_000
@@ -37,20 +37,20 @@ class Totals(NamedTuple):
 
 
 class StepWriter:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        agent.write_held = self.write
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        context.write_held = self.write
         self.reset()
 
     def reset(self) -> None:
-        self.agent.due_ns = self.check_ns = self.ended_ns = 0
+        self.context.due_ns = self.check_ns = self.ended_ns = 0
         self.shift_ns = time_ns() - perf_counter_ns()
-        self.agent.begun = self.now()
+        self.context.begun = self.now()
 
     def now(self) -> Totals:
-        agent = self.agent
+        context = self.context
         return Totals(
-            perf_counter_ns(), agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
+            perf_counter_ns(), context.backwards, context.samples, context.samples_unknown, context.wait_ns, context.cost_ns,
         )  # fmt: skip
 
     def unix(self, perf_ns: int) -> int:
@@ -58,18 +58,18 @@ class StepWriter:
 
     def end_group(self, perf_ns: int, step: int) -> None:
         """Between two steps, when it is due: what waits is written, and the step that begins is looked at."""
-        short = perf_ns - self.ended_ns < LONG_NS * len(self.agent.held)
+        short = perf_ns - self.ended_ns < LONG_NS * len(self.context.held)
         self.ended_ns = perf_ns
         self.write()
         if perf_ns >= self.check_ns:
             self._check(perf_ns)
-        self.agent.due_ns = perf_ns + (GROUP_NS if short and step > AT_ONCE else 0)
-        self.agent.looks = self.agent.options.full
+        self.context.due_ns = perf_ns + (GROUP_NS if short and step > AT_ONCE else 0)
+        self.context.looks = self.context.options.full
 
     def write(self) -> None:
         """The steps that wait, by whichever thread has something to write."""
-        agent, held = self.agent, self.agent.held
-        ring = agent.ring or agent.open()
+        context, held = self.context, self.context.held
+        ring = context.ring or context.open()
         while held:
             try:
                 begun, here = held.popleft()
@@ -85,15 +85,15 @@ class StepWriter:
                     wait_ns - wait_before_ns, cost_ns - cost_before_ns + COUNT_NS * backwards, loss,
                 )  # fmt: skip
         if ring is not None:
-            ring.progress(agent.step, agent.all_cost_ns(), agent.all_hook_calls())
+            ring.progress(context.step, context.all_cost_ns(), context.all_hook_calls())
 
     def _check(self, perf_ns: int) -> None:
         """Updates what changes rarely: the presence of a GPU, and the wall clock, which somebody may set anew."""
         self.check_ns = perf_ns + CHECK_NS
-        for act in self.agent.each_second:
+        for act in self.context.each_second:
             act()
-        if self.agent.torch.cuda.is_initialized():
-            self.agent.attention = True
+        if self.context.torch.cuda.is_initialized():
+            self.context.attention = True
         before = perf_counter_ns()
         unix = time_ns()
         after = perf_counter_ns()

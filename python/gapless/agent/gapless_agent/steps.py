@@ -34,7 +34,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import layout, loops
-from .agent import Agent
+from .context import Context
 from .step_writer import StepWriter, Totals
 
 if TYPE_CHECKING:
@@ -153,18 +153,18 @@ class Lane:
 
 
 class Steps:
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.guard = agent.guard(
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.guard = context.guard(
             "where steps end", "No step is counted from here on, and nothing is reported by step.", "counts_steps"
         )
         self.follow: Callable[[int], None] = lambda _step: None  # called with the number of the step that begins
-        self.writer = StepWriter(agent)
-        self.every = agent.options.every_loss and agent.options.full
+        self.writer = StepWriter(context)
+        self.every = context.options.every_loss and context.options.full
         self.reset()
 
     def reset(self) -> None:
-        self.explicit = self.agent.options.step == "explicit"
+        self.explicit = self.context.options.step == "explicit"
         self.inference = False
         self.awaited: dict[int, int] = {}  # sources known to exist that have not fired yet: the thread that made them
         self.numbers = count()  # of the steps: threads that end one at the same time get different ones
@@ -178,8 +178,8 @@ class Steps:
 
     def begin(self) -> None:
         """The first step starts now, not when torch was imported."""
-        if self.agent.step == 0 and not any(lane.kept for lane in list(self.lanes.values())):
-            self.agent.begun = self.writer.now()
+        if self.context.step == 0 and not any(lane.kept for lane in list(self.lanes.values())):
+            self.context.begun = self.writer.now()
 
     def source_made(self, source: int) -> None:
         self.trains()
@@ -189,7 +189,7 @@ class Steps:
     def trains(self) -> None:
         """Changes the source of steps: until now calls of a model ended them, if anything did."""
         if self.inference:
-            self.inference, self.agent.sole = False, 0
+            self.inference, self.context.sole = False, 0
             self._clear()
             self.release()
 
@@ -212,9 +212,9 @@ class Steps:
 
     def fired(self, source: int, flags: int = 0, here: Totals | None = None) -> None:
         """An optimiser stepped, or a model was called (with FLAG_INFERENCE), or parameters were written by hand: now, or when `here` says."""
-        if self.explicit or not self.agent.counts_steps:
+        if self.explicit or not self.context.counts_steps:
             return
-        self.agent.sole = 0
+        self.context.sole = 0
         lane = self.shared if here is not None or flags & layout.FLAG_INFERENCE else self._lane()
         here = here or self.writer.now()
         self.awaited.pop(source, None)
@@ -251,30 +251,30 @@ class Steps:
 
     def after_optimizer(self, other: Callable[[Any], None]) -> Callable[[Any, Any, Any], None]:
         """The hook behind every optimiser's step. `other` is called where more than a step's end has to be looked at."""
-        agent, ends, every, steps = self.agent, self._ends, self.every, self
+        context, ends, every, steps = self.context, self._ends, self.every, self
 
         def after(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if not agent.counts_steps:
+            if not context.counts_steps:
                 return
-            entered = agent.clock()
-            if agent.identity(optimizer) != agent.sole:
+            entered = context.clock()
+            if context.identity(optimizer) != context.sole:
                 ends(other, optimizer)
             else:
-                agent.fired_ns = entered
+                context.fired_ns = entered
                 step = next(steps.numbers)
                 here = (
-                    entered, agent.backwards, agent.samples, agent.samples_unknown, agent.wait_ns, agent.cost_ns,
-                    step, agent.step_flags, agent.loss,
+                    entered, context.backwards, context.samples, context.samples_unknown, context.wait_ns, context.cost_ns,
+                    step, context.step_flags, context.loss,
                 )  # fmt: skip
-                agent.held.append((agent.begun, here))
-                agent.begun = here
-                agent.step = step + 1
-                agent.loss = None
-                agent.looks = every
-                if entered >= agent.due_ns or agent.attention or agent.orders[0] != agent.obeyed:
+                context.held.append((context.begun, here))
+                context.begun = here
+                context.step = step + 1
+                context.loss = None
+                context.looks = every
+                if entered >= context.due_ns or context.attention or context.orders[0] != context.obeyed:
                     ends(self._between, entered)
-            agent.hook_calls += 1
-            agent.cost_ns += agent.clock() - entered
+            context.hook_calls += 1
+            context.cost_ns += context.clock() - entered
 
         return after
 
@@ -286,10 +286,10 @@ class Steps:
 
     def _between(self, ended_ns: int) -> None:
         """A step has ended, and there is something to do before the next one."""
-        agent, step = self.agent, self.agent.step
-        if ended_ns >= agent.due_ns:
+        context, step = self.context, self.context.step
+        if ended_ns >= context.due_ns:
             self.writer.end_group(ended_ns, step)
-        if agent.attention or agent.orders[0] != agent.obeyed:
+        if context.attention or context.orders[0] != context.obeyed:
             self.follow(step)
 
     def flush(self) -> None:
@@ -300,21 +300,21 @@ class Steps:
     def program_says(self) -> None:
         """gapless.step(): from now on only the program ends steps. What was just counted by itself is this very step."""
         if not self.explicit:
-            self.explicit, self.agent.sole = True, 0
+            self.explicit, self.context.sole = True, 0
             self._clear()
-            if self.agent.step > 0 and self.agent.begun[1] == self.agent.backwards:
+            if self.context.step > 0 and self.context.begun[1] == self.context.backwards:
                 return
         self.end(self.writer.now(), layout.FLAG_EXPLICIT, True)
 
     def end(self, here: Totals, flags: int, live: bool) -> None:
         """The step that runs ended at `here`; `live` when that is the present, and this is the thread of it."""
-        agent = self.agent
+        context = self.context
         step = next(self.numbers)
-        ended = (*here, step, flags | agent.step_flags, agent.loss)
-        agent.held.append((agent.begun, ended))
-        agent.begun = ended
-        agent.step, agent.loss, agent.looks = step + 1, None, self.every
-        if live and here.perf_ns >= agent.due_ns:
+        ended = (*here, step, flags | context.step_flags, context.loss)
+        context.held.append((context.begun, ended))
+        context.begun = ended
+        context.step, context.loss, context.looks = step + 1, None, self.every
+        if live and here.perf_ns >= context.due_ns:
             self.writer.end_group(here.perf_ns, step + 1)
-        if live and (agent.attention or agent.orders[0] != agent.obeyed):
+        if live and (context.attention or context.orders[0] != context.obeyed):
             self.follow(step + 1)

@@ -13,19 +13,15 @@ from __future__ import annotations
 import os
 import weakref
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.utils.data import _utils
 from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
 
-from .fixes._loader import forks
 from .index_stream import IndexStream
-from .loader_switch import Setting, end
+from .loader_switch import LoaderSwitch, Setting, end, forks
 from .patches import hide
-
-if TYPE_CHECKING:
-    from .loader_switch import LoaderSwitch
 
 _LEFT: list[Any] = []  # workers of a parent process: a child must not end them, so it never frees them
 

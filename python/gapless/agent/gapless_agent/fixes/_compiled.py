@@ -11,14 +11,12 @@ import contextlib
 import shutil
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import edits
 from ..layers import Call, Layer, Root
+from ..reports import Report
 from . import _devices
-
-if TYPE_CHECKING:
-    from ..agent import Agent
 
 
 def why_not(torch: Any) -> str:
@@ -37,11 +35,11 @@ class Compiled(Layer):
     training_only = False
     traces = True
 
-    def __init__(self, agent: Agent, fix: str, mode: str, copies: bool = False) -> None:
-        super().__init__(agent, fix)
+    def __init__(self, torch: Any, report: Report, mode: str, copies: bool = False) -> None:
+        super().__init__(torch, report)
         self.mode, self.copies = mode, copies
         self.compiled: dict[int, Any] = {}
-        self.inside = hasattr(agent.torch.nn.Module, "compile")
+        self.inside = hasattr(torch.nn.Module, "compile")
 
     def found(self, root: Root, module: Any) -> str:
         inner = sys.modules.get("torch._dynamo.eval_frame")
@@ -49,13 +47,13 @@ class Compiled(Layer):
             return "the program compiles its model already"
         if getattr(module, "_compiled_call_impl", None) is not None:
             return "the program compiles its model already"
-        if isinstance(module, self.agent.torch.jit.ScriptModule):
+        if isinstance(module, self.torch.jit.ScriptModule):
             return "the model is TorchScript"
         if self.fix == "cudagraph" and _devices.kind_of(module) != "cuda":
             return "the model is not on a GPU"
         if id(module) not in self.compiled:  # switched on again: what was compiled is kept
             mode = None if self.mode == "default" else self.mode
-            self.compiled[id(module)] = self.agent.torch.compile(
+            self.compiled[id(module)] = self.torch.compile(
                 module._call_impl if self.inside else module.forward, mode=mode
             )
         return ""
@@ -71,7 +69,7 @@ class Compiled(Layer):
 
     def after(self, module: Any, result: Any) -> Any:
         """A CUDA graph writes its results to the same memory each time; the program may keep them."""
-        return _copied(self.agent.torch, result) if self.copies else result
+        return _copied(self.torch, result) if self.copies else result
 
     def works(self, root: Root, module: Any) -> None:
         written = "" if self.mode == "default" else f'mode="{self.mode}"'
@@ -83,7 +81,7 @@ class Compiled(Layer):
                 line = f"{name}.forward = torch.compile({name}.forward{', ' + written if written else ''})"
             edit = edits.lines("before", place, line, imports=() if self.inside else ("import torch",))
         what = f"{type(module).__name__} is compiled{', ' + self.mode if written else ''}"
-        self.agent.fixes.changed(self.fix, what, edit)
+        self.report.changed(what, edit)
 
     def lost(self, root: Root, module: Any) -> None:
         """Nothing of the module was changed."""

@@ -8,35 +8,35 @@ is rounded. Whether all were finite is kept on the device and read once, when th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from .. import layout
+from ..fix import Tools
 from ..patches import hide
-
-if TYPE_CHECKING:
-    from ..agent import Agent
+from ..reports import Report
 
 FIRST, GROWS_AFTER, MOST = 65536.0, 2000, 2.0**24
 
 
 class Scaling:
-    def __init__(self, agent: Agent, fix: str) -> None:
+    def __init__(self, tools: Tools, report: Report) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        self.agent, self.fix = agent, fix
+        self.context, self.optimizers, self.report = tools.context, tools.optimizers, report
+        self.torch = tools.context.torch
         self.on = False
         self.scale, self.good = FIRST, 0
         self.found: list[Any] = []  # per backward pass: 1 where a gradient was not finite
         self.dropped: dict[int, bool] = {}
-        agent.backward.inside(self._around)
+        tools.backward.inside(self._around)
         register_optimizer_step_pre_hook(self._before_step)
         register_optimizer_step_post_hook(self._after_step)
 
     def _active(self) -> bool:
-        return self.on and self.agent.on and self.fix in self.agent.fixes.took_effect
+        return self.on and self.context.on and self.report.took_effect()
 
     def _parameters(self) -> list[Any]:
-        found = [reference() for reference in self.agent.models.optimizers.alive.values()]
+        found = [reference() for reference in self.optimizers.alive.values()]
         groups = [group for optimizer in found if optimizer is not None for group in optimizer.param_groups]
         return [parameter for group in groups for parameter in group["params"]]
 
@@ -47,10 +47,10 @@ class Scaling:
                     return original(tensors, grad_tensors, *args, **kwargs)
                 scale = self.scale
                 before = [parameter.grad for parameter in self._parameters() if parameter.grad is not None]
-                _multiply(self.agent.torch, before, scale)
+                _multiply(self.torch, before, scale)
                 result = original(tensors, self._seeds(tensors, grad_tensors, scale), *args, **kwargs)
                 after = [parameter.grad for parameter in self._parameters() if parameter.grad is not None]
-                self.found.append(_unscale(self.agent.torch, after, scale))
+                self.found.append(_unscale(self.torch, after, scale))
                 return result
             except BaseException as error:
                 hide(error)
@@ -59,7 +59,7 @@ class Scaling:
         return backward
 
     def _seeds(self, tensors: Any, given: Any, scale: float) -> Any:
-        torch = self.agent.torch
+        torch = self.torch
         if isinstance(tensors, torch.Tensor):
             return torch.full_like(tensors, scale) if given is None else given * scale
         seeds = list(given) if given is not None else [None] * len(tensors)
@@ -83,8 +83,7 @@ class Scaling:
         elif self.good >= GROWS_AFTER:
             self.scale, self.good = min(MOST, self.scale * 2), 0
         if self.scale != before:
-            agent = self.agent
-            agent.emit(layout.KIND_SCALE, flags=int(infinite), a=agent.step, x=self.scale)
+            self.context.emit(layout.KIND_SCALE, flags=int(infinite), a=self.context.step, x=self.scale)
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self.found.clear()

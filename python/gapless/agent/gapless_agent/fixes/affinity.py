@@ -7,15 +7,39 @@ import contextlib
 import glob
 import os
 import re
-from typing import TYPE_CHECKING
 
 from .. import edits
+from ..fix import ProgramFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
 
-LIVE = True
-_before: list[set[int]] = []
+class Affinity(ProgramFix):
+    live = True
+    before: set[int]  # the processors that the process had
+
+    def why_not(self, value: str) -> str:
+        if not hasattr(os, "sched_setaffinity"):
+            return "this system cannot bind processes to processors"
+        chosen = wanted(value)
+        if not chosen:
+            return f"{value!r} names no processors that the command may use"
+        return "the process may use no other processors" if chosen == os.sched_getaffinity(0) else ""
+
+    def on(self, value: str) -> str:
+        self.before = os.sched_getaffinity(0)
+        chosen = wanted(value)
+        _bind(chosen)
+        text = ", ".join(map(str, sorted(chosen)))
+        edit = (
+            edits.after_imports(f"os.sched_setaffinity(0, {{{text}}})", imports=("import os",))
+            if _share()[1] == 1
+            else None
+        )
+        self.report.changed(f"{len(self.before)} processors → {text}", edit)
+        return ""
+
+    def off(self) -> str:
+        _bind(self.before)
+        return f"{len(self.before)} processors"
 
 
 def parse(text: str) -> set[int]:
@@ -62,37 +86,11 @@ def wanted(value: str) -> set[int]:
     return set(ordered[place * size : (place + 1) * size]) or near
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if not hasattr(os, "sched_setaffinity"):
-        return "this system cannot bind processes to processors"
-    chosen = wanted(value)
-    if not chosen:
-        return f"{value!r} names no processors that the command may use"
-    return "the process may use no other processors" if chosen == os.sched_getaffinity(0) else ""
-
-
-def on(agent: Agent, value: str) -> str:
-    _before.append(os.sched_getaffinity(0))
-    chosen = wanted(value)
-    _bind(chosen)
-    text = ", ".join(map(str, sorted(chosen)))
-    edit = (
-        edits.after_imports(f"os.sched_setaffinity(0, {{{text}}})", imports=("import os",))
-        if _share()[1] == 1
-        else None
-    )
-    agent.fixes.changed("affinity", f"{len(_before[-1])} processors → {text}", edit)
-    return ""
-
-
-def off(agent: Agent) -> str:
-    before = _before.pop()
-    _bind(before)
-    return f"{len(before)} processors"
-
-
 def _bind(chosen: set[int]) -> None:
     """All threads that exist; those that are made later follow their maker."""
     for thread in os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else ["0"]:
         with contextlib.suppress(OSError):  # it has ended meanwhile
             os.sched_setaffinity(int(thread), chosen)
+
+
+FIX = Affinity

@@ -4,17 +4,55 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import edits
+from ..fix import ProgramFix
 from . import _devices
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 USUAL = "expandable_segments:True"
 NEW, OLD = "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF"
+
+
+class Allocator(ProgramFix):
+    live = True
+
+    def why_not(self, value: str) -> str:
+        if not _devices.has_cuda(self.torch):
+            return _devices.NO_CUDA
+        asked = settings(value or USUAL)
+        if not asked:
+            return f"{value!r} is no setting: {USUAL}"
+        if not set(asked) - set(_user()):
+            return f"{_variable(self.torch)} is set by the user: {_text(_user())}"
+        return (
+            ""
+            if _setter(self.torch) or not self.torch.cuda.is_initialized()
+            else "this torch reads it at the start only"
+        )
+
+    def on(self, value: str) -> str:
+        user = _user()
+        added = {name: text for name, text in settings(value or USUAL).items() if name not in user}
+        merged = _text({**user, **added})
+        variable = _variable(self.torch)
+        if self.torch.cuda.is_initialized() or variable == NEW:
+            _setter(self.torch)(merged)
+        os.environ[variable] = merged  # for what is read later, and for processes that the program starts
+        self.report.changed(f"{variable}={merged}", edits.environment(**{variable: merged}))
+        return ""
+
+    def off(self) -> str:
+        """Allocates new memory the old way; memory that was allocated stays where it is."""
+        value = self.report.value() or USUAL
+        variable, user = _variable(self.torch), _user()
+        for name in settings(value):
+            user.pop(name, None)
+        if "expandable_segments" in settings(value):
+            user["expandable_segments"] = "False"
+        _setter(self.torch)(_text(user))
+        os.environ[variable] = _text(user)
+        return f"{variable}={_text(user)}"
 
 
 def settings(text: str) -> dict[str, str]:
@@ -41,19 +79,6 @@ def _text(values: dict[str, str]) -> str:
     return ",".join(f"{name}:{value}" for name, value in values.items())
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if not _devices.has_cuda(agent.torch):
-        return _devices.NO_CUDA
-    asked = settings(value or USUAL)
-    if not asked:
-        return f"{value!r} is no setting: {USUAL}"
-    if not set(asked) - set(_user()):
-        return f"{_variable(agent.torch)} is set by the user: {_text(_user())}"
-    return (
-        "" if _setter(agent.torch) or not agent.torch.cuda.is_initialized() else "this torch reads it at the start only"
-    )
-
-
 def _variable(torch: Any) -> str:
     return NEW if hasattr(torch._C, "_accelerator_setAllocatorSettings") else OLD
 
@@ -64,26 +89,4 @@ def _setter(torch: Any) -> Any:
     )
 
 
-def on(agent: Agent, value: str) -> str:
-    user = _user()
-    added = {name: text for name, text in settings(value or USUAL).items() if name not in user}
-    merged = _text({**user, **added})
-    variable = _variable(agent.torch)
-    if agent.torch.cuda.is_initialized() or variable == NEW:
-        _setter(agent.torch)(merged)
-    os.environ[variable] = merged  # for what is read later, and for processes that the program starts
-    agent.fixes.changed("allocator", f"{variable}={merged}", edits.environment(**{variable: merged}))
-    return ""
-
-
-def off(agent: Agent) -> str:
-    """Allocates new memory the old way; memory that was allocated stays where it is."""
-    value = agent.fixes.value_of("allocator") or USUAL
-    variable, user = _variable(agent.torch), _user()
-    for name in settings(value):
-        user.pop(name, None)
-    if "expandable_segments" in settings(value):
-        user["expandable_segments"] = "False"
-    _setter(agent.torch)(_text(user))
-    os.environ[variable] = _text(user)
-    return f"{variable}={_text(user)}"
+FIX = Allocator

@@ -8,95 +8,88 @@ left out, as GradScaler does it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from .. import edits
 from ..layers import Layer, Root
 from . import _devices
+from ._models import ModelFix
 from ._scaling import Scaling
 from ._values import mapped
 
-if TYPE_CHECKING:
-    from ..agent import Agent
 
-LIVE = True
-_scaling: list[Scaling] = []
-_seen: dict[str, bool] = {"wrapped": False, "scaler": False, "autocast": False, "ours": False}
+class Amp(ModelFix):
+    live = True
+    unchanged = "the model computes in the types of its parameters"
+    scaling: Scaling | None = None
+    watches = False
+    scales_itself = False  # the program has a GradScaler
+    casts_itself = False  # the program has entered autocast
+    enters = False  # autocast of ours is made or entered right now
+
+    def why_not(self, value: str) -> str:
+        if _type(self.torch, value) is None:
+            return f"{value!r} is neither bf16 nor fp16"
+        return "the program scales its loss with a GradScaler" if self.scales_itself else ""
+
+    def on(self, value: str) -> str:
+        self._watch()
+        dtype = _type(self.torch, value)
+        if dtype is self.torch.float16:
+            if self.scaling is None:
+                self.scaling = Scaling(self.tools, self.report)
+            self.scaling.on = True
+        self.tools.models.add(Mixed(self, dtype))
+        return ""
+
+    def off(self) -> str:
+        if self.scaling is not None:
+            self.scaling.on = False
+        return super().off()
+
+    def _watch(self) -> None:
+        """Hooks GradScaler and autocast to detect mixed precision in the program."""
+        if self.watches:
+            return
+        self.watches = True
+        torch = self.torch
+        scaler = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
+        self.context.patches.wrap(scaler, "scale", self._around_scale)
+        self.context.patches.wrap(torch.autocast, "__enter__", self._around_enter)
+
+    def _around_scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def scale(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            if self_.is_enabled() and not self.scales_itself:
+                self.scales_itself = True
+                if self.report.is_on():
+                    self.report.refuse("the program scales its loss with a GradScaler")
+                    self.off()
+            return original(self_, *args, **kwargs)
+
+        return scale
+
+    def _around_enter(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def __enter__(self_: Any) -> Any:
+            if not self.enters:
+                self.casts_itself = True
+            return original(self_)
+
+        return __enter__
 
 
 def _type(torch: Any, value: str) -> Any:
     return {"": torch.bfloat16, "bf16": torch.bfloat16, "fp16": torch.float16}.get(value)
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if _type(agent.torch, value) is None:
-        return f"{value!r} is neither bf16 nor fp16"
-    return "the program scales its loss with a GradScaler" if _seen["scaler"] else ""
-
-
-def on(agent: Agent, value: str) -> str:
-    _watch(agent)
-    dtype = _type(agent.torch, value)
-    if dtype is agent.torch.float16:
-        if not _scaling:
-            _scaling.append(Scaling(agent, "amp"))
-        _scaling[0].on = True
-    agent.models.add(Mixed(agent, "amp", dtype))
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("amp")
-    for scaling in _scaling:
-        scaling.on = False
-    return "the model computes in the types of its parameters"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
-
-
-def _watch(agent: Agent) -> None:
-    """Hooks GradScaler and autocast to detect mixed precision in the program."""
-    if _seen["wrapped"]:
-        return
-    _seen["wrapped"] = True
-    torch = agent.torch
-    scaler = getattr(torch.amp, "GradScaler", None) or torch.cuda.amp.GradScaler
-    agent.patches.wrap(scaler, "scale", lambda original: _around_scale(agent, original))
-    agent.patches.wrap(torch.autocast, "__enter__", _around_enter)
-
-
-def _around_scale(agent: Agent, original: Callable[..., Any]) -> Callable[..., Any]:
-    def scale(self_: Any, *args: Any, **kwargs: Any) -> Any:
-        if self_.is_enabled() and not _seen["scaler"]:
-            _seen["scaler"] = True
-            if agent.fixes.is_on("amp"):
-                agent.fixes.refuse("amp", "the program scales its loss with a GradScaler")
-                off(agent)
-        return original(self_, *args, **kwargs)
-
-    return scale
-
-
-def _around_enter(original: Callable[..., Any]) -> Callable[..., Any]:
-    def __enter__(self_: Any) -> Any:
-        if not _seen["ours"]:
-            _seen["autocast"] = True
-        return original(self_)
-
-    return __enter__
-
-
 class Mixed(Layer):
-    def __init__(self, agent: Agent, fix: str, dtype: Any) -> None:
-        super().__init__(agent, fix)
-        self.dtype = dtype
+    def __init__(self, amp: Amp, dtype: Any) -> None:
+        super().__init__(amp.torch, amp.report)
+        self.amp, self.dtype = amp, dtype
         self.devices: dict[int, str] = {}
         self.returned_one: dict[int, bool] = {}  # the model returns a tensor, not several
 
     def found(self, root: Root, module: Any) -> str:
-        torch = self.agent.torch
+        torch = self.torch
         device = _devices.kind_of(module)
         if any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in module.parameters()):
             return f"{type(module).__name__} has parameters of 16 bits already"
@@ -105,21 +98,21 @@ class Mixed(Layer):
         if _autocasts(torch, device):
             return "the program uses autocast itself"
         self.devices[id(module)] = device
-        _seen["autocast"] = False
+        self.amp.casts_itself = False
         return ""
 
     def context(self, module: Any) -> Any:
         device = self.devices[id(module)]
-        if _autocasts(self.agent.torch, device):
+        if _autocasts(self.torch, device):
             return None
-        _seen["ours"] = True
+        self.amp.enters = True
         try:
-            return _Entered(self.agent.torch.autocast(device, dtype=self.dtype))
+            return _Entered(self.amp, self.torch.autocast(device, dtype=self.dtype))
         finally:
-            _seen["ours"] = False
+            self.amp.enters = False
 
     def after(self, module: Any, result: Any) -> Any:
-        torch, dtype = self.agent.torch, self.dtype
+        torch, dtype = self.torch, self.dtype
         if id(module) not in self.returned_one:
             self.returned_one[id(module)] = isinstance(result, torch.Tensor)
         return mapped(
@@ -127,34 +120,34 @@ class Mixed(Layer):
         )
 
     def works(self, root: Root, module: Any) -> None:
-        if _seen["autocast"]:
+        if self.amp.casts_itself:
             raise RuntimeError("the program uses autocast itself")
         name, device = str(self.dtype).rpartition(".")[2], self.devices[id(module)]
-        scaled = " and scaled losses" if self.dtype is self.agent.torch.float16 else ""
+        scaled = " and scaled losses" if self.dtype is self.torch.float16 else ""
         what = f"{type(module).__name__} runs under autocast in {name}{scaled}"
         place = root.call_place if not scaled else None  # a scaled loss takes more than one place
         if place is not None and edits.mentions(place, "backward"):
             place = None  # autocast is for the forward pass
         head = f'with torch.autocast("{device}", dtype=torch.{name}):'
-        self.agent.fixes.changed("amp", what, edits.lines("with", place, head, imports=("import torch",)))
+        self.report.changed(what, edits.lines("with", place, head, imports=("import torch",)))
         result = edits.result_of(place, root.call_name) if place is not None and root.call_name else ""
         if result and self.returned_one.get(id(module)):
             edit = edits.lines("after", place, f"{result} = {result}.float()")
-            self.agent.fixes.changed("amp", f"{type(module).__name__} returns float32", edit)
+            self.report.changed(f"{type(module).__name__} returns float32", edit)
 
 
 class _Entered:
     """autocast of ours: entering it is not the program's doing."""
 
-    def __init__(self, autocast: Any) -> None:
-        self.autocast = autocast
+    def __init__(self, amp: Amp, autocast: Any) -> None:
+        self.amp, self.autocast = amp, autocast
 
     def __enter__(self) -> None:
-        _seen["ours"] = True
+        self.amp.enters = True
         try:
             self.autocast.__enter__()
         finally:
-            _seen["ours"] = False
+            self.amp.enters = False
 
     def __exit__(self, *error: object) -> None:
         self.autocast.__exit__(*error)
@@ -167,3 +160,6 @@ def _autocasts(torch: Any, device: str) -> bool:
     if hasattr(torch.amp, "GradScaler"):  # 2.3 and later ask by device
         return bool(torch.is_autocast_enabled(device))
     return bool(torch.is_autocast_cpu_enabled())
+
+
+FIX = Amp

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from . import _loader
+from ..constructors import Given, Plan
+from ..reports import Report
+from ._loader import LoaderFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..constructors import Given, Plan
 
-LIVE = False
+class Batch(LoaderFix):
+    def why_not(self, value: str) -> str:
+        return "" if factor_of(value) is not None else f"{value!r} is no factor: batch=2 doubles the batches"
+
+    def on(self, value: str) -> str:
+        factor = factor_of(value) or 1
+        self.change(lambda given: larger(given, factor, self.report))
+        return ""
 
 
 def factor_of(value: str) -> float | None:
@@ -23,30 +28,18 @@ def factor_of(value: str) -> float | None:
     return factor if math.isfinite(factor) and 0 < factor <= 1 << 16 else None
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return "" if factor_of(value) is not None else f"{value!r} is no factor: batch=2 doubles the batches"
-
-
-def on(agent: Agent, value: str) -> str:
-    _loader.change(agent, "batch", lambda given: larger(agent, given, factor_of(value) or 1, "batch"))
-    return ""
-
-
-def nothing(agent: Agent) -> str:
-    return _loader.NO_LOADER
-
-
-def larger(agent: Agent, given: Given, factor: float, fix: str) -> Plan | None:
-    """Plans a batch `factor` times as large, for the fix of that name; none where the loader has to stay as it is."""
-    from ..constructors import Plan
-
+def larger(given: Given, factor: float, report: Report) -> Plan | None:
+    """Plans a batch `factor` times as large; none where the loader has to stay as it is."""
     before = given.get("batch_size")
     if not isinstance(before, int) or before < 1 or given.get("batch_sampler") is not None:
-        agent.fixes.pass_over(fix, "a DataLoader takes its batches from a sampler of the program")
+        report.pass_over("a DataLoader takes its batches from a sampler of the program")
         return None
     after = max(1, int(before * factor))
     if after == before:
-        agent.fixes.pass_over(fix, f"a DataLoader has batch_size={before} already")
+        report.pass_over(f"a DataLoader has batch_size={before} already")
         return None
     given.set(batch_size=after)
     return Plan(f"batch_size {before} → {after}", {"batch_size": str(after)})
+
+
+FIX = Batch

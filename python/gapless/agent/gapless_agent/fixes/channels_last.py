@@ -6,53 +6,38 @@ Dropout of images draws its mask in the order of the memory: other masks than be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import edits
+from ..constructors import Given, Plan
 from ..layers import Layer, Root
+from ._models import ModelFix
 from ._values import mapped
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..constructors import Given, Plan
 
-LIVE = False
+class ChannelsLast(ModelFix):
+    def on(self, value: str) -> str:
+        self.tools.models.add(Last(self.torch, self.report))
+        self.change_arguments(self.torch.nn.parallel.DistributedDataParallel, self._wrapped)
+        return ""
 
-
-def why_not(agent: Agent, value: str) -> str:
-    return ""
-
-
-def on(agent: Agent, value: str) -> str:
-    torch = agent.torch
-    agent.models.add(Last(agent, "channels_last"))
-    agent.constructors.change(
-        torch.nn.parallel.DistributedDataParallel, "channels_last", lambda given: _wrapped(agent, given)
-    )
-    return ""
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
+    def _wrapped(self, given: Given) -> Plan | None:
+        """Before DistributedDataParallel lays out its buckets: they follow the weights."""
+        module = given.get("module")
+        if _has_images(self.torch, module):
+            module.to(memory_format=self.torch.channels_last)
+        return None
 
 
 def _has_images(torch: Any, module: Any) -> bool:
     return any(isinstance(child, (torch.nn.Conv2d, torch.nn.ConvTranspose2d)) for child in module.modules())
 
 
-def _wrapped(agent: Agent, given: Given) -> Plan | None:
-    """Before DistributedDataParallel lays out its buckets: they follow the weights."""
-    module = given.get("module")
-    if _has_images(agent.torch, module):
-        module.to(memory_format=agent.torch.channels_last)
-    return None
-
-
 class Last(Layer):
     training_only = False
 
     def found(self, root: Root, module: Any) -> str:
-        torch = self.agent.torch
+        torch = self.torch
         if not _has_images(torch, module):
             return f"{type(module).__name__} has no convolutions of images"
         if not isinstance(module, torch.nn.parallel.DistributedDataParallel):
@@ -63,14 +48,14 @@ class Last(Layer):
         return mapped(args, self._last), mapped(kwargs, self._last)
 
     def _last(self, value: Any) -> Any:
-        torch = self.agent.torch
+        torch = self.torch
         if isinstance(value, torch.Tensor) and value.dim() == 4 and value.layout is torch.strided:
             return value.contiguous(memory_format=torch.channels_last)
         return value
 
     def after(self, module: Any, result: Any) -> Any:
         """The program may look at its results in a way that needs the usual order (`view`)."""
-        torch = self.agent.torch
+        torch = self.torch
         return mapped(
             result,
             lambda item: (
@@ -85,7 +70,10 @@ class Last(Layer):
             edit = edits.lines(
                 "before", place, f"{name}.to(memory_format=torch.channels_last)", imports=("import torch",)
             )
-        self.agent.fixes.changed("channels_last", f"{type(module).__name__} and its inputs are channels_last", edit)
+        self.report.changed(f"{type(module).__name__} and its inputs are channels_last", edit)
 
     def lost(self, root: Root, module: Any) -> None:
-        module.to(memory_format=self.agent.torch.contiguous_format)
+        module.to(memory_format=self.torch.contiguous_format)
+
+
+FIX = ChannelsLast

@@ -11,16 +11,31 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import edits
 from ..layers import Layer, Root
+from ..models import Models
+from ..reports import Report
+from ._models import ModelFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 IMPORT = "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import apply_activation_checkpointing"
+
+
+class Checkpoint(ModelFix):
+    live = True
+    unchanged = "activations are kept"
+
+    def why_not(self, value: str) -> str:
+        if _every(value) is None:
+            return f"{value!r} is neither a share of the blocks (0.5) nor a distance between them (2)"
+        if self.tools.reports.is_on("compile") or self.tools.reports.is_on("cudagraph"):
+            return "the model is compiled: the compiler decides what is computed again"
+        return ""
+
+    def on(self, value: str) -> str:
+        self.tools.models.add(Blocks(self.tools.models, self.torch, self.report, _every(value) or 1.0))
+        return ""
 
 
 def _every(value: str) -> float | None:
@@ -34,28 +49,6 @@ def _every(value: str) -> float | None:
     if 0 < given < 1:
         return 1 / given
     return given if given >= 1 and given == int(given) and given <= 1 << 16 else None
-
-
-def why_not(agent: Agent, value: str) -> str:
-    if _every(value) is None:
-        return f"{value!r} is neither a share of the blocks (0.5) nor a distance between them (2)"
-    if agent.fixes.is_on("compile") or agent.fixes.is_on("cudagraph"):
-        return "the model is compiled: the compiler decides what is computed again"
-    return ""
-
-
-def on(agent: Agent, value: str) -> str:
-    agent.models.add(Blocks(agent, "checkpoint", _every(value) or 1.0))
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("checkpoint")
-    return "activations are kept"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
 
 
 def repeated(torch: Any, module: Any) -> list[Any]:
@@ -77,9 +70,9 @@ def repeated(torch: Any, module: Any) -> list[Any]:
 
 
 class Blocks(Layer):
-    def __init__(self, agent: Agent, fix: str, every: float) -> None:
-        super().__init__(agent, fix)
-        self.every = every
+    def __init__(self, models: Models, torch: Any, report: Report, every: float) -> None:
+        super().__init__(torch, report)
+        self.models, self.every = models, every
         self.chosen: dict[int, list[Any]] = {}
         self.switched: set[int] = set()  # models whose own switch is on because of us
 
@@ -90,7 +83,7 @@ class Blocks(Layer):
             _switch_on(module)
             self.switched.add(id(module))
             return ""
-        blocks = repeated(self.agent.torch, module)
+        blocks = repeated(self.torch, module)
         if not blocks:
             return f"{type(module).__name__} has no repeated blocks"
         count = max(1, round(len(blocks) / self.every))
@@ -98,14 +91,14 @@ class Blocks(Layer):
             blocks[int(number * self.every)] for number in range(count) if int(number * self.every) < len(blocks)
         ]
         for block in chosen:
-            self.agent.models.around(block, self._again)
+            self.models.around(block, self._again)
         return ""
 
     def _again(self, call: Any, block: Any, args: Any, kwargs: Any) -> Any:
         from torch.utils.checkpoint import checkpoint
 
-        torch = self.agent.torch
-        if not torch.is_grad_enabled() or not self.agent.fixes.is_on(self.fix):
+        torch = self.torch
+        if not torch.is_grad_enabled() or not self.report.is_on():
             return call(block, *args, **kwargs)
         passes: list[int] = []
 
@@ -129,7 +122,7 @@ class Blocks(Layer):
             edit = edits.lines(
                 "before", place, f"apply_activation_checkpointing({name}, check_fn={check})", imports=(IMPORT,)
             )
-        self.agent.fixes.changed(self.fix, f"{len(chosen)} × {kind} computed again in the backward pass", edit)
+        self.report.changed(f"{len(chosen)} × {kind} computed again in the backward pass", edit)
 
     def _say_switched(self, root: Root, module: Any) -> None:
         edit = None
@@ -137,14 +130,14 @@ class Blocks(Layer):
             place, name = root.setup
             edit = edits.lines("before", place, f"{name}.gradient_checkpointing_enable()")
         what = f"{type(module).__name__}: gradient_checkpointing_enable(), computed again in the backward pass"
-        self.agent.fixes.changed(self.fix, what, edit)
+        self.report.changed(what, edit)
 
     def lost(self, root: Root, module: Any) -> None:
         if id(module) in self.switched:
             self.switched.discard(id(module))
             module.gradient_checkpointing_disable()
         for block in self.chosen.pop(id(module), []):
-            self.agent.models.leave_alone(block)
+            self.models.leave_alone(block)
 
 
 def _has_switch(module: Any) -> bool:
@@ -180,3 +173,6 @@ def _counted_once(torch: Any, block: Any) -> Iterator[None]:
             norm.momentum = momentum
             if count is not None:
                 count.copy_(kept)
+
+
+FIX = Checkpoint

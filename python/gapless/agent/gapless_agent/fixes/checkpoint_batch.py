@@ -3,27 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from . import _loader, batch, checkpoint
-
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = False
-NAME = "checkpoint_batch"
+from .batch import Batch
+from .checkpoint import Blocks, Checkpoint
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return batch.why_not(agent, value) or checkpoint.why_not(agent, "block")
+class CheckpointBatch(Batch):
+    def why_not(self, value: str) -> str:
+        return super().why_not(value) or Checkpoint(self.tools, self.report.name).why_not("block")
+
+    def on(self, value: str) -> str:
+        self.tools.models.add(Blocks(self.tools.models, self.torch, self.report, 1.0))
+        return super().on(value)
+
+    def nothing(self) -> str:
+        return self.tools.models.nothing()
 
 
-def on(agent: Agent, value: str) -> str:
-    agent.models.add(checkpoint.Blocks(agent, NAME, 1.0))
-    factor = batch.factor_of(value) or 1
-    _loader.change(agent, NAME, lambda given: batch.larger(agent, given, factor, NAME))
-    return ""
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
+FIX = CheckpointBatch

@@ -3,38 +3,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..fix import Tools
 from . import _compiled
+from ._models import ModelFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
-_kept: dict[str, _compiled.Compiled] = {}
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if value and value not in MODES:
-        return f"there is no mode {value!r}: {', '.join(MODES)}"
-    if agent.fixes.is_on("cudagraph"):
-        return "cudagraph compiles the model already"
-    return _compiled.why_not(agent.torch)
+class Compile(ModelFix):
+    live = True
+
+    def __init__(self, tools: Tools, name: str) -> None:
+        super().__init__(tools, name)
+        self.kept: dict[str, _compiled.Compiled] = {}  # by mode
+
+    def why_not(self, value: str) -> str:
+        if value and value not in MODES:
+            return f"there is no mode {value!r}: {', '.join(MODES)}"
+        if self.tools.reports.is_on("cudagraph"):
+            return "cudagraph compiles the model already"
+        return _compiled.why_not(self.torch)
+
+    def on(self, value: str) -> str:
+        mode = value or "default"
+        if mode not in self.kept:
+            copies = mode in ("reduce-overhead", "max-autotune")
+            self.kept[mode] = _compiled.Compiled(self.torch, self.report, mode, copies)
+        self.tools.models.add(self.kept[mode])
+        return ""
 
 
-def on(agent: Agent, value: str) -> str:
-    mode = value or "default"
-    if mode not in _kept:
-        _kept[mode] = _compiled.Compiled(agent, "compile", mode, copies=mode in ("reduce-overhead", "max-autotune"))
-    agent.models.add(_kept[mode])
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("compile")
-    return "the model is called unchanged"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
+FIX = Compile

@@ -3,36 +3,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from . import _compiled, _devices
-
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
-_kept: list[_compiled.Compiled] = []
+from ._models import ModelFix
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if not _devices.has_cuda(agent.torch):
-        return _devices.NO_CUDA
-    if agent.fixes.is_on("compile"):
-        return "compile is on: compile=reduce-overhead is both"
-    return _compiled.why_not(agent.torch)
+class Cudagraph(ModelFix):
+    live = True
+    kept: _compiled.Compiled | None = None
+
+    def why_not(self, value: str) -> str:
+        if not _devices.has_cuda(self.torch):
+            return _devices.NO_CUDA
+        if self.tools.reports.is_on("compile"):
+            return "compile is on: compile=reduce-overhead is both"
+        return _compiled.why_not(self.torch)
+
+    def on(self, value: str) -> str:
+        if self.kept is None:
+            self.kept = _compiled.Compiled(self.torch, self.report, "reduce-overhead", copies=True)
+        self.tools.models.add(self.kept)
+        return ""
 
 
-def on(agent: Agent, value: str) -> str:
-    if not _kept:
-        _kept.append(_compiled.Compiled(agent, "cudagraph", "reduce-overhead", copies=True))
-    agent.models.add(_kept[0])
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("cudagraph")
-    return "the model is called unchanged"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
+FIX = Cudagraph

@@ -3,34 +3,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import edits
+from ..fix import ProgramFix
 from . import _devices
 
-if TYPE_CHECKING:
-    from ..agent import Agent
 
-LIVE = True
+class CudnnBenchmark(ProgramFix):
+    live = True
+
+    def why_not(self, value: str) -> str:
+        cudnn = self.torch.backends.cudnn
+        if not _devices.has_cuda(self.torch):
+            return _devices.NO_CUDA
+        if cudnn.deterministic or self.torch.are_deterministic_algorithms_enabled():
+            return "the program asks for deterministic algorithms"
+        return "the program has switched it on already" if cudnn.benchmark else ""
+
+    def on(self, value: str) -> str:
+        self.torch.backends.cudnn.benchmark = True
+        edit = edits.after_imports("torch.backends.cudnn.benchmark = True")
+        self.report.changed("cudnn.benchmark False → True", edit)
+        return ""
+
+    def off(self) -> str:
+        self.torch.backends.cudnn.benchmark = False
+        return "cudnn.benchmark True → False"
 
 
-def why_not(agent: Agent, value: str) -> str:
-    cudnn = agent.torch.backends.cudnn
-    if not _devices.has_cuda(agent.torch):
-        return _devices.NO_CUDA
-    if cudnn.deterministic or agent.torch.are_deterministic_algorithms_enabled():
-        return "the program asks for deterministic algorithms"
-    return "the program has switched it on already" if cudnn.benchmark else ""
-
-
-def on(agent: Agent, value: str) -> str:
-    agent.torch.backends.cudnn.benchmark = True
-    agent.fixes.changed(
-        "cudnn_benchmark", "cudnn.benchmark False → True", edits.after_imports("torch.backends.cudnn.benchmark = True")
-    )
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.torch.backends.cudnn.benchmark = False
-    return "cudnn.benchmark True → False"
+FIX = CudnnBenchmark

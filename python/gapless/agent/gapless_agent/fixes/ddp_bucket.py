@@ -3,26 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from . import _ddp
+from ._ddp import DdpFix
 from ._devices import number
 
-if TYPE_CHECKING:
-    from ..agent import Agent
 
-LIVE = False
+class DdpBucket(DdpFix):
+    def why_not(self, value: str) -> str:
+        return super().why_not(value) if number(value) else f"{value!r} is no number of megabytes"
 
-
-def why_not(agent: Agent, value: str) -> str:
-    return _ddp.why_not(agent) if number(value) else f"{value!r} is no number of megabytes"
-
-
-def on(agent: Agent, value: str) -> str:
-    size = int(value)
-    _ddp.change(agent, "ddp_bucket", lambda given: _ddp.flag(agent, "ddp_bucket", given, "bucket_cap_mb", size))
-    return ""
+    def on(self, value: str) -> str:
+        size = int(value)
+        self.change(lambda given: self.flag(given, "bucket_cap_mb", size))
+        return ""
 
 
-def nothing(agent: Agent) -> str:
-    return _ddp.NO_DDP
+FIX = DdpBucket

@@ -3,24 +3,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from . import _ddp
-
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = False
+from ._ddp import DdpFix
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return _ddp.why_not(agent)
+class DdpView(DdpFix):
+    def on(self, value: str) -> str:
+        self.change(lambda given: self.flag(given, "gradient_as_bucket_view", True))
+        return ""
 
 
-def on(agent: Agent, value: str) -> str:
-    _ddp.change(agent, "ddp_view", lambda given: _ddp.flag(agent, "ddp_view", given, "gradient_as_bucket_view", True))
-    return ""
-
-
-def nothing(agent: Agent) -> str:
-    return _ddp.NO_DDP
+FIX = DdpView

@@ -3,28 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from . import _loader
-
-if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..constructors import Given, Plan
-
-LIVE = False
+from ..constructors import Given, Plan
+from ._loader import LoaderFix
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return ""
+class DropLast(LoaderFix):
+    def on(self, value: str) -> str:
+        self.change(self._drop)
+        return ""
 
-
-def on(agent: Agent, value: str) -> str:
-    _loader.change(agent, "drop_last", lambda given: _drop(agent, given))
-    return ""
-
-
-def nothing(agent: Agent) -> str:
-    return _loader.NO_LOADER
+    def _drop(self, given: Given) -> Plan | None:
+        reason = _why_not(given)
+        if reason:
+            self.report.pass_over(reason)
+            return None
+        given.set(drop_last=True)
+        return Plan("drop_last", {"drop_last": "True"})
 
 
 def _why_not(given: Given) -> str:
@@ -44,12 +38,4 @@ def _why_not(given: Given) -> str:
     return f"a DataLoader has only {count} samples" if count < size else ""
 
 
-def _drop(agent: Agent, given: Given) -> Plan | None:
-    from ..constructors import Plan
-
-    reason = _why_not(given)
-    if reason:
-        agent.fixes.pass_over("drop_last", reason)
-        return None
-    given.set(drop_last=True)
-    return Plan("drop_last", {"drop_last": "True"})
+FIX = DropLast

@@ -8,114 +8,109 @@ ones change over with their state; what they refuse stays as it was.
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..constructors import Given, Plan
+from ..constructors import Given, Plan
+from ..fix import ProgramFix, Tools
 
-LIVE = True
 NAMES = ("Adam", "AdamW", "SGD", "Adagrad")
-_before: dict[int, list[dict[str, Any]]] = {}  # by optimiser: the flags of its groups
+
+
+class FusedOptimizer(ProgramFix):
+    live = True
+
+    def __init__(self, tools: Tools, name: str) -> None:
+        super().__init__(tools, name)
+        self.before: dict[int, list[dict[str, Any]]] = {}  # by optimiser: the flags of its groups
+
+    def why_not(self, value: str) -> str:
+        return "" if value in ("", "fused", "foreach") else f"{value!r} is neither fused nor foreach"
+
+    def on(self, value: str) -> str:
+        name = value or "fused"
+        for kind in self._kinds():
+            self.change_arguments(kind, lambda given: self._plan(given, name))
+        changed = [type(optimizer).__name__ for optimizer in self._alive() if self._change_over(optimizer, name)]
+        return f"{', '.join(changed)}: {name}" if changed else ""
+
+    def off(self) -> str:
+        back = []
+        for optimizer in self._alive():
+            flags = self.before.pop(id(optimizer), None)
+            if flags is not None:
+                for group, kept in zip(optimizer.param_groups, flags):
+                    group.update(kept)
+                _place_steps(optimizer)
+                back.append(type(optimizer).__name__)
+        self.before.clear()
+        return f"{', '.join(back)}: as the program made them"
+
+    def nothing(self) -> str:
+        return f"the program made no optimiser that can do it ({', '.join(NAMES)})"
+
+    def _kinds(self) -> list[Any]:
+        return [getattr(self.torch.optim, name) for name in NAMES]
+
+    def _alive(self) -> list[Any]:
+        found = [reference() for reference in self.tools.optimizers.alive.values()]
+        return [optimizer for optimizer in found if type(optimizer) in self._kinds()]
+
+    def _plan(self, given: Given, name: str) -> Plan | None:
+        title = type(given.object).__name__
+        if not given.knows(name):
+            self.report.pass_over(f"{title} of torch {self.torch.__version__} has no {name}=")
+            return None
+        reason = _why_not_here(title, name, bool(given.get(name)), given.get("differentiable"))
+        if reason:
+            self.report.pass_over(reason)
+            return None
+        before = {flag: given.get(flag) for flag in ("fused", "foreach") if given.knows(flag)}
+        flags = {flag: value for flag, value in _flags(name).items() if value or before.get(flag)}  # both cannot be
+        given.set(**flags)
+        optimizer = given.object
+
+        def remember() -> None:
+            self.before[id(optimizer)] = [dict(before) for _ in optimizer.param_groups]
+
+        return Plan(name, {flag: str(value) for flag, value in flags.items()}, after=remember)
+
+    def _change_over(self, optimizer: Any, name: str) -> bool:
+        """Switches an optimiser that has stepped already; returns false, with the reason reported, if it cannot."""
+        signature = inspect.signature(type(optimizer).__init__).parameters
+        groups = optimizer.param_groups
+        title = type(optimizer).__name__
+        if name not in signature:
+            self.report.pass_over(f"{title} of torch {self.torch.__version__} has no {name}=")
+            return False
+        reason = _why_not_here(
+            title, name, all(group.get(name) for group in groups), any(group.get("differentiable") for group in groups)
+        )
+        if reason:
+            self.report.pass_over(reason)
+            return False
+        if name == "fused" and not _can_fuse(self.torch, groups):
+            self.report.pass_over(f"{title}: its parameters are not all of a kind that can be fused")
+            return False
+        self.before[id(optimizer)] = [
+            {flag: group.get(flag) for flag in ("fused", "foreach") if flag in group} for group in groups
+        ]
+        for group in groups:
+            group.update({flag: value for flag, value in _flags(name).items() if flag in group})
+        if name == "fused":
+            optimizer._step_supports_amp_scaling = True
+            optimizer._need_device_dtype_check_for_fused = True
+        _place_steps(optimizer)
+        return True
 
 
 def _flags(value: str) -> dict[str, bool]:
     return {"foreach": True, "fused": False} if value == "foreach" else {"fused": True, "foreach": False}
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return "" if value in ("", "fused", "foreach") else f"{value!r} is neither fused nor foreach"
-
-
-def on(agent: Agent, value: str) -> str:
-    name = value or "fused"
-    for kind in _kinds(agent):
-        agent.constructors.change(kind, "fused_optimizer", lambda given: _plan(agent, given, name))
-    changed = [type(optimizer).__name__ for optimizer in _alive(agent) if _change_over(agent, optimizer, name)]
-    return f"{', '.join(changed)}: {name}" if changed else ""
-
-
-def off(agent: Agent) -> str:
-    back = []
-    for optimizer in _alive(agent):
-        flags = _before.pop(id(optimizer), None)
-        if flags is not None:
-            for group, kept in zip(optimizer.param_groups, flags):
-                group.update(kept)
-            _place_steps(optimizer)
-            back.append(type(optimizer).__name__)
-    _before.clear()
-    return f"{', '.join(back)}: as the program made them"
-
-
-def nothing(agent: Agent) -> str:
-    return f"the program made no optimiser that can do it ({', '.join(NAMES)})"
-
-
-def _kinds(agent: Agent) -> list[Any]:
-    return [getattr(agent.torch.optim, name) for name in NAMES]
-
-
-def _alive(agent: Agent) -> list[Any]:
-    found = [reference() for reference in agent.models.optimizers.alive.values()]
-    return [optimizer for optimizer in found if type(optimizer) in _kinds(agent)]
-
-
-def _plan(agent: Agent, given: Given, name: str) -> Plan | None:
-    from ..constructors import Plan
-
-    title = type(given.object).__name__
-    if not given.knows(name):
-        agent.fixes.pass_over("fused_optimizer", f"{title} of torch {agent.torch.__version__} has no {name}=")
-        return None
-    reason = _why_not_here(title, name, bool(given.get(name)), given.get("differentiable"))
-    if reason:
-        agent.fixes.pass_over("fused_optimizer", reason)
-        return None
-    before = {flag: given.get(flag) for flag in ("fused", "foreach") if given.knows(flag)}
-    flags = {flag: value for flag, value in _flags(name).items() if value or before.get(flag)}  # both cannot be
-    given.set(**flags)
-    optimizer = given.object
-
-    def remember() -> None:
-        _before[id(optimizer)] = [dict(before) for _ in optimizer.param_groups]
-
-    return Plan(name, {flag: str(value) for flag, value in flags.items()}, after=remember)
-
-
 def _why_not_here(title: str, name: str, is_on: bool, differentiable: Any) -> str:
     if is_on:
         return f"{title} has {name}=True already"
     return f"{title} is differentiable, which {name} is not" if differentiable else ""
-
-
-def _change_over(agent: Agent, optimizer: Any, name: str) -> bool:
-    """Switches an optimiser that has stepped already; returns false, with the reason reported, if it cannot."""
-    signature = inspect.signature(type(optimizer).__init__).parameters
-    groups = optimizer.param_groups
-    title = type(optimizer).__name__
-    if name not in signature:
-        agent.fixes.pass_over("fused_optimizer", f"{title} of torch {agent.torch.__version__} has no {name}=")
-        return False
-    reason = _why_not_here(
-        title, name, all(group.get(name) for group in groups), any(group.get("differentiable") for group in groups)
-    )
-    if reason:
-        agent.fixes.pass_over("fused_optimizer", reason)
-        return False
-    if name == "fused" and not _can_fuse(agent.torch, groups):
-        agent.fixes.pass_over("fused_optimizer", f"{title}: its parameters are not all of a kind that can be fused")
-        return False
-    _before[id(optimizer)] = [
-        {flag: group.get(flag) for flag in ("fused", "foreach") if flag in group} for group in groups
-    ]
-    for group in groups:
-        group.update({flag: value for flag, value in _flags(name).items() if flag in group})
-    if name == "fused":
-        optimizer._step_supports_amp_scaling = True
-        optimizer._need_device_dtype_check_for_fused = True
-    _place_steps(optimizer)
-    return True
 
 
 def _can_fuse(torch: Any, groups: list[dict[str, Any]]) -> bool:
@@ -134,3 +129,6 @@ def _place_steps(optimizer: Any) -> None:
             step = state.get("step")
             if hasattr(step, "device"):
                 state["step"] = step.float().to(parameter.device if beside else "cpu")
+
+
+FIX = FusedOptimizer

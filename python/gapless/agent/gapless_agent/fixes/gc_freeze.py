@@ -5,78 +5,73 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING
 
 from .. import edits
+from ..fix import ProgramFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 FROM_STEP = 3  # model, optimiser state and batches exist
 EVERY_STEPS = 1000
-_since: list[int] = []  # the step at which it was switched on
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return "" if gc.isenabled() else "the program has switched the collector off itself"
+class GcFreeze(ProgramFix):
+    live = True
+    since: int | None = None  # the step at which it was switched on
 
+    def why_not(self, value: str) -> str:
+        return "" if gc.isenabled() else "the program has switched the collector off itself"
 
-def on(agent: Agent, value: str) -> str:
-    if agent.step >= FROM_STEP:
-        _freeze(agent)
-    else:
-        agent.fixes.at_step(FROM_STEP, lambda: _freeze(agent))
-    return ""
+    def on(self, value: str) -> str:
+        if self.context.step >= FROM_STEP:
+            self._freeze()
+        else:
+            self.context.at_step(FROM_STEP, self._freeze)
+        return ""
 
-
-def off(agent: Agent) -> str:
-    _since.clear()
-    gc.enable()
-    gc.unfreeze()
-    return "automatic collection is on"
-
-
-def in_child(agent: Agent) -> None:
-    """A worker that loads data has no steps in which it could collect."""
-    if _since:
-        _since.clear()
+    def off(self) -> str:
+        self.since = None
         gc.enable()
-
-
-def nothing(agent: Agent) -> str:
-    return f"the program ended before step {FROM_STEP}"
-
-
-def _freeze(agent: Agent) -> None:
-    if not agent.fixes.is_on("gc_freeze") or _since:
-        return
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    if _thaw not in agent.ends:
-        agent.ends.append(_thaw)
-    _since.append(agent.step)
-    agent.fixes.at_step(agent.step + EVERY_STEPS, lambda: _collect(agent, _since[-1:]))
-    what = f"{gc.get_freeze_count()} objects are left out, automatic collection is off: every {EVERY_STEPS} steps"
-    # The objects of the model exist before the loop; the comment warns the user about objects that the loop creates.
-    by_hand = (
-        "gc.collect()",
-        "gc.freeze()",
-        f"gc.disable()  # where memory grows: gc.collect(1) every {EVERY_STEPS} steps",
-    )
-    edit = edits.lines("before", edits.loop_around(sys._getframe()), *by_hand, imports=("import gc",))
-    agent.fixes.changed("gc_freeze", what, edit)
-
-
-def _thaw() -> None:
-    """The interpreter ends as it would have: what it looks through last is all there."""
-    if _since:
         gc.unfreeze()
-        gc.enable()
+        return "automatic collection is on"
+
+    def in_child(self) -> None:
+        """A worker that loads data has no steps in which it could collect."""
+        if self.since is not None:
+            self.since = None
+            gc.enable()
+
+    def nothing(self) -> str:
+        return f"the program ended before step {FROM_STEP}"
+
+    def _freeze(self) -> None:
+        if not self.report.is_on() or self.since is not None:
+            return
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        if self._thaw not in self.context.ends:
+            self.context.ends.append(self._thaw)
+        self.since = self.context.step
+        self.context.at_step(self.context.step + EVERY_STEPS, lambda: self._collect(self.since))
+        what = f"{gc.get_freeze_count()} objects are left out, automatic collection is off: every {EVERY_STEPS} steps"
+        # The objects of the model exist before the loop; the comment warns the user about objects that the loop creates.
+        by_hand = (
+            "gc.collect()",
+            "gc.freeze()",
+            f"gc.disable()  # where memory grows: gc.collect(1) every {EVERY_STEPS} steps",
+        )
+        edit = edits.lines("before", edits.loop_around(sys._getframe()), *by_hand, imports=("import gc",))
+        self.report.changed(what, edit)
+
+    def _thaw(self) -> None:
+        """The interpreter ends as it would have: what it looks through last is all there."""
+        if self.since is not None:
+            gc.unfreeze()
+            gc.enable()
+
+    def _collect(self, since: int | None) -> None:
+        if self.since is not None and self.since == since:
+            gc.collect(1)
+            self.context.at_step(self.context.step + EVERY_STEPS, lambda: self._collect(since))
 
 
-def _collect(agent: Agent, since: list[int]) -> None:
-    if _since and _since[-1:] == since:
-        gc.collect(1)
-        agent.fixes.at_step(agent.step + EVERY_STEPS, lambda: _collect(agent, since))
+FIX = GcFreeze

@@ -13,51 +13,48 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..fix import Tools
 from ..layers import Layer, Root
+from ..reports import Report
 from . import _ddp
 from ._devices import number
+from ._models import ModelFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 NEVER = sys.maxsize  # more passes than any step has
-_kept: list[NoSync] = []
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if value and not _passes(value):
-        return f"{value!r} is no number of backward passes of 2 or more"
-    return _ddp.why_not(agent)
+class NoSync(ModelFix):
+    live = True
+    unchanged = "gradients are exchanged in each backward pass"
+    kept: HeldBack | None = None
+
+    def why_not(self, value: str) -> str:
+        if value and not _passes(value):
+            return f"{value!r} is no number of backward passes of 2 or more"
+        return _ddp.why_not(self.torch)
+
+    def on(self, value: str) -> str:
+        if self.kept is None:
+            self.kept = HeldBack(self.tools, self.report, _passes(value))
+        self.tools.models.add(self.kept)
+        return ""
+
+    def nothing(self) -> str:
+        return super().nothing() if not self.tools.models.roots else "each step has one backward pass"
 
 
 def _passes(value: str) -> int | None:
     return NEVER if value == "0" else number(value, 2)
 
 
-def on(agent: Agent, value: str) -> str:
-    if not _kept:
-        _kept.append(NoSync(agent, _passes(value)))
-    agent.models.add(_kept[0])
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("nosync")
-    return "gradients are exchanged in each backward pass"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing() if not agent.models.roots else "each step has one backward pass"
-
-
-class NoSync(Layer):
-    def __init__(self, agent: Agent, passes: int | None) -> None:
-        super().__init__(agent, "nosync")
+class HeldBack(Layer):
+    def __init__(self, tools: Tools, report: Report, passes: int | None) -> None:
+        super().__init__(tools.context.torch, report)
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
+        self.process = tools.context
         self.passes, self.last = passes, 0
         self.calls = 0  # of the model since the optimiser stepped
         self.held = False  # the latest pass kept its gradients to itself
@@ -66,7 +63,7 @@ class NoSync(Layer):
         register_optimizer_step_post_hook(self._after_step)
 
     def found(self, root: Root, module: Any) -> str:
-        if not isinstance(module, self.agent.torch.nn.parallel.DistributedDataParallel):
+        if not isinstance(module, self.torch.nn.parallel.DistributedDataParallel):
             return _ddp.NO_DDP
         self.module = module
         return ""
@@ -87,12 +84,12 @@ class NoSync(Layer):
         what = f"gradients are exchanged in every {self.passes}. backward pass only"
         if self.passes == NEVER:
             what = "gradients are not exchanged: each rank trains for itself"
-        self.agent.fixes.changed("nosync", what)
+        self.report.changed(what)
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if self.held and self.agent.on and self.module is not None:
+        if self.held and self.process.on and self.module is not None:
             self.held = False
-            distributed = self.agent.torch.distributed
+            distributed = self.torch.distributed
             size = distributed.get_world_size(self.module.process_group)
             for parameter in self.module.parameters():
                 if parameter.grad is not None:
@@ -104,3 +101,6 @@ class NoSync(Layer):
         if self.passes is None and calls > 1 and calls == self.last:
             self.passes = calls
         self.last = calls
+
+
+FIX = NoSync

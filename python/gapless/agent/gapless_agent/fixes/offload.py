@@ -6,38 +6,29 @@ Parameters stay where they are, and so does what is smaller than 1 MB.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import edits
 from ..layers import Layer, Root
 from . import _devices
+from ._models import ModelFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 LEAST_BYTES = 1 << 20
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return "" if _devices.has_cuda(agent.torch) else f"{_devices.NO_CUDA}: activations are in the memory of the host"
+class Offload(ModelFix):
+    live = True
+    unchanged = "activations stay on the GPU"
+
+    def why_not(self, value: str) -> str:
+        return "" if _devices.has_cuda(self.torch) else f"{_devices.NO_CUDA}: activations are in the memory of the host"
+
+    def on(self, value: str) -> str:
+        self.tools.models.add(Moved(self.torch, self.report))
+        return ""
 
 
-def on(agent: Agent, value: str) -> str:
-    agent.models.add(Offload(agent, "offload"))
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("offload")
-    return "activations stay on the GPU"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
-
-
-class Offload(Layer):
+class Moved(Layer):
     device = "cuda"  # what is moved away from
     least_bytes = LEAST_BYTES
 
@@ -46,7 +37,7 @@ class Offload(Layer):
 
     def context(self, module: Any) -> Any:
         weights = {_memory(parameter) for parameter in module.parameters()}
-        torch = self.agent.torch
+        torch = self.torch
 
         def pack(tensor: Any) -> Any:
             small = tensor.numel() * tensor.element_size() < self.least_bytes
@@ -69,11 +60,12 @@ class Offload(Layer):
     def works(self, root: Root, module: Any) -> None:
         line = "with torch.autograd.graph.save_on_cpu(pin_memory=True):"
         edit = edits.lines("with", root.call_place, line, imports=("import torch",)) if root.trains else None
-        self.agent.fixes.changed(
-            "offload", f"activations of {type(module).__name__} wait in the memory of the host", edit
-        )
+        self.report.changed(f"activations of {type(module).__name__} wait in the memory of the host", edit)
 
 
 def _memory(tensor: Any) -> int:
     storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
     return int(storage.data_ptr())
+
+
+FIX = Offload

@@ -6,45 +6,66 @@ Only copies to a GPU: one that comes back is read at once by the program, which 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
+from ..constructors import Given, Plan
+from ..loader_switch import holds_cuda
 from ..patches import hide
-from . import _devices, _loader
-
-if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..constructors import Given, Plan
-
-LIVE = False
+from . import _devices
+from ._loader import LoaderFix
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return "" if _devices.has_cuda(agent.torch) else f"{_devices.NO_CUDA} that pinned memory would be copied to"
+class Pin(LoaderFix):
+    def why_not(self, value: str) -> str:
+        return "" if _devices.has_cuda(self.torch) else f"{_devices.NO_CUDA} that pinned memory would be copied to"
 
+    def on(self, value: str) -> str:
+        tensor = self.torch.Tensor
+        self.change(self._pin)
+        self.context.patches.wrap(tensor, "to", self._around_to)
+        self.context.patches.wrap(tensor, "cuda", self._around_cuda)
+        return ""
 
-def on(agent: Agent, value: str) -> str:
-    tensor = agent.torch.Tensor
-    _loader.change(agent, "pin", lambda given: _pin(agent, given))
-    agent.patches.wrap(tensor, "to", lambda original: _around_to(agent, original))
-    agent.patches.wrap(tensor, "cuda", lambda original: _around_cuda(agent, original))
-    return ""
+    def nothing(self) -> str:
+        return "the program made no DataLoader and copied no pinned memory to a GPU"
 
+    def _pin(self, given: Given) -> Plan | None:
+        if given.get("pin_memory"):
+            self.report.pass_over("a DataLoader has pin_memory=True already")
+            return None
+        if holds_cuda(self.torch, given.get("dataset")):
+            self.report.pass_over("the dataset is on the GPU already")
+            return None
+        given.set(pin_memory=True)
+        return Plan("pin_memory, and copies to the GPU are non_blocking", {"pin_memory": "True"})
 
-def nothing(agent: Agent) -> str:
-    return "the program made no DataLoader and copied no pinned memory to a GPU"
+    def _around_to(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        context, torch = self.context, self.torch
 
+        def to(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                if context.on and self_.is_cpu and goes_to_cuda(torch, args, kwargs) and self_.is_pinned():
+                    kwargs["non_blocking"] = True
+                return original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
 
-def _pin(agent: Agent, given: Given) -> Plan | None:
-    from ..constructors import Plan
+        return to
 
-    if given.get("pin_memory"):
-        agent.fixes.pass_over("pin", "a DataLoader has pin_memory=True already")
-        return None
-    if _loader.holds_cuda(agent.torch, given.get("dataset")):
-        agent.fixes.pass_over("pin", "the dataset is on the GPU already")
-        return None
-    given.set(pin_memory=True)
-    return Plan("pin_memory, and copies to the GPU are non_blocking", {"pin_memory": "True"})
+    def _around_cuda(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        context = self.context
+
+        def cuda(self_: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                if context.on and len(args) < 2 and "non_blocking" not in kwargs and self_.is_cpu and self_.is_pinned():
+                    kwargs["non_blocking"] = True
+                return original(self_, *args, **kwargs)
+            except BaseException as error:
+                hide(error)
+                raise
+
+        return cuda
 
 
 def goes_to_cuda(torch: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -59,29 +80,4 @@ def goes_to_cuda(torch: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> b
     return isinstance(target, torch.device) and target.type == "cuda"
 
 
-def _around_to(agent: Agent, original: Callable[..., Any]) -> Callable[..., Any]:
-    torch = agent.torch
-
-    def to(self_: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            if agent.on and self_.is_cpu and goes_to_cuda(torch, args, kwargs) and self_.is_pinned():
-                kwargs["non_blocking"] = True
-            return original(self_, *args, **kwargs)
-        except BaseException as error:
-            hide(error)
-            raise
-
-    return to
-
-
-def _around_cuda(agent: Agent, original: Callable[..., Any]) -> Callable[..., Any]:
-    def cuda(self_: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            if agent.on and len(args) < 2 and "non_blocking" not in kwargs and self_.is_cpu and self_.is_pinned():
-                kwargs["non_blocking"] = True
-            return original(self_, *args, **kwargs)
-        except BaseException as error:
-            hide(error)
-            raise
-
-    return cuda
+FIX = Pin

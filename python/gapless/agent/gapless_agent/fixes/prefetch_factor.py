@@ -3,57 +3,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from . import _loader
+from ..constructors import Given, Plan
 from ._devices import number
+from ._loader import LoaderFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-    from ..constructors import Given, Plan
-
-LIVE = True
 USUAL = 4
 
 
-def why_not(agent: Agent, value: str) -> str:
-    if value and number(value) is None:
-        return f"{value!r} is no number of batches"
-    count = number(value) or USUAL
-    same = f"no workers that could fetch ahead, or prefetch_factor={count} already"
-    return _loader.why_same(agent, lambda own: not own.workers or own.prefetch == count, same)
+class PrefetchFactor(LoaderFix):
+    live = True
+
+    def why_not(self, value: str) -> str:
+        if value and number(value) is None:
+            return f"{value!r} is no number of batches"
+        count = number(value) or USUAL
+        same = f"no workers that could fetch ahead, or prefetch_factor={count} already"
+        return self.why_same(lambda own: not own.workers or own.prefetch == count, same)
+
+    def cannot_switch(self) -> str:
+        was_asked = self.tools.loader_switch is not None and self.tools.loader_switch.prefetch is None
+        return self.why_not_switch(was_asked)
+
+    def on(self, value: str) -> str:
+        count = number(value) or USUAL
+        if self.context.step:
+            return self.switch(prefetch=count)
+        self.change(lambda given: self._ahead(given, count))
+        return ""
+
+    def off(self) -> str:
+        return self.switch(prefetch=None)
+
+    def _ahead(self, given: Given, count: int) -> Plan | None:
+        before = given.get("prefetch_factor") or 2
+        if not given.get("num_workers"):
+            self.report.pass_over("a DataLoader has no workers that could fetch ahead")
+            return None
+        if before == count:
+            self.report.pass_over(f"a DataLoader has prefetch_factor={count} already")
+            return None
+        given.set(prefetch_factor=count)
+        return Plan(f"prefetch_factor {before} → {count}", {"prefetch_factor": str(count)})
 
 
-def cannot_switch(agent: Agent) -> str:
-    was_asked = agent.loader_switch is not None and agent.loader_switch.prefetch is None
-    return _loader.cannot_switch(agent, "prefetch_factor", was_asked)
-
-
-def on(agent: Agent, value: str) -> str:
-    count = number(value) or USUAL
-    if agent.step:
-        return _loader.switch(agent, prefetch=count)
-    _loader.change(agent, "prefetch_factor", lambda given: _ahead(agent, given, count))
-    return ""
-
-
-def off(agent: Agent) -> str:
-    return _loader.switch(agent, prefetch=None)
-
-
-def nothing(agent: Agent) -> str:
-    return _loader.NO_LOADER
-
-
-def _ahead(agent: Agent, given: Given, count: int) -> Plan | None:
-    from ..constructors import Plan
-
-    before = given.get("prefetch_factor") or 2
-    if not given.get("num_workers"):
-        agent.fixes.pass_over("prefetch_factor", "a DataLoader has no workers that could fetch ahead")
-        return None
-    if before == count:
-        agent.fixes.pass_over("prefetch_factor", f"a DataLoader has prefetch_factor={count} already")
-        return None
-    given.set(prefetch_factor=count)
-    return Plan(f"prefetch_factor {before} → {count}", {"prefetch_factor": str(count)})
+FIX = PrefetchFactor

@@ -7,43 +7,35 @@ Attention that a script writes out by hand (matmul, softmax, matmul) cannot be r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import edits
 from ..layers import Layer, Root
+from ..reports import Report
 from . import _devices
+from ._models import ModelFix
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 BACKENDS = ("flash", "mem_efficient", "cudnn")
 
 
-def why_not(agent: Agent, value: str) -> str:
-    missing = not hasattr(agent.torch.nn.functional, "scaled_dot_product_attention")
-    return f"torch {agent.torch.__version__} has no scaled_dot_product_attention" if missing else ""
+class Sdpa(ModelFix):
+    live = True
+    unchanged = "attention is as the program chose"
 
+    def why_not(self, value: str) -> str:
+        missing = not hasattr(self.torch.nn.functional, "scaled_dot_product_attention")
+        return f"torch {self.torch.__version__} has no scaled_dot_product_attention" if missing else ""
 
-def on(agent: Agent, value: str) -> str:
-    agent.models.add(Attention(agent, "sdpa"))
-    return ""
-
-
-def off(agent: Agent) -> str:
-    agent.models.remove("sdpa")
-    return "attention is as the program chose"
-
-
-def nothing(agent: Agent) -> str:
-    return agent.models.nothing()
+    def on(self, value: str) -> str:
+        self.tools.models.add(Attention(self.torch, self.report))
+        return ""
 
 
 class Attention(Layer):
     training_only = False
 
-    def __init__(self, agent: Agent, fix: str) -> None:
-        super().__init__(agent, fix)
+    def __init__(self, torch: Any, report: Report) -> None:
+        super().__init__(torch, report)
         self.changed: dict[int, list[Any]] = {}
         self.enabled: list[str] = []
 
@@ -66,7 +58,7 @@ class Attention(Layer):
         return ""
 
     def _enable(self, module: Any) -> None:
-        backends = self.agent.torch.backends.cuda
+        backends = self.torch.backends.cuda
         if _devices.kind_of(module) != "cuda":
             return
         for name in BACKENDS:
@@ -80,17 +72,20 @@ class Attention(Layer):
             edit = None
             if root.setup is not None and child is module:
                 edit = edits.lines("before", root.setup[0], f'{root.setup[1]}.set_attn_implementation("sdpa")')
-            self.agent.fixes.changed("sdpa", f"{type(child).__name__}: attn_implementation eager → sdpa", edit)
+            self.report.changed(f"{type(child).__name__}: attn_implementation eager → sdpa", edit)
         if self.enabled:
-            self.agent.fixes.changed("sdpa", f"kernels for attention that were off are on: {', '.join(self.enabled)}")
+            self.report.changed(f"kernels for attention that were off are on: {', '.join(self.enabled)}")
 
     def lost(self, root: Root, module: Any) -> None:
         for child in self.changed.pop(id(module), []):
             child.set_attn_implementation("eager")
         for name in self.enabled:
-            getattr(self.agent.torch.backends.cuda, f"enable_{name}_sdp")(False)
+            getattr(self.torch.backends.cuda, f"enable_{name}_sdp")(False)
         self.enabled.clear()
 
 
 def _is_eager(module: Any) -> bool:
     return getattr(getattr(module, "config", None), "_attn_implementation", None) == "eager"
+
+
+FIX = Sdpa

@@ -3,58 +3,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import edits
+from ..fix import ProgramFix
 from ._devices import number
 
-if TYPE_CHECKING:
-    from ..agent import Agent
 
-LIVE = True
-_before: list[int] = []
+class Threads(ProgramFix):
+    live = True
+    before: int | None = None  # as many the program had
 
+    def why_not(self, value: str) -> str:
+        count = number(value)
+        if count is None:
+            return f"{value!r} is no number of threads"
+        if self.context.step and self.torch.get_num_threads() == count:
+            return f"operators use {count} {'thread' if count == 1 else 'threads'} already"
+        return ""
 
-def why_not(agent: Agent, value: str) -> str:
-    count = number(value)
-    if count is None:
-        return f"{value!r} is no number of threads"
-    if agent.step and agent.torch.get_num_threads() == count:
-        return f"operators use {count} {'thread' if count == 1 else 'threads'} already"
-    return ""
+    def on(self, value: str) -> str:
+        """A program that sets the number itself, before its first step, is overruled at that step: it is what shall be tried."""
+        if self.context.step == 0:
+            self.context.at_step(1, lambda: self._again(int(value)))
+        self._set(int(value))
+        return ""
 
+    def off(self) -> str:
+        before, self.before, after = self.before, None, self.torch.get_num_threads()
+        self.torch.set_num_threads(before)
+        return f"{after} → {before} threads"
 
-def on(agent: Agent, value: str) -> str:
-    """A program that sets the number itself, before its first step, is overruled at that step: it is what shall be tried."""
-    if agent.step == 0:
-        agent.fixes.at_step(1, lambda: _again(agent, int(value)))
-    _set(agent, int(value))
-    return ""
+    def nothing(self) -> str:
+        return "operators use that many threads already"
 
+    def _set(self, count: int) -> None:
+        torch = self.torch
+        before = torch.get_num_threads()
+        if self.before is None:
+            self.before = before
+        edit = edits.after_imports(f"torch.set_num_threads({count})")
+        if before != count:
+            torch.set_num_threads(count)
+            self.report.changed(f"{before} → {count} threads", edit)
+        elif "OMP_NUM_THREADS" in self.context.options.fix_environment:  # torch came up with as many because of the fix
+            self.report.changed(f"OMP_NUM_THREADS={count}", edit)
 
-def off(agent: Agent) -> str:
-    after = agent.torch.get_num_threads()
-    agent.torch.set_num_threads(_before[0])
-    return f"{after} → {_before.pop()} threads"
-
-
-def nothing(agent: Agent) -> str:
-    return "operators use that many threads already"
-
-
-def _set(agent: Agent, count: int) -> None:
-    torch = agent.torch
-    before = torch.get_num_threads()
-    if not _before:
-        _before.append(before)
-    edit = edits.after_imports(f"torch.set_num_threads({count})")
-    if before != count:
-        torch.set_num_threads(count)
-        agent.fixes.changed("threads", f"{before} → {count} threads", edit)
-    elif "OMP_NUM_THREADS" in agent.options.fix_environment:  # torch came up with as many because of the fix
-        agent.fixes.changed("threads", f"OMP_NUM_THREADS={count}", edit)
+    def _again(self, count: int) -> None:
+        if self.report.is_on():
+            self._set(count)
 
 
-def _again(agent: Agent, count: int) -> None:
-    if agent.fixes.is_on("threads"):
-        _set(agent, count)
+FIX = Threads

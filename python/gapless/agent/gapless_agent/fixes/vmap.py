@@ -13,49 +13,81 @@ import os
 import random
 import sys
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..fix import ProgramFix, Tools
 from ..patches import hide
+from ..reports import Report
 from . import _functions, _row_loops
 
-if TYPE_CHECKING:
-    from ..agent import Agent
-
-LIVE = True
 FROM_STEP = 2  # what the program calls in a step is defined then
 HELPER = "_gapless_rows_"
 ROUNDINGS, HALF_ROUNDINGS = 1000, 8  # that the two ways may differ by, of the largest value
-_swapped: dict[FunctionType, tuple[CodeType, CodeType]] = {}  # as it was, and with what it runs
-_rows: list[_Rows] = []
 
 
-def why_not(agent: Agent, value: str) -> str:
-    return "" if hasattr(agent.torch, "func") else f"torch {agent.torch.__version__} has no torch.func"
+class Vmap(ProgramFix):
+    live = True
 
+    def __init__(self, tools: Tools, name: str) -> None:
+        super().__init__(tools, name)
+        self.swapped: dict[FunctionType, tuple[CodeType, CodeType]] = {}  # as it was, and with what it runs
+        self.rows: list[_Rows] = []
 
-def on(agent: Agent, value: str) -> str:
-    if agent.step >= FROM_STEP:
-        _swap(agent)
-    else:
-        agent.fixes.at_step(FROM_STEP, lambda: _swap(agent))
-    return ""
+    def why_not(self, value: str) -> str:
+        return "" if hasattr(self.torch, "func") else f"torch {self.torch.__version__} has no torch.func"
 
+    def on(self, value: str) -> str:
+        if self.context.step >= FROM_STEP:
+            self._swap()
+        else:
+            self.context.at_step(FROM_STEP, self._swap)
+        return ""
 
-def off(agent: Agent) -> str:
-    for function, (before, _) in _swapped.items():
-        function.__code__ = before
-    return "loops over rows are loops again"
+    def off(self) -> str:
+        for function, (before, _) in self.swapped.items():
+            function.__code__ = before
+        return "loops over rows are loops again"
 
+    def nothing(self) -> str:
+        return "no function that the program calls in its steps only stacks what each row gives"
 
-def nothing(agent: Agent) -> str:
-    return "no function that the program calls in its steps only stacks what each row gives"
+    def _swap(self) -> None:
+        if not self.report.is_on():
+            return
+        if not self.swapped:
+            for function in list(_functions.of_the_program()):
+                code = self._rewritten(function) if "stack" in function.__code__.co_names else None
+                if code is not None:
+                    self.swapped[function] = (function.__code__, code)
+        for function, (_, code) in self.swapped.items():
+            function.__code__ = code
+        for rows in self.rows:
+            if rows.agrees:
+                rows.tell()
+
+    def _rewritten(self, function: FunctionType) -> CodeType | None:
+        code, torch = function.__code__, self.torch
+        file, helper = os.path.abspath(code.co_filename), f"{HELPER}{code.co_firstlineno}_"
+        loops: list[_row_loops.RowLoop] = []
+
+        def change(node: ast.FunctionDef) -> bool:
+            loops.extend(_row_loops.rewrite(node, lambda of: _functions.value_of(of, function) is torch.stack, helper))
+            return bool(loops)
+
+        result = _functions.recompiled(function, change)
+        for number, loop in enumerate(loops if result is not None else []):
+            rows = _Rows(self.torch, self.report, function.__qualname__, file, loop)
+            function.__globals__[f"{helper}{number}"] = rows
+            self.rows.append(rows)
+        return result
 
 
 class _Rows:
     """Stands for one loop: called with the function of a row and the values that the loop runs over."""
 
-    def __init__(self, agent: Agent, name: str, file: str, loop: _row_loops.RowLoop) -> None:
-        self.agent, self.name, self.file, self.loop = agent, name, file, loop
+    def __init__(self, torch: Any, report: Report, name: str, file: str, loop: _row_loops.RowLoop) -> None:
+        self.torch, self.report = torch, report
+        self.name, self.file, self.loop = name, file, loop
         self.agrees = self.refused = False
 
     def __call__(self, of_row: Any, *over: Any) -> Any:
@@ -68,7 +100,7 @@ class _Rows:
             raise
 
     def _stack(self, of_row: Any, over: Any) -> Any:
-        torch = self.agent.torch
+        torch = self.torch
         if self.refused or not all(isinstance(value, torch.Tensor) and value.dim() > 0 for value in over):
             return self._one_by_one(of_row, over)
         if not self.agrees:
@@ -86,12 +118,12 @@ class _Rows:
             return self._one_by_one(of_row, over)
 
     def _one_by_one(self, of_row: Any, over: Any) -> Any:
-        return self.agent.torch.stack([of_row(*row) for row in zip(*over)])
+        return self.torch.stack([of_row(*row) for row in zip(*over)])
 
     def _compare(self, expected: Any, of_row: Any, over: Any) -> None:
         numbers = _RandomNumbers()
         try:
-            found = self.agent.torch.vmap(of_row)(*over)  # torch's own random numbers are an error there
+            found = self.torch.vmap(of_row)(*over)  # torch's own random numbers are an error there
         except Exception as error:
             text = str(error).strip().partition("\n")[0]
             return self._refuse(f"it cannot be mapped: {type(error).__name__}: {text}")
@@ -99,21 +131,21 @@ class _Rows:
             drawn = numbers.put_back()
         if drawn:
             return self._refuse("it draws random numbers")
-        if not _agree(self.agent.torch, expected, found):
+        if not _agree(self.torch, expected, found):
             return self._refuse("torch.vmap gives other numbers")
         self.agrees = True
-        self.report()
+        self.tell()
 
-    def report(self) -> None:
+    def tell(self) -> None:
         edit = None
         if self.loop.lines:
             edit = {"kind": "replace", "file": self.file, "line": self.loop.first, "last": self.loop.last}
             edit.update(lines=list(self.loop.lines), imports=["import torch"])
-        self.agent.fixes.changed("vmap", f"{self.name}: the loop over {self.loop.over} is one torch.vmap", edit)
+        self.report.changed(f"{self.name}: the loop over {self.loop.over} is one torch.vmap", edit)
 
     def _refuse(self, why: str) -> None:
         self.refused = True
-        self.agent.fixes.pass_over("vmap", f"{self.name}, loop over {self.loop.over}: {why}"[:500])
+        self.report.pass_over(f"{self.name}, loop over {self.loop.over}: {why}"[:500])
 
 
 def _versions(over: Any) -> list[int | None]:
@@ -153,33 +185,4 @@ def _agree(torch: Any, expected: Any, found: Any) -> bool:
         return bool(torch.allclose(found, expected, rtol=allowed, atol=allowed * scale, equal_nan=True))
 
 
-def _swap(agent: Agent) -> None:
-    if not agent.fixes.is_on("vmap"):
-        return
-    if not _swapped:
-        for function in list(_functions.of_the_program()):
-            code = _rewritten(agent, function) if "stack" in function.__code__.co_names else None
-            if code is not None:
-                _swapped[function] = (function.__code__, code)
-    for function, (_, code) in _swapped.items():
-        function.__code__ = code
-    for rows in _rows:
-        if rows.agrees:
-            rows.report()
-
-
-def _rewritten(agent: Agent, function: FunctionType) -> CodeType | None:
-    code, torch = function.__code__, agent.torch
-    file, helper = os.path.abspath(code.co_filename), f"{HELPER}{code.co_firstlineno}_"
-    loops: list[_row_loops.RowLoop] = []
-
-    def change(node: ast.FunctionDef) -> bool:
-        loops.extend(_row_loops.rewrite(node, lambda of: _functions.value_of(of, function) is torch.stack, helper))
-        return bool(loops)
-
-    result = _functions.recompiled(function, change)
-    for number, loop in enumerate(loops if result is not None else []):
-        rows = _Rows(agent, function.__qualname__, file, loop)
-        function.__globals__[f"{helper}{number}"] = rows
-        _rows.append(rows)
-    return result
+FIX = Vmap

@@ -18,13 +18,18 @@ import math
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
 from .. import layout
+from ..backward import Backward
+from ..by_hand import ByHand
+from ..context import Context
 from ..guard import describe
+from ..optim import Optimizers, parameters_of
 from ..options import Parity
 from ..patches import hide
 from ..place import find_place
+from ..scaler import Scalers
 from .batches import RandomNumbers, Rows, reseed, seed
 from .files import Baseline, Writer
 from .modules import Found
@@ -34,9 +39,6 @@ from .prints import WIDTH, Sketcher, bytes_of, crc
 from .program import Program
 from .shadow import Shadow, settings_of
 from .stepping import is_stepping
-
-if TYPE_CHECKING:
-    from ..install import Running
 
 MIN_EVENTS = 5  # that the baseline records, however long its steps take
 NO_PRINT = [0.0] * (1 + WIDTH)
@@ -66,12 +68,13 @@ class UpdateByHand:
 
 
 class Watch:
-    def __init__(self, running: Running) -> None:
-        self.by_hand = running.by_hand
-        self.agent, self.optimizers, self.scalers = running.agent, running.optimizers, running.scalers
-        self.torch, self.backward = self.agent.torch, self.agent.backward
-        agent = self.agent
-        self.guard = agent.guard("whether the training stays the same", "It cannot be compared with another run.")
+    def __init__(
+        self, context: Context, optimizers: Optimizers, backward: Backward, by_hand: ByHand, scalers: Scalers
+    ) -> None:
+        self.context, self.optimizers, self.backward = context, optimizers, backward
+        self.by_hand, self.scalers = by_hand, scalers
+        self.torch = context.torch
+        self.guard = context.guard("whether the training stays the same", "It cannot be compared with another run.")
         self.guard.let_go.append(self._let_go)
         self.active = False
         self.handles: list[Any] = []
@@ -79,10 +82,10 @@ class Watch:
     # Connecting and disconnecting.
 
     def install(self) -> None:
-        if self.agent.options.parity.role:
+        if self.context.options.parity.role:
             self.guard.at_end(self._at_end)
             seed(self.torch)
-            self.begin(self.agent.options.parity)
+            self.begin(self.context.options.parity)
 
     def begin(self, options: Parity) -> None:
         """Records this process from now on."""
@@ -143,7 +146,7 @@ class Watch:
 
     def _tell(self) -> None:
         """The launcher starts to measure, or ends the program, when it reads this."""
-        self.agent.emit(layout.KIND_PARITY, value=self.events, b=self.agent.step)
+        self.context.emit(layout.KIND_PARITY, value=self.events, b=self.context.step)
 
     def _at_end(self) -> None:
         if self.active:
@@ -163,7 +166,7 @@ class Watch:
 
     def _guarded(self, act: Callable[..., Any]) -> Callable[..., Any]:
         def hook(*args: Any, **kwargs: Any) -> Any:
-            if not self.active or threading.get_ident() != self.agent.main_thread:
+            if not self.active or threading.get_ident() != self.context.main_thread:
                 return None
             try:
                 return act(*args, **kwargs)
@@ -179,7 +182,7 @@ class Watch:
         asked = self._guarded(self._batch_asked_for)
 
         def __next__(self_: Any) -> Any:
-            outer = not self.in_loader and threading.get_ident() == self.agent.main_thread
+            outer = not self.in_loader and threading.get_ident() == self.context.main_thread
             self.in_loader = self.in_loader or outer
             if outer:
                 asked(self_)
@@ -243,7 +246,7 @@ class Watch:
         if self.open is not None and is_stepping(self.open[0].optimizer):
             return None
         self.open = None
-        parameters = list(dict.fromkeys(_parameters_of(optimizer)))
+        parameters = list(dict.fromkeys(parameters_of(optimizer)))
         if not parameters:
             return None
         at = 1 if args and args[0] is optimizer else 0
@@ -398,7 +401,7 @@ class Watch:
         watched = self.watched.get(source)
         optimizer = self.optimizers.alive.get(source, lambda: None)() if watched is None else watched.optimizer
         if self.active and optimizer is not None:
-            parameters = list(dict.fromkeys(_parameters_of(optimizer)))
+            parameters = list(dict.fromkeys(parameters_of(optimizer)))
             if self.noise is not None:
                 self.noise.take_off(parameters)
             self._write_skipped(self._watched_of(optimizer, parameters), parameters)
@@ -430,9 +433,3 @@ class Watch:
         passed_s = (time.perf_counter_ns() - self.began_ns) / 1e9
         late = self.options.seconds > 0 and passed_s > self.options.seconds and self.events >= MIN_EVENTS
         return late or self.events >= self.options.steps
-
-
-def _parameters_of(optimizer: Any) -> list[Any]:
-    from ..optim import parameters_of
-
-    return list(parameters_of(optimizer))

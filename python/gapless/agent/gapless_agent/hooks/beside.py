@@ -20,12 +20,11 @@ import time
 from types import FrameType
 from typing import Any, Callable, NamedTuple
 
-from . import layout
-from .agent import NAN, Agent
-from .edits import is_own, is_users, line_of, shown
-from .optim import Optimizers
-from .patches import hide
-from .steps import Steps
+from .. import layout
+from ..counts import NAN
+from ..edits import is_own, is_users, line_of, shown
+from ..hook import Hook, Parts
+from ..patches import hide
 
 CHECKPOINT, LOGGING, IMAGES, METRICS = "checkpoint", "logging", "images", "metrics"
 
@@ -69,10 +68,11 @@ class Calls:
         self.count = self.total_ns = self.longest_ns = self.ended_ns = 0
 
 
-class Beside:
-    def __init__(self, agent: Agent, steps: Steps, optimizers: Optimizers) -> None:
-        self.agent, self.steps, self.optimizers = agent, steps, optimizers
-        self.guard = agent.guard(
+class Beside(Hook):
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self.steps, self.optimizers = parts.steps, parts.optimizers
+        self.guard = self.context.guard(
             "checkpoints and other work beside the training", "How long steps wait for it is not known from here on."
         )
         self.wrapped: set[tuple[str, str]] = set()
@@ -89,8 +89,8 @@ class Beside:
     def install(self) -> None:
         self._look()
         self.optimizers.when_made.append(self.look)
-        self.agent.each_second.append(self.look)
-        self.agent.fixes.at_step(1, self.look)
+        self.context.each_second.append(self.look)
+        self.context.at_step(1, self.look)
         self.guard.at_end(self.flush)
 
     def look(self) -> None:
@@ -143,21 +143,21 @@ class Beside:
                     self.guard.patches.put(module, attribute, wrapper)
 
     def _around(self, kind: str, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, beside, label = self.agent, self, f"{kind}: {name}"
+        context, beside, label = self.context, self, f"{kind}: {name}"
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            thread = agent.thread()
+            thread = context.thread()
             if thread in beside.inside or not beside.guard.on:
                 return original(*args, **kwargs)
             beside.inside.add(thread)
-            begun = agent.clock()
+            begun = context.clock()
             try:
                 result = original(*args, **kwargs)
             except BaseException as error:
                 hide(error)
                 raise
             finally:
-                ended = agent.clock()
+                ended = context.clock()
                 beside.inside.discard(thread)
             if beside.guard.on:
                 try:
@@ -186,28 +186,28 @@ class Beside:
 
     def _waits(self, thread: int) -> bool:
         """Does a step wait for what this thread does? Where none has taken a step yet, the main thread is to train."""
-        return thread in self.steps.lanes or (thread == self.agent.main_thread and len(self.steps.lanes) == 1)
+        return thread in self.steps.lanes or (thread == self.context.main_thread and len(self.steps.lanes) == 1)
 
     def _saved(self, file: Any, dur_ns: int, waits: bool) -> None:
-        agent = self.agent
+        context = self.context
         path, size = "", NAN
         if isinstance(file, (str, os.PathLike)):
             path = os.fspath(file)
             size = float(os.stat(file).st_size) if os.path.isfile(file) else NAN
         elif file is not None:
             path = str(getattr(file, "name", ""))
-        text, line = agent.text(str(path)), agent.text(line_of(sys._getframe(1)))
-        agent.blocked_ns += dur_ns if waits else 0
-        agent.emit(
+        text, line = context.text(str(path)), context.text(line_of(sys._getframe(1)))
+        context.blocked_ns += dur_ns if waits else 0
+        context.emit(
             layout.KIND_SAVE, flags=0 if waits else layout.FLAG_IN_THREAD, ts_ns=time.time_ns() - dur_ns, dur_ns=dur_ns,
-            a=text, b=agent.step, x=size, y=float(line),
+            a=text, b=context.step, x=size, y=float(line),
         )  # fmt: skip
 
     def _called(self, label: str, begun: int, ended: int, waits: bool) -> None:
-        agent = self.agent
+        context = self.context
         frame = self._users_frame(sys._getframe(1))
         file, line = ("", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-        agent.blocked_ns += ended - begun if waits else 0
+        context.blocked_ns += ended - begun if waits else 0
         with self.lock:
             key = (label, file, line, waits)
             calls = self.sums.get(key)
@@ -219,8 +219,8 @@ class Beside:
             calls.ended_ns = ended
             if calls.total_ns >= WRITTEN_FROM_NS:
                 self._write(label, file, line, waits, self.sums.pop(key))
-        agent.hook_calls += 1
-        agent.cost_ns += agent.clock() - ended + agent.call_ns if waits else 0
+        context.hook_calls += 1
+        context.cost_ns += context.clock() - ended + context.call_ns if waits else 0
 
     def _users_frame(self, frame: FrameType | None) -> FrameType | None:
         while frame is not None:
@@ -234,15 +234,15 @@ class Beside:
         return None
 
     def _write(self, label: str, file: str, line: int, waits: bool, calls: Calls) -> None:
-        agent = self.agent
+        context = self.context
         if file not in self.shown:
             self.shown[file] = shown(os.path.abspath(file)) if file else ""
         place = f"{self.shown[file]}:{line}" if file else ""
-        ended = time.time_ns() - (agent.clock() - calls.ended_ns)
-        agent.emit(
+        ended = time.time_ns() - (context.clock() - calls.ended_ns)
+        context.emit(
             layout.KIND_BESIDE, value=min(calls.count, 2**31 - 1), flags=0 if waits else layout.FLAG_IN_THREAD,
-            ts_ns=ended - calls.total_ns, dur_ns=calls.total_ns, a=agent.text(label), b=agent.step,
-            x=float(calls.longest_ns), y=float(agent.text(place)),
+            ts_ns=ended - calls.total_ns, dur_ns=calls.total_ns, a=context.text(label), b=context.step,
+            x=float(calls.longest_ns), y=float(context.text(place)),
         )  # fmt: skip
 
     def flush(self) -> None:
@@ -264,3 +264,6 @@ def file_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if name in kwargs:
             return kwargs[name]
     return args[1] if len(args) > 1 else None
+
+
+HOOK = Beside

@@ -16,12 +16,11 @@ import weakref
 from types import FrameType
 from typing import Any, Callable, NamedTuple
 
-from . import layout
-from .agent import Agent
-from .by_hand import ByHand
-from .edits import is_own, line_of
-from .optim import Optimizers, parameters_of
-from .patches import hide
+from .. import layout
+from ..edits import is_own, line_of
+from ..hook import Hook, Parts
+from ..optim import parameters_of
+from ..patches import hide
 
 MOST_LOOKED_AT = 1000  # parameters of a module, before it is one that does not train
 
@@ -35,10 +34,11 @@ class Begun(NamedTuple):
     line: str
 
 
-class Evaluation:
-    def __init__(self, agent: Agent, optimizers: Optimizers, by_hand: ByHand) -> None:
-        self.agent, self.optimizers, self.by_hand = agent, optimizers, by_hand
-        self.guard = agent.guard("evaluations", "How long the model is evaluated is not known from here on.")
+class Evaluation(Hook):
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self.optimizers, self.by_hand = parts.optimizers, parts.by_hand
+        self.guard = self.context.guard("evaluations", "How long the model is evaluated is not known from here on.")
         self.reset()
 
     def reset(self) -> None:
@@ -46,13 +46,13 @@ class Evaluation:
         self.begun: Begun | None = None
 
     def install(self) -> None:
-        self.guard.patches.wrap(self.agent.torch.nn.Module, "train", self._around)
+        self.guard.patches.wrap(self.context.torch.nn.Module, "train", self._around)
 
     def _around(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent, watch = self.agent, self
+        context, watch = self.context, self
 
         def train(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if watch.inside or not watch.guard.on or agent.thread() != agent.main_thread:
+            if watch.inside or not watch.guard.on or context.thread() != context.main_thread:
                 return original(self, *args, **kwargs)
             trained = mode_of(self)
             watch.inside = True
@@ -75,9 +75,9 @@ class Evaluation:
 
     def _told(self, module: Any, leaves: bool) -> None:
         """The module has gone to another mode (`leaves`: that of training), or some module was told its mode during an evaluation."""
-        agent, begun = self.agent, self.begun
-        entered = agent.clock()
-        if begun is not None and (begun.backwards, begun.step) != (agent.backwards, agent.step):
+        context, begun = self.context, self.begun
+        entered = context.clock()
+        if begun is not None and (begun.backwards, begun.step) != (context.backwards, context.step):
             self.begun = begun = None
         if begun is not None:
             evaluated = begun.module()
@@ -87,14 +87,14 @@ class Evaluation:
                     self._write(begun, entered - begun.at_ns)
         elif leaves and self._trains(module):
             line = line_of(caller_of(module))
-            self.begun = Begun(weakref.ref(module), time.time_ns(), entered, agent.backwards, agent.step, line)
-        agent.hook_calls += 1
-        agent.cost_ns += agent.clock() - entered
+            self.begun = Begun(weakref.ref(module), time.time_ns(), entered, context.backwards, context.step, line)
+        context.hook_calls += 1
+        context.cost_ns += context.clock() - entered
 
     def _write(self, begun: Begun, dur_ns: int) -> None:
-        text = self.agent.text(begun.line)
-        self.agent.blocked_ns += dur_ns
-        self.agent.emit(layout.KIND_EVALUATION, ts_ns=begun.when_ns, dur_ns=dur_ns, a=text, b=begun.step)
+        text = self.context.text(begun.line)
+        self.context.blocked_ns += dur_ns
+        self.context.emit(layout.KIND_EVALUATION, ts_ns=begun.when_ns, dur_ns=dur_ns, a=text, b=begun.step)
 
     def _trains(self, module: Any) -> bool:
         """Does one of its parameters belong to an optimiser, or to those that the program updates itself?"""
@@ -123,3 +123,6 @@ def caller_of(module: Any) -> FrameType | None:
     while frame is not None and (is_own(frame.f_code.co_filename) or frame.f_code in own):
         frame = frame.f_back
     return frame
+
+
+HOOK = Evaluation

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Callable
+from typing import Any, Callable
 
-from . import layout
-from .patches import hide
-
-if TYPE_CHECKING:
-    from .agent import Agent
-    from .optim import Optimizers
+from .. import layout
+from ..hook import Hook, Parts
+from ..patches import hide
 
 BASES = (
     ("gymnasium", "Env"),
@@ -31,24 +28,24 @@ BASES = (
 )
 
 
-class Rollouts:
-    def __init__(self, agent: Agent, optimizers: Optimizers) -> None:
-        self.agent, self.optimizers = agent, optimizers
-        self.guard = agent.guard("rollouts", "How long steps collect experience is not known from here on.")
+class Rollouts(Hook):
+    full = False
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
+        self.optimizers = parts.optimizers
+        self.guard = self.context.guard("rollouts", "How long steps collect experience is not known from here on.")
         self.wrapped: set[Any] = set()
         self.inside = False
         self.reset()
 
     def reset(self) -> None:
+        self.busy = False
         self.count = self.begun_ns = self.ended_ns = self.stepping_ns = 0
 
     def install(self) -> None:
         self.optimizers.when_made.append(self.look)
-        self.agent.fixes.at_step(1, self.look)
-
-    @property
-    def busy(self) -> bool:
-        return self.count > 0
+        self.context.at_step(1, self.look)
 
     def look(self) -> None:
         """Wraps `step` of all environments that are defined by now."""
@@ -75,19 +72,19 @@ class Rollouts:
             self._wrap(child)
 
     def _around_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        agent = self.agent
+        context = self.context
 
         def step(self_: Any, *args: Any, **kwargs: Any) -> Any:
             try:
-                if self.inside or not self.guard.on or agent.thread() != agent.main_thread:
+                if self.inside or not self.guard.on or context.thread() != context.main_thread:
                     return original(self_, *args, **kwargs)
                 self.inside = True
-                begun = agent.clock()
+                begun = context.clock()
                 try:
                     return original(self_, *args, **kwargs)
                 finally:
                     self.inside = False
-                    self._stepped(self_, begun, agent.clock())
+                    self._stepped(self_, begun, context.clock())
             except BaseException as error:
                 hide(error)
                 raise
@@ -97,20 +94,23 @@ class Rollouts:
     def _stepped(self, environment: Any, begun_ns: int, ended_ns: int) -> None:
         if not self.count:
             self.begun_ns = begun_ns
-            self.agent.attention = True
+            self.busy = self.context.attention = True
         environments = getattr(environment, "num_envs", 1)
         self.count += environments if type(environments) is int and environments > 0 else 1
         self.ended_ns = ended_ns
         self.stepping_ns += ended_ns - begun_ns
-        agent = self.agent
-        agent.hook_calls += 1
-        agent.cost_ns += agent.clock() - ended_ns + agent.call_ns
+        context = self.context
+        context.hook_calls += 1
+        context.cost_ns += context.clock() - ended_ns + context.call_ns
 
     def at_step(self, step: int) -> None:
         """Step `step` begins: the rollout of the one before is written."""
-        since_ns = self.agent.clock() - self.begun_ns
-        self.agent.emit(
+        since_ns = self.context.clock() - self.begun_ns
+        self.context.emit(
             layout.KIND_ROLLOUT, ts_ns=time.time_ns() - since_ns, dur_ns=self.ended_ns - self.begun_ns, a=step - 1,
             b=self.count, x=float(self.stepping_ns),
         )  # fmt: skip
         self.reset()
+
+
+HOOK = Rollouts
