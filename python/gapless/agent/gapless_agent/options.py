@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GAPLESS_OPTIONS, a JSON object. What is missing or of the wrong type has its default; what is unknown is ignored."""
+"""GAPLESS_OPTIONS, a JSON object. What is missing or of the wrong type has its default; what is unknown is ignored.
+
+Every process that imports torch pays for these classes: each function that `dataclass` writes is compiled anew, so only the one that is used is.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Record:
     on: bool = True
     wait: int = 5
@@ -22,7 +25,7 @@ class Record:
     sync_events: bool = True
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Parity:
     """A recording for docs/parity.md; none without a role."""
 
@@ -36,7 +39,7 @@ class Parity:
     reseed: int = 0  # added to the seed
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Options:
     mode: str = "step"  # light, step or off
     step: str = "auto"  # or explicit: only gapless.step() ends steps
