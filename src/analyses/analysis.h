@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An analysis turns a run into one Table. Pure: the same run gives the same bytes; no prose, no judgement.
 //
-// To add one: write src/analyses/list/<name>.cc, end it with
-//   ANALYSIS(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .run = Compute};
-// It is then a table of `gapless query` and a page of the reference. The columns of an analysis that rules or other
-// code read are declared in src/analyses/rows/<name>.h, as analyses/typed_rows.h describes.
+// To add one: write src/analyses/list/<name>.cc, declare its table there (analyses/typed_rows.h), fill a
+// TableOf<LaunchesRows> by the names of columns (analyses/columns.h), and end the file with
+//   ANALYSIS(launches) = AnalysisOf<LaunchesRows>({.run = Compute});
+// It is then a table of `gapless query` and a page of the reference. A table that rules or other code read is declared
+// in src/analyses/rows/<name>.h.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,16 @@ struct Analysis {
   int cost = 1;  // time it takes beside others, roughly: of several the most costly begin first, so that none is last
 };
 
+// The analysis that fills the table `R` declares.
+struct HowToRun {
+  Result<Table> (*run)(const Run& run, Tables& tables);
+  int cost = 1;
+};
+template <class R>
+constexpr Analysis AnalysisOf(HowToRun how) {
+  return {.name = R::kName, .help = R::kHelp, .columns = R::kColumns, .run = how.run, .cost = how.cost};
+}
+
 #define ANALYSIS(n)                   \
   extern const Analysis n##_analysis; \
   constinit const Analysis n##_analysis
@@ -51,7 +62,7 @@ class Tables {
   // The same as a typed view (analyses/typed_rows.h): Get<LaunchesRows>().
   template <class R>
   R Get() {
-    return R(Get(R::kName));
+    return R{Get(R::kName)};
   }
   // Computes these analyses side by side, so that asking for them later costs nothing. Names may repeat.
   void Prepare(std::vector<std::string_view> names);

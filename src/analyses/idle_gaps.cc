@@ -41,7 +41,7 @@ Cause CauseOf(const DeviceTimeline& device, const IdleGap& gap) {
 // Writes the rows of one device, whose gaps must be given in their order.
 class Writer {
  public:
-  Writer(Table& table, const TraceTimeline& timeline, const DeviceTimeline& device)
+  Writer(TableOf<IdleRows>& table, const TraceTimeline& timeline, const DeviceTimeline& device)
       : table_(table), timeline_(timeline), trace_(timeline.trace()), device_(device) {}
 
   void Write(const IdleGap& gap, int64_t id) {
@@ -72,17 +72,17 @@ class Writer {
     const RunTrace& of = *timeline_.of;
     const SliceId launch = gap.next.valid() ? trace_.gpu_ops.launch[gap.next.value] : SliceId();
     const HostContext context = ContextOf(trace_, open);
-    auto row = BeginRow(table_, of);
-    row.Int(id).Int(device_.device).Int(StepOf(gap.span.start));
-    row.Int(gap.span.start + of.ts_shift_ns)
-        .Int(gap.span.length())
-        .Text(kIdleCauseNames[static_cast<size_t>(cause.main)]);
-    for (const int64_t sum : cause.sums) row.Int(sum);
-    row.Int(of.Id(gap.previous)).Int(of.Id(gap.next)).Int(of.Id(launch)).Int(of.Id(open));
-    row.TextOrNull(context.operator_name).TextOrNull(context.annotation).TextOrNull(context.source_line);
+    auto row = table_.Row(of);
+    row.Set("id", id).Set("device", device_.device).Set("step", StepOf(gap.span.start));
+    row.Set("ts_ns", gap.span.start + of.ts_shift_ns).Set("dur_ns", gap.span.length());
+    row.Set("cause", kIdleCauseNames[static_cast<size_t>(cause.main)]);
+    row.SetEach({"data_ns", "launch_ns", "sync_ns", "host_ns", "unknown_ns"}, cause.sums);
+    row.Set("previous_id", of.Id(gap.previous)).Set("next_id", of.Id(gap.next)).Set("launch_id", of.Id(launch));
+    row.Set("slice_id", of.Id(open)).Set("operator", context.operator_name).Set("annotation", context.annotation);
+    row.Set("source_line", context.source_line);
   }
 
-  Table& table_;
+  TableOf<IdleRows>& table_;
   const TraceTimeline& timeline_;
   const Trace& trace_;
   const DeviceTimeline& device_;
@@ -130,7 +130,7 @@ std::vector<int64_t> LongestIds(const std::vector<TraceTimeline>& timelines) {
 
 }  // namespace
 
-void AddIdleRows(const TraceTimeline& timeline, Table& table) {
+void AddIdleRows(const TraceTimeline& timeline, TableOf<IdleRows>& table) {
   for (const DeviceTimeline& device : timeline.devices) {
     Writer writer(table, timeline, device);
     for (const IdleGap& gap : device.gaps) writer.Write(gap, static_cast<int64_t>(table.rows()));
@@ -138,7 +138,7 @@ void AddIdleRows(const TraceTimeline& timeline, Table& table) {
 }
 
 Table LongestIdleRows(Tables& tables) {
-  Table table = EmptyTable<IdleRows>();
+  TableOf<IdleRows> table;
   const std::vector<int64_t> ids = LongestIds(tables.Timelines());
   auto next = ids.begin();
   int64_t first = 0;  // id of the device's first gap

@@ -5,13 +5,15 @@
 #pragma once
 
 #include "analyses/analysis.h"
+#include "analyses/columns.h"
+#include "analyses/rows/idle.h"
 #include "analyses/timeline.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
 
 // Appends the rows of all devices of one recording.
-void AddIdleRows(const TraceTimeline& timeline, Table& table);
+void AddIdleRows(const TraceTimeline& timeline, TableOf<IdleRows>& table);
 
 // Returns the rows that have the most of any cause, kLongestOfCause of each cause; those of one length in their order.
 // They are as they stand in table idle, and in its order.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed views of the tables of analyses. A reader names a column by its text; the compiler looks the text up.
+// Typed views of the tables of analyses. A column is named by its text; the compiler looks the text up.
 //
-// An analysis that other code reads declares its columns in analyses/rows/<name>.h:
+// An analysis declares its table once: in analyses/rows/<name>.h if other code reads it, else in its own file.
 //
 //   struct LaunchesRows : TypedRows<LaunchesRows> {
-//     using TypedRows::TypedRows;
 //     static constexpr std::string_view kName = "launches";
+//     static constexpr std::string_view kHelp = "Launches per device: cost on the host, delay, queueing";
 //     static constexpr ColumnSpec kColumns[] = {kTraceColumn, {"calls", kInt, "", "host calls that launched work"}};
 //   };
 //
-// and a reader takes the view from Tables:
+// The analysis fills it with TableOf<LaunchesRows> (columns.h), and a reader takes the view from Tables:
 //
 //   const auto launches = tables.Get<LaunchesRows>();
 //   launches.Int(row, "calls");   // column 1, known at compile time
@@ -17,8 +17,9 @@
 //   launches.Text(row, "calls");  // does not compile: the column is not a text
 //
 // The alternative is a struct with one member per column. It copies all columns of a row although a reader takes two or
-// three of twenty, and needs an optional per member for Null. A view costs one pointer, and leaves tables columnar for
-// SQL, JSON and the bindings, which walk the columns of any table and still ask for tables by name.
+// three of twenty, and needs an optional per member for Null; its members and their descriptions would be two lists,
+// and columns such as `operator` and `class` could not have their names. A view costs one pointer, and leaves tables
+// columnar for SQL, JSON and the bindings, which walk the columns of any table and still ask for tables by name.
 #pragma once
 
 #include <cassert>
@@ -81,7 +82,8 @@ class TypedRows {
   using TextColumn = ColumnOf<R, BitOf(kText)>;
   using AnyColumn = ColumnOf<R, BitOf(kInt) | BitOf(kReal) | BitOf(kText)>;
 
-  explicit TypedRows(const Table& table) : table_(&table) { assert(table.columns().size() == std::size(R::kColumns)); }
+  // NOLINTNEXTLINE(google-explicit-constructor): R has no constructors of its own, and is made of a table
+  TypedRows(const Table& table) : table_(&table) { assert(table.columns().size() == std::size(R::kColumns)); }
 
   const Table& table() const { return *table_; }
   size_t rows() const { return table_->rows(); }

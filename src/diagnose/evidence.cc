@@ -72,7 +72,7 @@ std::string FrameText(std::string_view name) {
 
 IdleRows LongestIdle(Tables& tables) {
   static_assert(kLongestOfCause >= kMaxRows);
-  return IdleRows(tables.OnceForRun(LongestIdleRows));
+  return IdleRows{tables.OnceForRun(LongestIdleRows)};
 }
 
 Evidence LargestGaps(const IdleRows& idle, IdleRows::IntColumn column, std::string_view what) {

@@ -10,7 +10,6 @@ namespace gapless::internal {
 namespace {
 
 struct MadeRows : TypedRows<MadeRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "made";
   static constexpr ColumnSpec kColumns[] = {{"rank", kInt, "", ""},
                                             {"name", kText, "", ""},
@@ -23,11 +22,10 @@ constexpr MadeRows::TextColumn kKey[] = {"name"};
 
 // Rows of rank, name, time, calls and calls per step (0: NULL).
 Table Made(const std::vector<std::tuple<int64_t, std::string_view, int64_t, int64_t, double>>& rows) {
-  Table table = EmptyTable<MadeRows>();
+  TableOf<MadeRows> table;
   for (const auto& [rank, name, time, calls, per_step] : rows) {
-    auto row = table.Row();
-    row.Int(rank).TextOrNull(name).Int(time).Int(calls);
-    per_step > 0 ? row.Real(per_step) : row.Null();
+    auto row = table.Row().Set("rank", rank).Set("name", name).Set("time_ns", time).Set("calls", calls);
+    if (per_step > 0) row.Set("calls_per_step", per_step);
   }
   return table;
 }
@@ -38,7 +36,7 @@ std::vector<RowGroup> ByTime(const MadeRows& table) {
 
 TEST(RowGroups, TakeTheRowsOfAllRanksTogetherLargestFirst) {
   const Table made = Made({{0, "a", 40, 2, 1}, {0, "b", 50, 2, 1}, {1, "a", 60, 4, 2}, {1, "c", 0, 9, 9}});
-  const MadeRows table(made);
+  const MadeRows table{made};
   const std::vector<RowGroup> groups = ByTime(table);
   ASSERT_EQ(groups.size(), 2u) << "what takes no time is left out";
   EXPECT_EQ(groups[0].value, 100);
@@ -51,7 +49,7 @@ TEST(RowGroups, TakeTheRowsOfAllRanksTogetherLargestFirst) {
 
 TEST(RowGroups, WithoutStepsCallsAreCounted) {
   const Table made = Made({{0, "", 40, 2, 0}, {1, "", 60, 4, 0}});
-  const MadeRows table(made);
+  const MadeRows table{made};
   const std::vector<RowGroup> groups = ByTime(table);
   ASSERT_EQ(groups.size(), 1u) << "no name is a name as well";
   EXPECT_EQ(MostOver(table, groups[0], "calls_per_step"), 0);

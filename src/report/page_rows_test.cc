@@ -3,28 +3,28 @@
 
 #include <gtest/gtest.h>
 
-#include <iterator>
 #include <set>
+
+#include "analyses/columns.h"
+#include "analyses/rows/kernels.h"
+#include "analyses/rows/ledger.h"
 
 namespace gapless::internal {
 namespace {
 
-// The table of analysis ranks, filled up to `own_per_step_ns`; the other cells of a row are Null.
 Table Ranks(int64_t count, int64_t straggler) {
-  Table ranks("ranks", {std::begin(RanksRows::kColumns), std::end(RanksRows::kColumns)});
-  for (int64_t rank = 0; rank < count; ++rank) {
-    auto row = ranks.Row();
-    row.Int(rank).Int(rank).Int(0).Int(30).Int(1000).Int(30'000).Int(30'000).Int(rank == straggler ? 1500 : 1000);
-  }
+  TableOf<RanksRows> ranks;
+  for (int64_t rank = 0; rank < count; ++rank)
+    ranks.Row().Set("trace", rank).Set("own_per_step_ns", rank == straggler ? 1500 : 1000);
   return ranks;
 }
 
-std::vector<size_t> Shown(const Table& table, const Table& ranks) { return RowsToShow(table, RanksRows(ranks)); }
+std::vector<size_t> Shown(const Table& table, const Table& ranks) { return RowsToShow(table, RanksRows{ranks}); }
 
 Table Ledger(int64_t ranks, int64_t steps) {
-  Table ledger("ledger", {{"trace", kInt, "", ""}, {"step", kInt, "", ""}, {"wall_ns", kInt, "ns", ""}});
+  TableOf<LedgerRows> ledger;
   for (int64_t rank = 0; rank < ranks; ++rank)
-    for (int64_t step = 0; step < steps; ++step) ledger.Row().Int(rank).Int(step).Int(1000);
+    for (int64_t step = 0; step < steps; ++step) ledger.Row().Set("trace", rank).Set("step", step).Set("wall_ns", 1000);
   return ledger;
 }
 
@@ -44,11 +44,11 @@ TEST(PageRows, OfPicturesAreThoseOfWholeRanksThatDifferMost) {
 TEST(PageRows, OfOneRankWithTooManyStepsAreTheFirst) { EXPECT_EQ(Shown(Ledger(1, 20'000), Ranks(1, 0)).size(), 8000U); }
 
 TEST(PageRows, OfListsAreThoseWithMost) {
-  Table kernels("kernels", {{"trace", kInt, "", ""}, {"total_ns", kInt, "ns", ""}});
-  for (int64_t row = 0; row < 1000; ++row) kernels.Row().Int(0).Int(row);
+  TableOf<KernelsRows> kernels;
+  for (int64_t row = 0; row < 1000; ++row) kernels.Row().Set("trace", 0).Set("total_ns", row);
   const std::vector<size_t> rows = Shown(kernels, Ranks(0, 0));
   ASSERT_EQ(rows.size(), 250U);
-  EXPECT_EQ(kernels.Int(rows.front(), 1), 750);
+  EXPECT_EQ(KernelsRows{kernels}.Int(rows.front(), "total_ns"), 750);
 }
 
 }  // namespace

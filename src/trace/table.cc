@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements Table. A column's vector of present cells is made at its first Null. A cell that does not fit its
-// column becomes Null, so an analysis cannot shift its columns.
+// Implements Table. A column's vector of present cells is made at its first Null.
 #include "trace/table.h"
 
 #include <cmath>
@@ -19,22 +18,22 @@ int Table::Find(std::string_view name) const {
   return -1;
 }
 
-Table::RowWriter Table::Row() {
+void Table::AddRow() {
   FillLastRow();
   ++rows_;
-  return RowWriter(*this);
+  unset_ = cells_.size();
 }
 
-// Fills up a row that ended too early with Nulls, before the next row begins.
+// Makes what the last row did not set Null, before the next one begins.
 void Table::FillLastRow() {
-  if (cells_.empty() || cells_.back().size == rows_) return;
-  RowWriter writer(*this);
-  while (writer.column_ < cells_.size() && cells_[writer.column_].size == rows_) ++writer.column_;
-  while (writer.column_ < cells_.size()) writer.Null();
-}
-
-bool Table::Takes(size_t column, ColumnType type, ColumnType other) const {
-  return column < specs_.size() && (specs_[column].type == type || specs_[column].type == other);
+  for (size_t i = 0; unset_ > 0 && i < cells_.size(); ++i) {
+    if (cells_[i].size == rows_) continue;
+    if (specs_[i].type == ColumnType::kReal)
+      cells_[i].reals.push_back(0);
+    else
+      cells_[i].ints.Add(0);  // of a text: StringId::kNone
+    Count(cells_[i], false);
+  }
 }
 
 void Table::Reserve(size_t rows) {
@@ -46,53 +45,42 @@ void Table::Reserve(size_t rows) {
   }
 }
 
-void Table::Append(size_t column, bool present) {
-  Cells& cells = cells_[column];
+Table::Cells* Table::Unset(int column, ColumnType type) {
+  const auto at = static_cast<size_t>(column);  // below 0: beyond the last
+  if (at >= cells_.size() || specs_[at].type != type || cells_[at].size == rows_) return nullptr;
+  return &cells_[at];
+}
+
+void Table::Count(Cells& cells, bool present) {
   if (!present && cells.present.empty()) cells.present.assign(cells.size, true);
   if (!present || !cells.present.empty()) cells.present.push_back(present);
   ++cells.size;
+  --unset_;
 }
 
-Table::RowWriter& Table::RowWriter::Int(int64_t value) {
-  if (value == kAbsent || !table_.Takes(column_, ColumnType::kInt, ColumnType::kReal)) return Null();
-  Cells& cells = table_.cells_[column_];
-  if (table_.specs_[column_].type == ColumnType::kReal)
-    cells.reals.push_back(static_cast<double>(value));
-  else
-    cells.ints.Add(value);
-  table_.Append(column_++, true);
-  return *this;
+void Table::SetInt(int column, int64_t value) {
+  if (value == kAbsent) return;
+  Cells* cells = Unset(column, ColumnType::kInt);
+  if (cells == nullptr) return SetReal(column, static_cast<double>(value));
+  cells->ints.Add(value);
+  Count(*cells, true);
 }
 
-Table::RowWriter& Table::RowWriter::Real(double value) {
-  if (std::isnan(value) || !table_.Takes(column_, ColumnType::kReal, ColumnType::kReal)) return Null();
-  table_.cells_[column_].reals.push_back(value);
-  table_.Append(column_++, true);
-  return *this;
+void Table::SetReal(int column, double value) {
+  Cells* cells = Unset(column, ColumnType::kReal);
+  if (cells == nullptr || std::isnan(value)) return;
+  cells->reals.push_back(value);
+  Count(*cells, true);
 }
 
-Table::RowWriter& Table::RowWriter::Text(std::string_view value) {
-  if (!table_.Takes(column_, ColumnType::kText, ColumnType::kText)) return Null();
+void Table::SetText(int column, std::string_view value) {
+  Cells* cells = Unset(column, ColumnType::kText);
+  if (cells == nullptr || value.empty()) return;
   // Rows that follow each other often have the same text: comparing it costs less than looking it up.
-  PackedInts& ids = table_.cells_[column_].ints;
+  PackedInts& ids = cells->ints;
   const StringId last = ids.size() > 0 ? static_cast<StringId>(ids[ids.size() - 1]) : StringId::kNone;
-  ids.Add(static_cast<int64_t>(table_.texts_[last] == value ? last : table_.texts_.Intern(value)));
-  table_.Append(column_++, true);
-  return *this;
-}
-
-Table::RowWriter& Table::RowWriter::TextOrNull(std::string_view value) { return value.empty() ? Null() : Text(value); }
-
-Table::RowWriter& Table::RowWriter::Null() {
-  if (column_ >= table_.cells_.size()) return *this;
-  Cells& cells = table_.cells_[column_];
-  switch (table_.specs_[column_].type) {
-    case ColumnType::kInt: cells.ints.Add(0); break;
-    case ColumnType::kReal: cells.reals.push_back(0); break;
-    case ColumnType::kText: cells.ints.Add(static_cast<int64_t>(StringId::kNone)); break;
-  }
-  table_.Append(column_++, false);
-  return *this;
+  ids.Add(static_cast<int64_t>(texts_[last] == value ? last : texts_.Intern(value)));
+  Count(*cells, true);
 }
 
 bool Table::IsNull(size_t row, int column) const {

@@ -24,9 +24,10 @@ struct ColumnSpec {
   std::string_view help;  // one line: what it is
 };
 
-// A Table is filled row by row and then only read, which several threads may do at once. Its memory is column by
-// column: 0, 2, 4 or 8 bytes for an integer (packed_ints.h), 8 for a real, 0, 2 or 4 for a text, plus each distinct
-// text once; a column with Nulls takes one bit more per cell.
+// A Table is filled row by row and then only read, which several threads may do at once. TableOf (analyses/columns.h)
+// fills one, cell by cell by the names of columns: no other code can, and so nothing depends on their order. Its memory
+// is column by column: 0, 2, 4 or 8 bytes for an integer (packed_ints.h), 8 for a real, 0, 2 or 4 for a text, plus each
+// distinct text once; a column with Nulls takes one bit more per cell.
 class Table {
  public:
   // `specs` must outlive the table (they are the constants of the analysis).
@@ -38,23 +39,6 @@ class Table {
   // Returns the index of the column called `name`, or -1.
   int Find(std::string_view name) const;
 
-  // Appends one row: exactly one call per column, in order, e.g. t.Row().Int(3).Text("x").Null(). In every build a cell
-  // too many is dropped, one that is missing or of another type is Null: no row moves another.
-  class RowWriter {
-   public:
-    RowWriter& Int(int64_t value);  // kAbsent becomes Null; also fills kReal columns
-    RowWriter& Real(double value);  // NaN becomes Null
-    RowWriter& Text(std::string_view value);
-    RowWriter& TextOrNull(std::string_view value);  // empty becomes Null
-    RowWriter& Null();
-
-   private:
-    friend class Table;
-    explicit RowWriter(Table& table) : table_(table) {}
-    Table& table_;
-    size_t column_ = 0;
-  };
-  RowWriter Row();
   // Makes room for `rows` rows, when their number is known.
   void Reserve(size_t rows);
 
@@ -64,6 +48,15 @@ class Table {
   double Real(size_t row, int column) const;            // also reads kInt columns; NaN when Null
   std::string_view Text(size_t row, int column) const;  // "" when Null
 
+ protected:
+  // Begins a row, all of whose cells are Null until they are set.
+  void AddRow();
+  // Sets a cell of the last row; kAbsent, NaN and the empty text leave it Null. In every build a cell of another type,
+  // outside the table or set a second time is dropped: no row moves another.
+  void SetInt(int column, int64_t value);  // also fills kReal columns
+  void SetReal(int column, double value);
+  void SetText(int column, std::string_view value);
+
  private:
   // Only the vector of the column's type is filled. `present` stays empty until the first Null.
   struct Cells {
@@ -72,17 +65,17 @@ class Table {
     std::vector<bool> present{};
     size_t size = 0;
   };
-  // Counts a cell whose value was just added to the column, and marks it as present or Null.
-  void Append(size_t column, bool present);
-  // Returns true if the next cell of the row belongs to a column of one of these types.
-  bool Takes(size_t column, ColumnType type, ColumnType other) const;
+  // Returns the cells of a column if it has this type and the last row's is not set; else null.
+  Cells* Unset(int column, ColumnType type);
+  // Counts a cell whose value was just added, and marks it as present or Null.
+  void Count(Cells& cells, bool present);
   void FillLastRow();
 
   std::string name_;
   std::vector<ColumnSpec> specs_;
   std::vector<Cells> cells_;
-  StringPool texts_;  // each distinct text once: names repeat
-  size_t rows_ = 0;
+  StringPool texts_;             // each distinct text once: names repeat
+  size_t rows_ = 0, unset_ = 0;  // unset_: cells of the last row
 };
 
 }  // namespace gapless::internal

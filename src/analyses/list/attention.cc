@@ -71,7 +71,7 @@ class Attention : public ChainSink {
   const AttentionNames names_;
 };
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<AttentionRows>& table) {
   const Trace& trace = timeline.trace();
   Attention attention(trace);
   FindChains(timeline, tables.Once(trace, Surroundings), attention);
@@ -84,29 +84,26 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   for (const Group* group : ordered) {
     const SliceTable& slices = trace.slices;
     const uint32_t softmax = group->softmax.value;
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(group->part == AttentionPart::kForward ? "forward" : "backward").Text(group->pattern);
-    row.TextOrNull(ContextOf(trace, group->softmax).operator_name);
-    row.TextOrNull(trace.Text(slices.input_shapes[softmax])).TextOrNull(trace.Text(slices.input_types[softmax]));
-    row.Int(group->elements > 0 ? group->elements : kAbsent).Int(group->calls).Real(ShareOf(group->calls, steps));
-    row.Int(group->device_ns).Int(group->between_ns).Real(ShareOf(group->device_ns, wall));
-    row.TextOrNull(trace.Text(slices.source_line[softmax]));
-    row.Int(timeline.of->Id(group->softmax)).Int(timeline.of->Id(group->kernel));
+    auto row = table.Row(*timeline.of);
+    row.Set("pass", group->part == AttentionPart::kForward ? "forward" : "backward").Set("pattern", group->pattern);
+    row.Set("operator", ContextOf(trace, group->softmax).operator_name);
+    row.Set("shapes", trace.Text(slices.input_shapes[softmax])).Set("types", trace.Text(slices.input_types[softmax]));
+    row.Set("elements", group->elements > 0 ? group->elements : kAbsent).Set("calls", group->calls);
+    row.Set("calls_per_step", ShareOf(group->calls, steps)).Set("device_ns", group->device_ns);
+    row.Set("between_ns", group->between_ns).Set("share", ShareOf(group->device_ns, wall));
+    row.Set("source_line", trace.Text(slices.source_line[softmax])).Set("slice_id", timeline.of->Id(group->softmax));
+    row.Set("gpu_op_id", timeline.of->Id(group->kernel));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<AttentionRows>();
+  TableOf<AttentionRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(attention) = {.name = "attention",
-                       .help = "Unfused attention (separate products and softmax): shapes, calls, time",
-                       .columns = AttentionRows::kColumns,
-                       .run = Compute,
-                       .cost = 2};
+ANALYSIS(attention) = AnalysisOf<AttentionRows>({.run = Compute, .cost = 2});
 
 }  // namespace gapless::internal

@@ -79,22 +79,19 @@ Counts CountBetweenUpdates(const std::vector<Mark>& marks) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<BackwardExchangeRows>();
+  TableOf<BackwardExchangeRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Counts counts = CountBetweenUpdates(MarksOf(timeline.trace()));
     if (counts.updates == 0) continue;
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(counts.updates).Int(counts.passes).Int(counts.exchanging).Int(counts.exchanges);
-    row.Int(timeline.of->Id(SliceId{counts.first}));
+    auto row = table.Row(*timeline.of);
+    row.Set("updates", counts.updates).Set("passes", counts.passes).Set("exchanging", counts.exchanging);
+    row.Set("exchanges", counts.exchanges).Set("slice_id", timeline.of->Id(SliceId{counts.first}));
   }
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(backward_exchange) = {.name = "backward_exchange",
-                               .help = "How often gradients are exchanged between two updates",
-                               .columns = BackwardExchangeRows::kColumns,
-                               .run = Compute};
+ANALYSIS(backward_exchange) = AnalysisOf<BackwardExchangeRows>({.run = Compute});
 
 }  // namespace gapless::internal

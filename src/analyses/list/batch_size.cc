@@ -10,26 +10,23 @@ namespace gapless::internal {
 namespace {
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<BatchSizeRows>();
+  TableOf<BatchSizeRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
     const std::optional<BatchSize> batch = FindBatchSize(trace);
     if (!batch && trace.slices.size() == 0) continue;
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(batch ? batch->samples : kAbsent).TextOrNull(batch ? ToString(batch->source) : "");
-    const bool layer = batch && batch->layer.valid();
-    row.TextOrNull(layer ? trace.Text(trace.slices.name[batch->layer.value]) : "");
-    row.TextOrNull(layer ? trace.Text(trace.slices.input_shapes[batch->layer.value]) : "");
-    row.Int(layer ? timeline.of->Id(batch->layer) : kAbsent);
+    auto row = table.Row(*timeline.of);
+    if (batch) row.Set("samples", batch->samples).Set("source", ToString(batch->source));
+    if (!batch || !batch->layer.valid()) continue;
+    row.Set("operator", trace.Text(trace.slices.name[batch->layer.value]));
+    row.Set("shapes", trace.Text(trace.slices.input_shapes[batch->layer.value]));
+    row.Set("slice_id", timeline.of->Id(batch->layer));
   }
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(batch_size) = {.name = "batch_size",
-                        .help = "Samples per step, and how they are known",
-                        .columns = BatchSizeRows::kColumns,
-                        .run = Compute};
+ANALYSIS(batch_size) = AnalysisOf<BatchSizeRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -131,31 +131,33 @@ class Meanwhile {
 };
 
 void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key& key, const Group& group,
-            Table& table) {
+            TableOf<CollectiveGroupsRows>& table) {
   const auto& [device, backend, name, kind] = key;
-  const double nan = std::numeric_limits<double>::quiet_NaN(), timed = static_cast<double>(group.timed_ns);
-  const bool matched = group.matched > 0, sized = group.timed_ns > 0;
   const CollectiveTable& all = timeline.trace().collectives;
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(device == kAbsent32 ? kAbsent : device).TextOrNull(backend).TextOrNull(name);
-  row.Int(group.size == kAbsent32 ? kAbsent : group.size).Text(kind.empty() ? "other" : kind).Int(group.calls);
-  row.Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size()))).Int(group.matched);
-  row.Int(group.bytes).Int(TotalIn(group.spans, timeline.window.span));
-  row.Int(meanwhile.ExposedNs(device, group.spans));
-  row.Int(matched ? group.transfer_ns : kAbsent).Int(matched ? group.wait_ns : kAbsent);
-  row.Int(matched ? group.opening_ns : kAbsent);
-  row.Real(sized ? static_cast<double>(group.timed_bytes) / timed : nan).Real(sized ? group.bus_bytes / timed : nan);
-  row.Real(group.best_gbps).Int(group.best_bytes);
-  row.Int(group.compared > 0 ? group.lag_ns / group.compared : kAbsent);
-  row.Int(matched ? group.times_last : kAbsent).Int(matched ? group.times_first : kAbsent);
-  row.Int(group.bytes == kAbsent ? kAbsent : group.small);
-  row.Int(group.bytes == kAbsent ? kAbsent : meanwhile.ExposedNs(device, Merge(group.small_spans)));
-  row.Int(meanwhile.IdleNs(device, group.spans));
-  row.Int(timeline.of->Id(all.gpu_op[group.longest])).Int(timeline.of->Id(all.slice[group.longest]));
+  auto row = table.Row(*timeline.of);
+  row.Set("device", device).Set("backend", backend).Set("group", name).Set("group_size", group.size);
+  row.Set("kind", kind.empty() ? "other" : kind).Set("calls", group.calls);
+  row.Set("calls_per_step", ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
+  row.Set("matched", group.matched).Set("bytes", group.bytes);
+  row.Set("total_ns", TotalIn(group.spans, timeline.window.span));
+  row.Set("exposed_ns", meanwhile.ExposedNs(device, group.spans));
+  if (group.matched > 0) {
+    row.Set("transfer_ns", group.transfer_ns).Set("wait_ns", group.wait_ns).Set("opening_wait_ns", group.opening_ns);
+    row.Set("times_last", group.times_last).Set("times_first", group.times_first);
+  }
+  if (const auto timed = static_cast<double>(group.timed_ns); timed > 0)
+    row.Set("algo_gbps", static_cast<double>(group.timed_bytes) / timed).Set("bus_gbps", group.bus_bytes / timed);
+  row.Set("best_bus_gbps", group.best_gbps).Set("best_bytes", group.best_bytes);
+  row.Set("start_lag_mean_ns", MeanOf(group.lag_ns, group.compared));
+  if (group.bytes != kAbsent)
+    row.Set("small_calls", group.small).Set("small_exposed_ns", meanwhile.ExposedNs(device, Merge(group.small_spans)));
+  row.Set("idle_ns", meanwhile.IdleNs(device, group.spans));
+  row.Set("gpu_op_id", timeline.of->Id(all.gpu_op[group.longest]));
+  row.Set("slice_id", timeline.of->Id(all.slice[group.longest]));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<CollectiveGroupsRows>();
+  TableOf<CollectiveGroupsRows> table;
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
@@ -172,10 +174,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(collective_groups) = {
-    .name = "collective_groups",
-    .help = "Collectives by rank, process group and kind: transfer and waiting apart, bandwidth, who came last",
-    .columns = CollectiveGroupsRows::kColumns,
-    .run = Compute};
+ANALYSIS(collective_groups) = AnalysisOf<CollectiveGroupsRows>({.run = Compute});
 
 }  // namespace gapless::internal

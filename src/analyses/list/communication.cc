@@ -61,27 +61,24 @@ Group AllOf(const TraceTimeline& timeline, const DeviceTimeline& device) {
   return all;
 }
 
-void AddRow(const TraceTimeline& timeline, int32_t device, std::string_view kind, const Group& group, Table& table) {
+void AddRow(const TraceTimeline& timeline, int32_t device, std::string_view kind, const Group& group,
+            TableOf<CommunicationRows>& table) {
   const DeviceTimeline* on = Find(timeline, device);
   const Intervals spans = Clip(group.spans, timeline.window.span);
   const int64_t total = Total(spans);
-  const int64_t exposed = on == nullptr ? kAbsent : Total(Subtract(spans, on->compute));
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(device == kAbsent32 ? kAbsent : device)
-      .TextOrNull(kind)
-      .Int(group.calls)
-      .Int(group.bytes)
-      .Int(total)
-      .Int(exposed);
-  row.Real(exposed == kAbsent ? std::numeric_limits<double>::quiet_NaN() : ShareOf(total - exposed, total));
-  row.Real(ShareOf(total, timeline.window.span.length()));
-  row.Real(group.timed_ns > 0 ? group.bus_bytes / static_cast<double>(group.timed_ns)
-                              : std::numeric_limits<double>::quiet_NaN());
-  row.Int(timeline.of->Id(group.longest));
+  auto row = table.Row(*timeline.of);
+  row.Set("device", device).Set("kind", kind).Set("calls", group.calls).Set("bytes", group.bytes);
+  row.Set("total_ns", total).Set("wall_share", ShareOf(total, timeline.window.span.length()));
+  if (on != nullptr) {
+    const int64_t exposed = Total(Subtract(spans, on->compute));
+    row.Set("exposed_ns", exposed).Set("overlap_share", ShareOf(total - exposed, total));
+  }
+  if (group.timed_ns > 0) row.Set("bus_gbps", group.bus_bytes / static_cast<double>(group.timed_ns));
+  row.Set("gpu_op_id", timeline.of->Id(group.longest));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<CommunicationRows>();
+  TableOf<CommunicationRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     Groups groups = ByKind(timeline);
     for (const DeviceTimeline& device : timeline.devices) {
@@ -100,9 +97,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(communication) = {.name = "communication",
-                           .help = "Communication per device, whole and by kind: time, how much is exposed, bandwidth",
-                           .columns = CommunicationRows::kColumns,
-                           .run = Compute};
+ANALYSIS(communication) = AnalysisOf<CommunicationRows>({.run = Compute});
 
 }  // namespace gapless::internal

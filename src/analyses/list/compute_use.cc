@@ -49,7 +49,7 @@ std::map<DeviceKey, Sums> SumsOf(const RooflineRows& roofline) {
 }
 
 void AddRow(const TraceTimeline& timeline, const MatrixWorkRows& work, size_t work_row, const Sums& sums,
-            int64_t known_kernel_ns, Table& table) {
+            int64_t known_kernel_ns, TableOf<ComputeUseRows>& table) {
   const int64_t wall_ns = timeline.window.span.length();
   const auto steps = static_cast<double>(timeline.window.steps.size());
   const auto most = std::max_element(sums.by_type.begin(), sums.by_type.end(),
@@ -58,14 +58,17 @@ void AddRow(const TraceTimeline& timeline, const MatrixWorkRows& work, size_t wo
   const std::string_view name = work.Text(work_row, "device_name");
   const DevicePeaks* peaks = FindDevicePeaks(name);
   const double peak = peaks == nullptr ? DevicePeaks::kNone : BestPeak(*peaks, type);
-  const bool any = sums.flops > 0 && wall_ns > 0;
-  const double tflops = any ? sums.flops / static_cast<double>(wall_ns) / 1e3 : DevicePeaks::kNone;
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(work.Int(work_row, "device")).TextOrNull(name).Int(wall_ns).Real(any ? sums.flops : DevicePeaks::kNone);
-  row.Real(any && steps > 0 ? sums.flops / steps : DevicePeaks::kNone).Real(tflops);
-  row.Real(any ? sums.flops / static_cast<double>(std::max<int64_t>(1, sums.known_ns)) / 1e3 : DevicePeaks::kNone);
-  row.TextOrNull(type).Real(peak).Real(tflops / peak);
-  row.Real(ShareOf(std::min(known_kernel_ns, work.Int(work_row, "matrix_ns")), work.Int(work_row, "matrix_ns")));
+  auto row = table.Row(*timeline.of);
+  row.Set("device", work.Int(work_row, "device")).Set("device_name", name).Set("wall_ns", wall_ns);
+  if (sums.flops > 0 && wall_ns > 0) {
+    const double tflops = sums.flops / static_cast<double>(wall_ns) / 1e3;
+    row.Set("flops", sums.flops).Set("tflops", tflops).Set("mfu", tflops / peak);
+    row.Set("busy_tflops", sums.flops / static_cast<double>(std::max<int64_t>(1, sums.known_ns)) / 1e3);
+    if (steps > 0) row.Set("flops_per_step", sums.flops / steps);
+  }
+  row.Set("dtype", type).Set("peak_tflops", peak);
+  row.Set("coverage_share",
+          ShareOf(std::min(known_kernel_ns, work.Int(work_row, "matrix_ns")), work.Int(work_row, "matrix_ns")));
 }
 
 // Time of matrix kernels under operators of the roofline whose FLOPs are known, by device.
@@ -78,7 +81,7 @@ std::map<DeviceKey, int64_t> KnownKernelTime(const RooflineRows& roofline) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<ComputeUseRows>();
+  TableOf<ComputeUseRows> table;
   const auto roofline = tables.Get<RooflineRows>();
   const auto work = tables.Get<MatrixWorkRows>();
   const std::map<DeviceKey, Sums> sums = SumsOf(roofline);
@@ -97,10 +100,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(compute_use) = {
-    .name = "compute_use",
-    .help = "FLOPs from shapes per device: per step, achieved, model FLOPs utilisation (MFU), coverage",
-    .columns = ComputeUseRows::kColumns,
-    .run = Compute};
+ANALYSIS(compute_use) = AnalysisOf<ComputeUseRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -38,25 +38,28 @@ std::array<Group, kMemset + 1> Collect(const GpuOpTable& ops, const DeviceTimeli
   return groups;
 }
 
-void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, TableOf<CopiesRows>& table) {
   const Trace& trace = timeline.trace();
   const auto groups = Collect(trace.gpu_ops, device);
   for (size_t kind = 0; kind < groups.size(); ++kind) {
     const Group& group = groups[kind];
     if (group.calls == 0) continue;
     const std::optional<bool> pageable = kind == kMemset ? std::nullopt : IsPageable(static_cast<CopyKind>(kind));
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device.device).Text(kind == kMemset ? "memset" : kCopyKindNames[kind]).Int(pageable ? *pageable : kAbsent);
-    row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device.device).Set("kind", kind == kMemset ? "memset" : kCopyKindNames[kind]);
+    row.Set("pageable", pageable).Set("calls", group.calls);
+    row.Set("calls_per_step", ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
     const int64_t exposed = TotalIn(Intersect(group.spans, device.exposed_copies), timeline.window.span);
     const int64_t running = TotalIn(group.spans, timeline.window.span);
-    row.Int(group.bytes).Int(group.total_ns).Int(exposed).Real(ShareOf(running - exposed, running));
-    row.Real(AlgorithmBandwidthGbps(group.bytes, group.timed_ns)).Int(timeline.of->Id(GpuOpId(group.longest)));
+    row.Set("bytes", group.bytes).Set("total_ns", group.total_ns).Set("exposed_ns", exposed);
+    row.Set("overlap_share", ShareOf(running - exposed, running));
+    row.Set("mean_gbps", AlgorithmBandwidthGbps(group.bytes, group.timed_ns));
+    row.Set("gpu_op_id", timeline.of->Id(GpuOpId(group.longest)));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<CopiesRows>();
+  TableOf<CopiesRows> table;
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
   return table;
@@ -64,9 +67,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(copies) = {.name = "copies",
-                    .help = "Copies and fills by kind: bytes, time, how much no computation hides, bandwidth",
-                    .columns = CopiesRows::kColumns,
-                    .run = Compute};
+ANALYSIS(copies) = AnalysisOf<CopiesRows>({.run = Compute});
 
 }  // namespace gapless::internal

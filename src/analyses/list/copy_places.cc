@@ -227,7 +227,7 @@ class Places {
   std::unordered_set<int64_t> to_host_;  // sizes of what this step has copied to the host
 };
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<CopyPlacesRows>& table) {
   const Trace& trace = timeline.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   Places places(timeline, tables.Once(timeline.trace(), Surroundings));
@@ -241,30 +241,28 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
     const bool engine = ops.kind[group.longest] == GpuOpKind::kMemcpy;
     const auto if_engine = [&](int64_t value) { return engine ? value : kAbsent; };
     const bool to_device = IsHostToDevice(ops.copy_kind[group.longest]);
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(kind).TextOrNull(trace.Text(op)).TextOrNull(trace.Text(line)).TextOrNull(in_compiled ? "compiled" : "");
-    row.TextOrNull(trace.Text(types));
-    row.Int(group.calls).Real(ShareOf(group.calls, steps));
-    row.Int(group.bytes == kAbsent ? kAbsent : group.small).Int(group.bytes).Int(group.device_ns);
-    row.Int(if_engine(group.exposed_ns)).Int(if_engine(group.idle_ns)).Int(if_engine(group.large_exposed_ns));
-    row.Int(if_engine(SteadyOf(group, timeline.window.steps.size())));
-    row.Int(to_device ? group.round_trips : kAbsent);
+    auto row = table.Row(*timeline.of);
+    row.Set("kind", kind).Set("operator", trace.Text(op)).Set("source_line", trace.Text(line));
+    row.Set("inside", in_compiled ? "compiled" : "").Set("types", trace.Text(types)).Set("calls", group.calls);
+    row.Set("calls_per_step", ShareOf(group.calls, steps));
+    row.Set("small_calls", group.bytes == kAbsent ? kAbsent : group.small).Set("bytes", group.bytes);
+    row.Set("device_ns", group.device_ns).Set("exposed_ns", if_engine(group.exposed_ns));
+    row.Set("idle_ns", if_engine(group.idle_ns)).Set("large_exposed_ns", if_engine(group.large_exposed_ns));
+    row.Set("steady_ns", if_engine(SteadyOf(group, timeline.window.steps.size())));
+    row.Set("round_trips", to_device ? group.round_trips : kAbsent);
     const SliceId slice = ops.op[group.longest].valid() ? ops.op[group.longest] : ops.launch[group.longest];
-    row.Int(timeline.of->Id(slice)).Int(timeline.of->Id(GpuOpId(group.longest)));
+    row.Set("slice_id", timeline.of->Id(slice)).Set("gpu_op_id", timeline.of->Id(GpuOpId(group.longest)));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<CopyPlacesRows>();
+  TableOf<CopyPlacesRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(copy_places) = {.name = "copy_places",
-                         .help = "Copies, casts and changes of layout by kind, operator and source line",
-                         .columns = CopyPlacesRows::kColumns,
-                         .run = Compute};
+ANALYSIS(copy_places) = AnalysisOf<CopyPlacesRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -76,7 +76,7 @@ double PageableShare(const TraceTimeline& timeline) {
   return ShareOf(pageable, pageable + pinned);
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<DataLoadingRows>& table) {
   const Trace& trace = timeline.trace();
   const Loading loading(timeline);
   std::vector<std::pair<Key, Group>> ordered(loading.groups.begin(), loading.groups.end());
@@ -88,26 +88,24 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   for (const auto& [key, group] : ordered) {
     const std::string_view name = trace.Text(key.first);
     const bool single = name.find("SingleProcess") != name.npos, multi = name.find("MultiProcess") != name.npos;
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(name).TextOrNull(trace.Text(key.second));
-    row.Int(single ? 0 : kAbsent).Int(single || multi ? multi : kAbsent);
-    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.total_ns).Int(group.total_ns / group.calls);
-    row.Int(trace.slices.dur_ns[group.longest]).Int(devices > 0 ? group.idle_ns / devices : kAbsent).Real(pageable);
-    row.Int(timeline.of->Id(SliceId(group.longest)));
+    auto row = table.Row(*timeline.of);
+    row.Set("name", name).Set("source_line", trace.Text(key.second)).Set("workers", single ? 0 : kAbsent);
+    row.Set("multiprocess", single || multi ? multi : kAbsent).Set("calls", group.calls);
+    row.Set("calls_per_step", ShareOf(group.calls, steps)).Set("total_ns", group.total_ns);
+    row.Set("mean_ns", group.total_ns / group.calls).Set("max_ns", trace.slices.dur_ns[group.longest]);
+    row.Set("idle_ns", MeanOf(group.idle_ns, devices)).Set("h2d_pageable_share", pageable);
+    row.Set("slice_id", timeline.of->Id(SliceId(group.longest)));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<DataLoadingRows>();
+  TableOf<DataLoadingRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(data_loading) = {.name = "data_loading",
-                          .help = "Waiting for batches by iterator and source line: calls, time, idle time it causes",
-                          .columns = DataLoadingRows::kColumns,
-                          .run = Compute};
+ANALYSIS(data_loading) = AnalysisOf<DataLoadingRows>({.run = Compute});
 
 }  // namespace gapless::internal

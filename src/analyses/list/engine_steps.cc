@@ -30,20 +30,23 @@ struct Group {
   }
 };
 
-void AddRow(const TraceTimeline& timeline, Phase phase, Group& group, Table& table) {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
+void AddRow(const TraceTimeline& timeline, Phase phase, Group& group, TableOf<EngineStepsRows>& table) {
   const auto iterations = static_cast<int64_t>(group.lengths.size());
-  auto row = BeginRow(table, *timeline.of);
-  row.Text(kPhaseNames[static_cast<size_t>(phase)]).Int(iterations).Real(ShareOf(group.requests, iterations));
-  row.Int(group.prefill_known ? group.prefill : kAbsent).Int(group.decode_known ? group.decode : kAbsent);
-  row.Real(group.context_known ? ShareOf(group.context, group.requests) : nan);
-  row.Int(group.total_ns).Int(Percentile(group.lengths, 0.5));
-  const bool known = group.prefill_known && group.decode_known && group.total_ns > 0;
-  row.Real(known ? static_cast<double>(group.prefill + group.decode) * 1e9 / static_cast<double>(group.total_ns) : nan);
+  auto row = table.Row(*timeline.of);
+  row.Set("phase", kPhaseNames[static_cast<size_t>(phase)]).Set("iterations", iterations);
+  row.Set("requests_per_iteration", ShareOf(group.requests, iterations));
+  if (group.prefill_known) row.Set("prefill_tokens", group.prefill);
+  if (group.decode_known) row.Set("decode_tokens", group.decode);
+  if (group.context_known) row.Set("context_per_request", ShareOf(group.context, group.requests));
+  row.Set("total_ns", group.total_ns).Set("median_ns", Percentile(group.lengths, 0.5));
+  if (group.prefill_known && group.decode_known && group.total_ns > 0) {
+    const auto tokens = static_cast<double>(group.prefill + group.decode);
+    row.Set("tokens_per_second", tokens * 1e9 / static_cast<double>(group.total_ns));
+  }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<EngineStepsRows>();
+  TableOf<EngineStepsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::array<Group, std::size(kPhaseNames)> groups;
     const Trace& trace = timeline.trace();
@@ -58,9 +61,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(engine_steps) = {.name = "engine_steps",
-                          .help = "Iterations of a serving engine by phase: requests, tokens, tokens per second",
-                          .columns = EngineStepsRows::kColumns,
-                          .run = Compute};
+ANALYSIS(engine_steps) = AnalysisOf<EngineStepsRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -105,7 +105,7 @@ int64_t DeviceWork(const TraceTimeline& timeline) {
   return sum;
 }
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<FusionRows>& table) {
   const Trace& trace = timeline.trace();
   Fusion fusion(trace);
   FindChains(timeline, tables.Once(trace, Surroundings), fusion);
@@ -115,27 +115,26 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const int64_t device_work = DeviceWork(timeline);
   for (const Group& group : fusion.groups) {
     const auto links = static_cast<int64_t>(group.names.size());
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(group.conv_norm ? "conv_norm" : "chain").Text(PatternOf(trace, group)).Int(links);
-    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.kernels).Int(group.device_ns);
-    row.Int(group.first_ns).Int(group.device_ns * (links - 1) / links).Real(ShareOf(group.device_ns, device_work));
-    row.Int(group.bytes > 0 ? group.bytes : kAbsent).Int(group.elements > 0 ? group.elements : kAbsent);
-    row.TextOrNull(trace.Text(trace.slices.source_line[group.op.value]));
-    row.Int(timeline.of->Id(group.op)).Int(timeline.of->Id(group.kernel));
+    auto row = table.Row(*timeline.of);
+    row.Set("kind", group.conv_norm ? "conv_norm" : "chain").Set("pattern", PatternOf(trace, group));
+    row.Set("links", links).Set("calls", group.calls).Set("calls_per_step", ShareOf(group.calls, steps));
+    row.Set("kernels", group.kernels).Set("device_ns", group.device_ns).Set("first_ns", group.first_ns);
+    row.Set("removable_ns", group.device_ns * (links - 1) / links).Set("share", ShareOf(group.device_ns, device_work));
+    row.Set("bytes", group.bytes > 0 ? group.bytes : kAbsent);
+    row.Set("elements", group.elements > 0 ? group.elements : kAbsent);
+    row.Set("source_line", trace.Text(trace.slices.source_line[group.op.value]));
+    row.Set("slice_id", timeline.of->Id(group.op)).Set("gpu_op_id", timeline.of->Id(group.kernel));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<FusionRows>();
+  TableOf<FusionRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(fusion) = {.name = "fusion",
-                    .help = "Chains of operators that could be one kernel each, by the operators in them",
-                    .columns = FusionRows::kColumns,
-                    .run = Compute};
+ANALYSIS(fusion) = AnalysisOf<FusionRows>({.run = Compute});
 
 }  // namespace gapless::internal

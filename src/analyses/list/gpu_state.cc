@@ -44,7 +44,7 @@ struct Mean {
 class Gpu {
  public:
   void Take(std::string_view name, int64_t ts_ns, double value);
-  void AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table& table);
+  void AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, TableOf<GpuStateRows>& table);
 
  private:
   void EndMoment();
@@ -98,17 +98,18 @@ void Gpu::EndMoment() {
   moment_ = {};
 }
 
-void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table& table) {
+void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, TableOf<GpuStateRows>& table) {
   EndMoment();
   const auto most = std::max_element(by_fault_.begin(), by_fault_.end());
-  auto row = BeginRow(table, of);
-  row.Int(device).Int(moments_).Int(last_ns_ - first_ns_);
-  row.Real(utilization_.value()).Real(ShareOf(throttled_, asked_));
-  row.TextOrNull(*most > 0 ? kFaults[static_cast<size_t>(most - by_fault_.begin())] : std::string_view());
-  row.Real(throttled_hz_.value()).Real(free_hz_.value()).Real(temperature_.value_or(kNan));
-  row.Real(ShareOf(foreign_, asked_for_foreign_)).Real(foreign_bytes_.value_or(kNan));
-  row.Real(memory_used_.value_or(kNan)).Int(memory_bytes);
-  row.Real(sm_active_.value()).Real(dram_active_.value()).Real(power_.value());
+  auto row = table.Row(of);
+  row.Set("device", device).Set("samples", moments_).Set("span_ns", last_ns_ - first_ns_);
+  row.Set("utilization_share", utilization_.value()).Set("throttled_share", ShareOf(throttled_, asked_));
+  row.Set("reason", *most > 0 ? kFaults[static_cast<size_t>(most - by_fault_.begin())] : std::string_view());
+  row.Set("throttled_clock_hz", throttled_hz_.value()).Set("free_clock_hz", free_hz_.value());
+  row.Set("temperature_max", temperature_).Set("foreign_share", ShareOf(foreign_, asked_for_foreign_));
+  row.Set("foreign_bytes", foreign_bytes_).Set("memory_peak_bytes", memory_used_).Set("memory_bytes", memory_bytes);
+  row.Set("sm_active_share", sm_active_.value()).Set("dram_active_share", dram_active_.value());
+  row.Set("power_watts", power_.value());
 }
 
 std::map<int32_t, Gpu> Collect(const RunTrace& of, const std::optional<Interval>& window) {
@@ -132,7 +133,7 @@ bool IsTelemetry(const Trace& trace) {
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<GpuStateRows>();
+  TableOf<GpuStateRows> table;
   const std::optional<Interval> window = TimeOfSteps(run);
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && IsTelemetry(*of.trace))
@@ -142,9 +143,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(gpu_state) = {.name = "gpu_state",
-                       .help = "GPUs while the steps ran, by telemetry: throttling, heat, other processes, memory",
-                       .columns = GpuStateRows::kColumns,
-                       .run = Compute};
+ANALYSIS(gpu_state) = AnalysisOf<GpuStateRows>({.run = Compute});
 
 }  // namespace gapless::internal

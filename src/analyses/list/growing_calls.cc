@@ -116,7 +116,7 @@ bool Grows(const Counts& counts, const std::vector<size_t>& beginnings) {
   return between || 2 * rises >= counts.size() - 1;
 }
 
-void AddRows(Process& process, Table& table) {
+void AddRows(Process& process, TableOf<GrowingCallsRows>& table) {
   std::vector<const std::pair<const Site, Counts>*> growing;
   for (auto& entry : process.calls) {
     entry.second.resize(process.steps.size());
@@ -128,15 +128,16 @@ void AddRows(Process& process, Table& table) {
   });
   for (size_t i = 0; i < std::min(growing.size(), kMaxRows); ++i) {
     const auto& [site, counts] = *growing[i];
-    auto row = BeginRow(table, *process.of);
-    row.Text(site.kind == SiteKind::kFunction ? "function" : "operator").Text(site.name).TextOrNull(site.line);
-    row.Int(static_cast<int64_t>(counts.size())).Int(counts.front()).Int(counts.back());
-    row.Int(process.steps.front()).Int(process.steps.back());
+    auto row = table.Row(*process.of);
+    row.Set("kind", site.kind == SiteKind::kFunction ? "function" : "operator").Set("name", site.name);
+    row.Set("source_line", site.line).Set("steps", counts.size()).Set("first_calls", counts.front());
+    row.Set("last_calls", counts.back()).Set("first_step", process.steps.front());
+    row.Set("last_step", process.steps.back());
   }
 }
 
 Result<Table> Compute(const Run& run, Tables& tables) {
-  Table table = EmptyTable<GrowingCallsRows>();
+  TableOf<GrowingCallsRows> table;
   const auto is_agents = [](const RunTrace& of) { return of.trace->info.format == kAgentFormat; };
   if (std::ranges::none_of(run.traces(), is_agents)) return table;
   std::map<int, Process> processes;
@@ -152,9 +153,6 @@ Result<Table> Compute(const Run& run, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(growing_calls) = {.name = "growing_calls",
-                           .help = "Functions and operators that are called more often from recorded step to step",
-                           .columns = GrowingCallsRows::kColumns,
-                           .run = Compute};
+ANALYSIS(growing_calls) = AnalysisOf<GrowingCallsRows>({.run = Compute});
 
 }  // namespace gapless::internal

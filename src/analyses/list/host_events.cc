@@ -167,7 +167,7 @@ class Events {
   StepId first_step_{};
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<HostEventsRows>& table) {
   const Trace& trace = timeline.trace();
   const Events events(timeline);
   std::vector<std::pair<Key, Group>> ordered(events.groups.begin(), events.groups.end());
@@ -177,30 +177,25 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   const auto devices = static_cast<int64_t>(timeline.devices.size());
   for (const auto& [key, group] : ordered) {
     const auto& [kind, name, source_line] = key;
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(kKindNames[kind]).Text(trace.Text(name)).TextOrNull(trace.Text(source_line));
-    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(steps > 0 ? group.steps_hit : kAbsent);
-    row.Int(group.total_ns).Int(trace.slices.dur_ns[group.longest]);
-    row.Int(devices > 0 ? group.idle_ns / devices : kAbsent);
-    row.Int(steps > 0 ? group.later_calls : kAbsent).Int(steps > 0 ? group.later_ns : kAbsent);
-    row.Int(steps > 0 && devices > 0 ? group.later_idle_ns / devices : kAbsent);
-    row.Int(timeline.of->Id(SliceId(group.longest)));
+    auto row = table.Row(*timeline.of);
+    row.Set("kind", kKindNames[kind]).Set("name", trace.Text(name)).Set("source_line", trace.Text(source_line));
+    row.Set("calls", group.calls).Set("calls_per_step", ShareOf(group.calls, steps)).Set("total_ns", group.total_ns);
+    row.Set("max_ns", trace.slices.dur_ns[group.longest]).Set("idle_ns", MeanOf(group.idle_ns, devices));
+    row.Set("slice_id", timeline.of->Id(SliceId(group.longest)));
+    if (steps == 0) continue;
+    row.Set("steps_hit", group.steps_hit).Set("later_calls", group.later_calls).Set("later_total_ns", group.later_ns);
+    row.Set("later_idle_ns", MeanOf(group.later_idle_ns, devices));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<HostEventsRows>();
+  TableOf<HostEventsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(host_events) = {
-    .name = "host_events",
-    .help = "Compilation, garbage collection, checkpoints, memory calls: host time, and idle time meanwhile",
-    .columns = HostEventsRows::kColumns,
-    .run = Compute,
-    .cost = 2};
+ANALYSIS(host_events) = AnalysisOf<HostEventsRows>({.run = Compute, .cost = 2});
 
 }  // namespace gapless::internal

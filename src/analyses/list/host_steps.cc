@@ -131,7 +131,7 @@ Host Collect(const TraceTimeline& timeline, const OptimizerUpdates& updates) {
   return host;
 }
 
-void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRow(const TraceTimeline& timeline, Tables& tables, TableOf<HostStepsRows>& table) {
   const Trace& trace = timeline.trace();
   Intervals rest;
   int64_t steps = 0, wall = 0;
@@ -148,23 +148,26 @@ void AddRow(const TraceTimeline& timeline, Tables& tables, Table& table) {
   // Operators of the stepping thread that run during a collective do not count as waiting.
   host.of[static_cast<size_t>(kCollective)] =
       Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(steps).Int(wall);
-  for (const Intervals& part : host.of) {
-    row.Int(Total(Intersect(rest, part)));
-    rest = Subtract(rest, part);
+  auto row = table.Row(*timeline.of);
+  row.Set("steps", steps).Set("wall_ns", wall);
+  std::array<int64_t, static_cast<size_t>(kParts)> ns;
+  for (size_t part = 0; part < ns.size(); ++part) {
+    ns[part] = Total(Intersect(rest, host.of[part]));
+    rest = Subtract(rest, host.of[part]);
   }
-  row.Int(Total(rest)).Int(host.operators).Int(host.optimizer_operators);
+  row.SetEach({"data_ns", "save_ns", "gc_ns", "compile_ns", "optimizer_ns", "collective_ns", "operator_ns"}, ns);
+  row.Set("python_ns", Total(rest)).Set("operators", host.operators);
+  row.Set("optimizer_operators", host.optimizer_operators).Set("calls", host.calls);
   const int64_t call_ns = host.call_ns.size() < kFewestViews ? 0 : Percentile(host.call_ns, 0.5);
-  row.Int(host.calls).Int(call_ns > 0 ? call_ns : kAbsent);
-  const std::string_view optimizer = trace.Text(host.optimizer);
-  row.TextOrNull(optimizer.empty() ? optimizer : OptimizerIn(optimizer))
-      .TextOrNull(trace.Text(MostOf(host.optimizer_lines)));
-  row.TextOrNull(trace.Text(MostOf(host.data_lines))).TextOrNull(trace.Text(MostOf(host.operator_lines)));
+  if (call_ns > 0) row.Set("call_ns", call_ns);
+  row.Set("optimizer", OptimizerIn(trace.Text(host.optimizer)));
+  row.Set("optimizer_line", trace.Text(MostOf(host.optimizer_lines)));
+  row.Set("data_line", trace.Text(MostOf(host.data_lines)));
+  row.Set("operator_line", trace.Text(MostOf(host.operator_lines)));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<HostStepsRows>();
+  TableOf<HostStepsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines())
     if (timeline.devices.empty()) AddRow(timeline, tables, table);
   return table;
@@ -172,9 +175,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(host_steps) = {.name = "host_steps",
-                        .help = "Steps without device work: loading, collectives, optimiser, operators, Python",
-                        .columns = HostStepsRows::kColumns,
-                        .run = Compute};
+ANALYSIS(host_steps) = AnalysisOf<HostStepsRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -63,21 +63,20 @@ struct Group {
 };
 using Key = std::tuple<StringId, StringId, bool>;  // name, source line, while launching
 
-void AddRow(const TraceTimeline& timeline, int32_t device, const Key& key, const Group& group, Table& table) {
+void AddRow(const TraceTimeline& timeline, int32_t device, const Key& key, const Group& group,
+            TableOf<HostTimeRows>& table) {
   const Trace& trace = timeline.trace();
   const auto steps = static_cast<int64_t>(timeline.window.steps.size());
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(device).TextOrNull(trace.Text(std::get<0>(key)));
-  if (group.longest.valid())
-    row.Text(ToString(trace.slices.category[group.longest.value]));
-  else
-    row.Null();
-  row.TextOrNull(ContextOf(trace, group.longest).annotation).TextOrNull(trace.Text(std::get<1>(key)));
-  row.Int(std::get<2>(key)).Int(group.parts).Real(ShareOf(group.parts, steps)).Int(group.idle_ns);
-  row.Int(group.longest_ns).Int(timeline.of->Id(group.longest));
+  auto row = table.Row(*timeline.of);
+  row.Set("device", device).Set("name", trace.Text(std::get<0>(key)));
+  if (group.longest.valid()) row.Set("category", ToString(trace.slices.category[group.longest.value]));
+  row.Set("annotation", ContextOf(trace, group.longest).annotation).Set("source_line", trace.Text(std::get<1>(key)));
+  row.Set("while_launching", std::get<2>(key)).Set("parts", group.parts);
+  row.Set("parts_per_step", ShareOf(group.parts, steps)).Set("idle_ns", group.idle_ns);
+  row.Set("longest_ns", group.longest_ns).Set("slice_id", timeline.of->Id(group.longest));
 }
 
-void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, TableOf<HostTimeRows>& table) {
   const Trace& trace = timeline.trace();
   std::map<Key, Group> groups;
   for (const Part& part : HostParts(trace, device)) {
@@ -94,7 +93,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, Table&
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<HostTimeRows>();
+  TableOf<HostTimeRows> table;
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, table);
   return table;
@@ -102,10 +101,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(host_time) = {.name = "host_time",
-                       .help = "What the host did while a device was idle and nothing was launched, by frame and line",
-                       .columns = HostTimeRows::kColumns,
-                       .run = Compute,
-                       .cost = 2};
+ANALYSIS(host_time) = AnalysisOf<HostTimeRows>({.run = Compute, .cost = 2});
 
 }  // namespace gapless::internal

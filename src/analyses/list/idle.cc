@@ -11,7 +11,7 @@ namespace gapless::internal {
 namespace {
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<IdleRows>();
+  TableOf<IdleRows> table;
   size_t gaps = 0;
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) gaps += device.gaps.size();
@@ -22,9 +22,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(idle) = {.name = "idle",
-                  .help = "Each interval in which a whole device was idle, its causes and what the host was doing",
-                  .columns = IdleRows::kColumns,
-                  .run = Compute};
+ANALYSIS(idle) = AnalysisOf<IdleRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -56,7 +56,7 @@ std::vector<uint32_t> InUse(const MemoryEventTable& events) {
   return rows;
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<KeptMemoryRows>& table) {
   const Trace& trace = timeline.trace();
   const MemoryEventTable& events = trace.memory_events;
   if (events.size() == 0 || timeline.window.steps.size() < kNewestSteps + kMinSteps) return;
@@ -78,24 +78,21 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   for (size_t i = 0; i < std::min(ordered.size(), kMaxRows); ++i) {
     const auto& [place, kept] = ordered[i];
     const auto steps = static_cast<int64_t>(kept.steps.size());
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(place.device == kAbsent32 ? kAbsent : place.device).TextOrNull(trace.Text(place.line));
-    row.TextOrNull(trace.Text(place.op)).Int(steps).Int(kept.allocations).Int(kept.bytes);
-    row.Real(static_cast<double>(kept.bytes) / static_cast<double>(steps));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", place.device).Set("source_line", trace.Text(place.line)).Set("operator", trace.Text(place.op));
+    row.Set("steps", steps).Set("allocations", kept.allocations).Set("bytes", kept.bytes);
+    row.Set("bytes_per_step", static_cast<double>(kept.bytes) / static_cast<double>(steps));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<KeptMemoryRows>();
+  TableOf<KeptMemoryRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(kept_memory) = {.name = "kept_memory",
-                         .help = "Memory that recorded steps allocate and do not give back, by line and operator",
-                         .columns = KeptMemoryRows::kColumns,
-                         .run = Compute};
+ANALYSIS(kept_memory) = AnalysisOf<KeptMemoryRows>({.run = Compute});
 
 }  // namespace gapless::internal

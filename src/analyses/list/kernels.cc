@@ -92,27 +92,31 @@ class ByName {
   std::vector<int64_t> durations_;
 };
 
-void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName& by_name, Table& table) {
+void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, ByName& by_name,
+             TableOf<KernelsRows>& table) {
   const GpuOpTable& ops = timeline.trace().gpu_ops;
   std::vector<Group>& groups = by_name.groups;
   std::stable_sort(groups.begin(), groups.end(),
                    [](const Group& a, const Group& b) { return a.total_ns > b.total_ns; });
   for (const Group& group : groups) {
     const uint32_t row_of = group.longest;
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device.device).Text(timeline.trace().Text(ops.name[row_of]));
-    row.Text(ToString(ops.op_class[row_of])).Text(ToString(ops.matrix_unit[row_of]));
-    row.Int(group.calls).Int(group.total_ns).Int(group.total_ns / group.calls).Int(group.min_ns);
-    row.Int(by_name.Median(group)).Int(ops.dur_ns[row_of]).Real(ShareOf(group.total_ns, by_name.total_ns));
-    row.Real(group.occupancy_time / group.occupancy_ns).Int(timeline.of->Id(GpuOpId(row_of)));
-    row.TextOrNull(KernelLibrary(timeline.trace().Text(ops.name[row_of]))).Real(group.sm_time / group.sm_ns);
-    row.Int(group.long_ns).Int(group.long_optimizer_ns).Text(ToString(ops.precision[row_of]));
-    row.Int(BlockThreads(ops, row_of));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device.device).Set("name", timeline.trace().Text(ops.name[row_of]));
+    row.Set("class", ToString(ops.op_class[row_of])).Set("matrix_unit", ToString(ops.matrix_unit[row_of]));
+    row.Set("calls", group.calls).Set("total_ns", group.total_ns).Set("mean_ns", group.total_ns / group.calls);
+    row.Set("min_ns", group.min_ns).Set("p50_ns", by_name.Median(group)).Set("max_ns", ops.dur_ns[row_of]);
+    row.Set("share", ShareOf(group.total_ns, by_name.total_ns));
+    row.Set("occupancy_pct", group.occupancy_time / group.occupancy_ns);
+    row.Set("gpu_op_id", timeline.of->Id(GpuOpId(row_of)));
+    row.Set("library", KernelLibrary(timeline.trace().Text(ops.name[row_of])));
+    row.Set("sm_share", group.sm_time / group.sm_ns).Set("long_ns", group.long_ns);
+    row.Set("long_optimizer_ns", group.long_optimizer_ns).Set("precision", ToString(ops.precision[row_of]));
+    row.Set("block_threads", BlockThreads(ops, row_of));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<KernelsRows>();
+  TableOf<KernelsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::vector<uint8_t>& in_optimizer = tables.Once(timeline.trace(), InsideOptimizers);
     std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
@@ -126,10 +130,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(kernels) = {.name = "kernels",
-                     .help = "Kernels by name: calls, time, share, matrix units, occupancy",
-                     .columns = KernelsRows::kColumns,
-                     .run = Compute,
-                     .cost = 2};
+ANALYSIS(kernels) = AnalysisOf<KernelsRows>({.run = Compute, .cost = 2});
 
 }  // namespace gapless::internal

@@ -130,7 +130,7 @@ void FindCalls(const Trace& trace, std::vector<Row>& rows) {
 }
 
 void AddRows(const TraceTimeline& timeline, const std::vector<Intervals>& captures, const DeviceTimeline& device,
-             Table& table) {
+             TableOf<LaunchWaitsRows>& table) {
   const Trace& trace = timeline.trace();
   const Waits waits(trace, captures, device);
   std::vector<Row> rows;
@@ -140,17 +140,16 @@ void AddRows(const TraceTimeline& timeline, const std::vector<Intervals>& captur
   FindCalls(trace, rows);
   for (const Row& item : rows) {
     const auto& [kind, name, line] = item.key;
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device.device).Text(kKindNames[kind]).TextOrNull(trace.Text(name)).TextOrNull(trace.Text(line));
-    row.Int(item.group.parts).Int(item.group.idle_ns);
-    row.TextOrNull(item.call.valid() ? trace.Text(trace.slices.name[item.call.value]) : std::string_view());
-    row.Int(item.call.valid() ? item.call_ns : kAbsent);
-    row.Int(timeline.of->Id(item.call.valid() ? item.call : item.group.longest.slice));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device.device).Set("kind", kKindNames[kind]).Set("operator", trace.Text(name));
+    row.Set("source_line", trace.Text(line)).Set("parts", item.group.parts).Set("idle_ns", item.group.idle_ns);
+    if (item.call.valid()) row.Set("call", trace.Text(trace.slices.name[item.call.value])).Set("call_ns", item.call_ns);
+    row.Set("slice_id", timeline.of->Id(item.call.valid() ? item.call : item.group.longest.slice));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<LaunchWaitsRows>();
+  TableOf<LaunchWaitsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::vector<Intervals> captures = Captures(timeline.trace());
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, captures, device, table);
@@ -160,11 +159,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(launch_waits) = {
-    .name = "launch_waits",
-    .help = "Idle time while the host launches, by operator and line; captures and the longest call apart",
-    .columns = LaunchWaitsRows::kColumns,
-    .run = Compute,
-    .cost = 2};
+ANALYSIS(launch_waits) = AnalysisOf<LaunchWaitsRows>({.run = Compute, .cost = 2});
 
 }  // namespace gapless::internal

@@ -51,22 +51,24 @@ Stats Collect(const TraceTimeline& timeline, uint32_t place, CountedOn& counted_
   return stats;
 }
 
-void AddRow(const TraceTimeline& timeline, uint32_t place, CountedOn& counted_on, Table& table) {
+void AddRow(const TraceTimeline& timeline, uint32_t place, CountedOn& counted_on, TableOf<LaunchesRows>& table) {
   Stats stats = Collect(timeline, place, counted_on);
   const auto calls = static_cast<int64_t>(stats.call_ns.size());
   const auto kernels = static_cast<int64_t>(stats.kernel_ns.size());
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(timeline.devices[place - 1].device).Int(calls).Int(stats.graph_calls).Int(stats.gpu_ops);
-  row.Real(ShareOf(calls, static_cast<int64_t>(timeline.window.steps.size())));
-  row.Int(stats.call_total_ns).Int(calls > 0 ? stats.call_total_ns / calls : kAbsent);
-  row.Int(Percentile(stats.call_ns, 0.5)).Int(Percentile(stats.call_ns, 0.95));
-  row.Int(Percentile(stats.delay_ns, 0.5)).Int(Percentile(stats.delay_ns, 0.95));
-  row.Real(ShareOf(stats.queued, calls)).Int(kernels).Int(Percentile(stats.kernel_ns, 0.5));
-  row.Int(stats.short_kernels).Real(ShareOf(stats.short_kernels, kernels));
+  auto row = table.Row(*timeline.of);
+  row.Set("device", timeline.devices[place - 1].device).Set("calls", calls).Set("graph_calls", stats.graph_calls);
+  row.Set("gpu_ops", stats.gpu_ops);
+  row.Set("calls_per_step", ShareOf(calls, static_cast<int64_t>(timeline.window.steps.size())));
+  row.Set("call_total_ns", stats.call_total_ns).Set("call_mean_ns", MeanOf(stats.call_total_ns, calls));
+  row.Set("call_p50_ns", Percentile(stats.call_ns, 0.5)).Set("call_p95_ns", Percentile(stats.call_ns, 0.95));
+  row.Set("delay_p50_ns", Percentile(stats.delay_ns, 0.5)).Set("delay_p95_ns", Percentile(stats.delay_ns, 0.95));
+  row.Set("queued_share", ShareOf(stats.queued, calls)).Set("kernels", kernels);
+  row.Set("kernel_p50_ns", Percentile(stats.kernel_ns, 0.5)).Set("short_kernels", stats.short_kernels);
+  row.Set("short_kernel_share", ShareOf(stats.short_kernels, kernels));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<LaunchesRows>();
+  TableOf<LaunchesRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     CountedOn counted_on(timeline.trace().slices.size());
     for (uint32_t place = 1; place <= timeline.devices.size(); ++place) AddRow(timeline, place, counted_on, table);
@@ -76,10 +78,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(launches) = {.name = "launches",
-                      .help = "Launches per device: cost on the host, delay, queueing, how short the kernels are",
-                      .columns = LaunchesRows::kColumns,
-                      .run = Compute,
-                      .cost = 3};
+ANALYSIS(launches) = AnalysisOf<LaunchesRows>({.run = Compute, .cost = 3});
 
 }  // namespace gapless::internal

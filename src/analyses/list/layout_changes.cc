@@ -65,7 +65,7 @@ class Changes {
   std::vector<int32_t> group_of_;
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<LayoutChangesRows>& table) {
   const Trace& trace = timeline.trace();
   Changes changes(timeline);
   std::stable_sort(changes.groups.begin(), changes.groups.end(),
@@ -75,27 +75,26 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
     const auto most = std::max_element(group.kernels.begin(), group.kernels.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
     const SliceId op = trace.gpu_ops.op[group.longest];
-    auto row = BeginRow(table, *timeline.of);
-    row.TextOrNull(trace.Text(group.name)).Text(trace.Text(most->first));
-    row.TextOrNull(op.valid() ? trace.Text(trace.slices.input_types[op.value]) : std::string_view());
-    row.Int(group.calls).Real(ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
-    row.Int(group.device_ns).Int(group.operator_ns).Real(ShareOf(group.device_ns, changes.device_ns));
-    row.TextOrNull(op.valid() ? trace.Text(trace.slices.source_line[op.value]) : std::string_view());
-    row.Int(timeline.of->Id(op)).Int(timeline.of->Id(GpuOpId(group.longest)));
+    auto row = table.Row(*timeline.of);
+    row.Set("operator", trace.Text(group.name)).Set("kernel", trace.Text(most->first)).Set("calls", group.calls);
+    row.Set("calls_per_step", ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
+    row.Set("device_ns", group.device_ns).Set("operator_ns", group.operator_ns);
+    row.Set("share", ShareOf(group.device_ns, changes.device_ns));
+    row.Set("gpu_op_id", timeline.of->Id(GpuOpId(group.longest)));
+    if (!op.valid()) continue;
+    row.Set("slice_id", timeline.of->Id(op)).Set("types", trace.Text(trace.slices.input_types[op.value]));
+    row.Set("source_line", trace.Text(trace.slices.source_line[op.value]));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<LayoutChangesRows>();
+  TableOf<LayoutChangesRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(layout_changes) = {.name = "layout_changes",
-                            .help = "Kernels that only change the memory layout for a library, by operator",
-                            .columns = LayoutChangesRows::kColumns,
-                            .run = Compute};
+ANALYSIS(layout_changes) = AnalysisOf<LayoutChangesRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -5,7 +5,9 @@
 // idle, to the nanosecond.
 #include "analyses/rows/ledger.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
@@ -33,7 +35,7 @@ void AddIdle(const DeviceTimeline& device, std::span<const Interval> windows, Su
 }
 
 void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::span<const Interval> windows,
-             std::span<const int64_t> numbers, Table& table) {
+             std::span<const int64_t> numbers, TableOf<LedgerRows>& table) {
   Sums sums;
   for (auto& bucket : sums) bucket.resize(windows.size());
   AddWithin(device.compute, windows, sums[0]);
@@ -41,17 +43,19 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::s
   AddWithin(device.exposed_copies, windows, sums[2]);
   AddIdle(device, windows, sums);
   for (size_t w = 0; w < windows.size(); ++w) {
-    int64_t idle = 0;
-    for (size_t cause = 0; cause < kIdleCauses; ++cause) idle += sums[3 + cause][w];
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device.device).Int(numbers[w]).Int(windows[w].length());
-    row.Int(sums[0][w]).Int(sums[1][w]).Int(sums[2][w]).Int(idle);
-    for (size_t cause = 0; cause < kIdleCauses; ++cause) row.Int(sums[3 + cause][w]);
+    std::array<int64_t, kBuckets> ns;
+    std::ranges::transform(sums, ns.begin(), [&](const auto& bucket) { return bucket[w]; });
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device.device).Set("step", numbers[w]).Set("wall_ns", windows[w].length());
+    row.Set("idle_ns", std::accumulate(ns.begin() + 3, ns.end(), int64_t{0}));
+    row.SetEach({"compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_data_ns", "idle_launch_ns", "idle_sync_ns",
+                 "idle_host_ns", "idle_unknown_ns"},
+                ns);
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<LedgerRows>();
+  TableOf<LedgerRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<Interval> windows;
     std::vector<int64_t> numbers;
@@ -69,9 +73,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(ledger) = {.name = "ledger",
-                    .help = "Where each device's time went: compute, exposed communication and copies, idle by cause",
-                    .columns = LedgerRows::kColumns,
-                    .run = Compute};
+ANALYSIS(ledger) = AnalysisOf<LedgerRows>({.run = Compute});
 
 }  // namespace gapless::internal

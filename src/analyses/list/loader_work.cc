@@ -116,7 +116,7 @@ std::string_view LibraryOf(const Sum& sum) {
   return most == sum.by_library.end() ? std::string_view() : most->first;
 }
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<LoaderWorkRows>& table) {
   const Sums sums = SumUp(timeline, tables.Once(timeline.trace(), Surroundings));
   int64_t total_ns = 0;
   for (const Sum& sum : sums) total_ns += sum.self_ns;
@@ -128,27 +128,23 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   for (const size_t kind : kinds) {
     const auto longest = std::ranges::max_element(sums[kind].by_name);
     const auto name = static_cast<StringId>(longest - sums[kind].by_name.begin());
-    BeginRow(table, *timeline.of)
-        .Text(kWorkNames[kind])
-        .Int(sums[kind].self_ns)
-        .Real(ShareOf(sums[kind].self_ns, total_ns))
-        .TextOrNull(LibraryOf(sums[kind]))
-        .Text(timeline.trace().Text(name));
+    table.Row(*timeline.of)
+        .Set("kind", kWorkNames[kind])
+        .Set("self_ns", sums[kind].self_ns)
+        .Set("share", ShareOf(sums[kind].self_ns, total_ns))
+        .Set("library", LibraryOf(sums[kind]))
+        .Set("function", timeline.trace().Text(name));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<LoaderWorkRows>();
+  TableOf<LoaderWorkRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(loader_work) = {
-    .name = "loader_work",
-    .help = "Time inside a loader without workers, by kind of work: reading, decoding, transforming",
-    .columns = LoaderWorkRows::kColumns,
-    .run = Compute};
+ANALYSIS(loader_work) = AnalysisOf<LoaderWorkRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -20,7 +20,7 @@ bool IsAnalysed(const Trace& trace, const Window& window, SliceId launch) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<LostWorkRows>();
+  TableOf<LostWorkRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
     const auto ops = static_cast<int64_t>(trace.gpu_ops.size());
@@ -32,18 +32,15 @@ Result<Table> Compute(const Run&, Tables& tables) {
       if (!IsAnalysed(trace, timeline.window, work.launches[i])) continue;
       ++launches, lost += work.is_lost[i];
     }
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(ops).Int(without_time).Int(launches).Int(lost);
-    row.Real(launches > 0 ? ShareOf(lost, launches) : ShareOf(without_time, ops + without_time));
+    auto row = table.Row(*timeline.of);
+    row.Set("gpu_ops", ops).Set("without_time", without_time).Set("launches", launches).Set("lost", lost);
+    row.Set("lost_share", launches > 0 ? ShareOf(lost, launches) : ShareOf(without_time, ops + without_time));
   }
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(lost_work) = {.name = "lost_work",
-                       .help = "Work of the devices that was launched and is not in the recording",
-                       .columns = LostWorkRows::kColumns,
-                       .run = Compute};
+ANALYSIS(lost_work) = AnalysisOf<LostWorkRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -108,30 +108,30 @@ std::string_view DtypeOf(const Sums& sums) {
   return {};
 }
 
-int64_t Wide(int32_t value) { return value == kAbsent32 ? kAbsent : value; }
-
-void DescribeDevice(const Trace& trace, int32_t device, Table::RowWriter& row) {
+void DescribeDevice(const Trace& trace, int32_t device, TableOf<MatrixWorkRows>::RowWriter& row) {
   const DeviceTable& devices = trace.devices;
   const size_t at = FindDevice(devices, device);
-  if (at == devices.size()) return void(row.Null().Null().Null().Null());
-  row.TextOrNull(trace.Text(devices.name[at])).Text(ToString(devices.vendor[at]));
-  row.Int(Wide(devices.compute_major[at])).Int(Wide(devices.compute_minor[at]));
+  if (at == devices.size()) return;
+  row.Set("device_name", trace.Text(devices.name[at])).Set("vendor", ToString(devices.vendor[at]));
+  row.Set("compute_major", devices.compute_major[at]).Set("compute_minor", devices.compute_minor[at]);
 }
 
-void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Types& types, Table& table) {
+void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Types& types, TableOf<MatrixWorkRows>& table) {
   const Sums sums = Collect(timeline.trace().gpu_ops, device, types);
   const int64_t unknown = sums.unit_ns[0], off = sums.unit_ns[1], on = sums.unit_ns[2], matrix = unknown + off + on;
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(device.device);
+  auto row = table.Row(*timeline.of);
+  row.Set("device", device.device);
   DescribeDevice(timeline.trace(), device.device, row);
-  row.Int(sums.kernel_ns).Int(matrix).Int(on).Int(off).Int(unknown);
-  row.Real(ShareOf(matrix, sums.kernel_ns)).Real(ShareOf(on, on + off)).TextOrNull(DtypeOf(sums));
-  row.Int(timeline.of->Id(sums.longest_off)).Int(sums.least_major > 0 ? sums.least_major : kAbsent);
-  row.Int(sums.off_float32_ns).Int(sums.off_float64_ns);
+  row.Set("kernel_ns", sums.kernel_ns).Set("matrix_ns", matrix).Set("on_units_ns", on).Set("off_units_ns", off);
+  row.Set("unknown_ns", unknown).Set("share", ShareOf(matrix, sums.kernel_ns));
+  row.Set("on_units_share", ShareOf(on, on + off)).Set("dtype", DtypeOf(sums));
+  row.Set("gpu_op_id", timeline.of->Id(sums.longest_off));
+  if (sums.least_major > 0) row.Set("least_compute_major", sums.least_major);
+  row.Set("off_float32_ns", sums.off_float32_ns).Set("off_float64_ns", sums.off_float64_ns);
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<MatrixWorkRows>();
+  TableOf<MatrixWorkRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     Types types(timeline.trace());
     for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, types, table);
@@ -141,10 +141,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(matrix_work) = {
-    .name = "matrix_work",
-    .help = "Matrix products, convolutions, attention per device: share, and on matrix units or not",
-    .columns = MatrixWorkRows::kColumns,
-    .run = Compute};
+ANALYSIS(matrix_work) = AnalysisOf<MatrixWorkRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -185,7 +185,8 @@ struct Group {
   auto operator<=>(const Group&) const = default;
 };
 
-void AddRow(const RunTrace& of, const Group& group, const Means& means, const Timeline& timeline, Table& table) {
+void AddRow(const RunTrace& of, const Group& group, const Means& means, const Timeline& timeline,
+            TableOf<MeasuredKernelsRows>& table) {
   std::vector<TimelineOp> found = Fitting(timeline, {KernelFunction(group.kernel), group.grid, group.block});
   if (group.matched.empty())
     KeepSameName(group.kernel, found);
@@ -197,17 +198,18 @@ void AddRow(const RunTrace& of, const Group& group, const Means& means, const Ti
   const auto whole = [&](Metric metric) {
     return std::isnan(means.Of(metric)) ? kAbsent : std::llround(means.Of(metric));
   };
-  auto row = BeginRow(table, of);
-  row.Text(group.matched.empty() ? group.kernel : group.matched);
-  row.TextOrNull(SizeText(group.grid)).TextOrNull(SizeText(group.block)).Int(means.first).Int(means.launches);
-  row.Real(means.Of(kDuration)).Real(means.Of(kSm)).Real(means.Of(kDram)).Real(means.Of(kOccupancy));
-  row.Real(means.Of(kWarp)).Int(whole(kRegisters)).Int(whole(kShared));
-  row.Int(found.empty() ? kAbsent : static_cast<int64_t>(found.size())).Int(found.empty() ? kAbsent : total_ns);
-  row.Int(found.empty() ? kAbsent : longest->id);
+  auto row = table.Row(of);
+  row.Set("kernel_name", group.matched.empty() ? group.kernel : group.matched).Set("grid", SizeText(group.grid));
+  row.Set("block", SizeText(group.block)).Set("launch_index", means.first).Set("launches", means.launches);
+  row.Set("duration_ns", means.Of(kDuration)).Set("sm_pct", means.Of(kSm)).Set("dram_pct", means.Of(kDram));
+  row.Set("occupancy_pct", means.Of(kOccupancy)).Set("warp_efficiency_pct", means.Of(kWarp));
+  row.Set("registers", whole(kRegisters)).Set("shared_bytes", whole(kShared));
+  row.Set("calls", found.empty() ? kAbsent : static_cast<int64_t>(found.size()));
+  row.Set("total_ns", found.empty() ? kAbsent : total_ns).Set("gpu_op_id", found.empty() ? kAbsent : longest->id);
 }
 
 Result<Table> Compute(const Run& run, Tables& tables) {
-  Table table = EmptyTable<MeasuredKernelsRows>();
+  TableOf<MeasuredKernelsRows> table;
   std::optional<Timeline> timeline;
   for (const RunTrace& of : run.traces()) {
     if (of.trace->kernel_metrics.size() == 0) continue;
@@ -230,9 +232,6 @@ Result<Table> Compute(const Run& run, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(measured_kernels) = {.name = "measured_kernels",
-                              .help = "Kernels with hardware metrics (ncu), and what they take in the timeline",
-                              .columns = MeasuredKernelsRows::kColumns,
-                              .run = Compute};
+ANALYSIS(measured_kernels) = AnalysisOf<MeasuredKernelsRows>({.run = Compute});
 
 }  // namespace gapless::internal

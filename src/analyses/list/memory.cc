@@ -39,22 +39,24 @@ int64_t DeviceBytes(const Trace& trace, int32_t device) {
   return row < trace.devices.size() ? trace.devices.memory_bytes[row] : kAbsent;
 }
 
-void AddRow(const TraceTimeline& timeline, int32_t device, const Memory& memory, Table& table) {
-  const bool host = device == kAbsent32;
-  const int64_t of_device = host ? kAbsent : DeviceBytes(timeline.trace(), device);
+void AddRow(const TraceTimeline& timeline, int32_t device, const Memory& memory, TableOf<MemoryRows>& table) {
   const auto steps = static_cast<int64_t>(timeline.window.steps.size());
-  const bool share = of_device > 0 && memory.peak_reserved != kAbsent;
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(host ? kAbsent : device).Int(of_device).Int(memory.peak_allocated);
-  row.Int(host ? kAbsent : memory.peak_reserved);
-  row.Real(share ? ShareOf(memory.peak_reserved, of_device) : std::numeric_limits<double>::quiet_NaN());
-  row.Int(host ? kAbsent : memory.unused_at_peak).Int(memory.growth).Int(memory.allocations);
-  row.Real(ShareOf(memory.allocations, steps)).Int(memory.allocated).Real(ShareOf(memory.allocated, steps));
-  row.Int(timeline.of->base.memory_event + memory.peak_row);
+  auto row = table.Row(*timeline.of);
+  row.Set("device", device);
+  if (device != kAbsent32) {
+    const int64_t of_device = DeviceBytes(timeline.trace(), device);
+    row.Set("device_bytes", of_device).Set("peak_reserved_bytes", memory.peak_reserved);
+    if (memory.peak_reserved != kAbsent) row.Set("peak_share", ShareOf(memory.peak_reserved, of_device));
+    row.Set("unused_at_peak_bytes", memory.unused_at_peak);
+  }
+  row.Set("peak_allocated_bytes", memory.peak_allocated).Set("peak_growth_bytes", memory.growth);
+  row.Set("allocations", memory.allocations).Set("allocations_per_step", ShareOf(memory.allocations, steps));
+  row.Set("allocated_bytes", memory.allocated).Set("allocated_bytes_per_step", ShareOf(memory.allocated, steps));
+  row.Set("memory_event_id", timeline.of->base.memory_event + memory.peak_row);
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<MemoryRows>();
+  TableOf<MemoryRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const MemoryEventTable& events = timeline.trace().memory_events;
     std::map<int32_t, Memory> devices;
@@ -75,9 +77,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(memory) = {.name = "memory",
-                    .help = "Memory per device: peaks, what the allocator holds unused, allocations per step",
-                    .columns = MemoryRows::kColumns,
-                    .run = Compute};
+ANALYSIS(memory) = AnalysisOf<MemoryRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -10,19 +10,23 @@
 namespace gapless::internal {
 namespace {
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"device", kInt, "", "device number; NULL: host memory"},
-    {"operator", kText, "", "operator; NULL: outside all operators"},
-    {"calls", kInt, "", "calls in the analysed window; NULL: outside all operators"},
-    {"allocations", kInt, "", "allocations in it and in what it called"},
-    {"self_allocations", kInt, "", "its own"},
-    {"allocated_bytes", kInt, "bytes", "sizes of allocations"},
-    {"self_allocated_bytes", kInt, "bytes", "sizes of its own"},
-    {"increase_bytes", kInt, "bytes", "allocated less freed"},
-    {"self_increase_bytes", kInt, "bytes", "its own"},
-    {"slice_id", kInt, "id:slice", "the call with its largest own allocation; NULL: none of its own"},
+struct MemoryByOperatorRows : TypedRows<MemoryByOperatorRows> {
+  static constexpr std::string_view kName = "memory_by_operator";
+  static constexpr std::string_view kHelp = "Operators by the memory they allocate: how often, how much, what stays";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"device", kInt, "", "device number; NULL: host memory"},
+      {"operator", kText, "", "operator; NULL: outside all operators"},
+      {"calls", kInt, "", "calls in the analysed window; NULL: outside all operators"},
+      {"allocations", kInt, "", "allocations in it and in what it called"},
+      {"self_allocations", kInt, "", "its own"},
+      {"allocated_bytes", kInt, "bytes", "sizes of allocations"},
+      {"self_allocated_bytes", kInt, "bytes", "sizes of its own"},
+      {"increase_bytes", kInt, "bytes", "allocated less freed"},
+      {"self_increase_bytes", kInt, "bytes", "its own"},
+      {"slice_id", kInt, "id:slice", "the call with its largest own allocation; NULL: none of its own"},
+  };
 };
 
 struct Sums {
@@ -78,7 +82,7 @@ std::vector<int64_t> CallsByName(const TraceTimeline& timeline) {
   return calls;
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<MemoryByOperatorRows>& table) {
   if (timeline.trace().memory_events.size() == 0) return;
   const Groups groups = Collect(timeline);
   const std::vector<int64_t> calls = CallsByName(timeline);
@@ -87,26 +91,24 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
                    [](const auto& a, const auto& b) { return a.second.self.allocated > b.second.self.allocated; });
   for (const auto& [key, group] : ordered) {
     const auto& [device, name] = key;
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device == kAbsent32 ? kAbsent : device).TextOrNull(timeline.trace().Text(name));
-    row.Int(name == StringId::kNone ? kAbsent : calls[static_cast<uint32_t>(name)]);
-    row.Int(group.all.allocations).Int(group.self.allocations);
-    row.Int(group.all.allocated).Int(group.self.allocated).Int(group.all.increase).Int(group.self.increase);
-    row.Int(timeline.of->Id(group.largest));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device).Set("operator", timeline.trace().Text(name));
+    row.Set("calls", name == StringId::kNone ? kAbsent : calls[static_cast<uint32_t>(name)]);
+    row.Set("allocations", group.all.allocations).Set("self_allocations", group.self.allocations);
+    row.Set("allocated_bytes", group.all.allocated).Set("self_allocated_bytes", group.self.allocated);
+    row.Set("increase_bytes", group.all.increase).Set("self_increase_bytes", group.self.increase);
+    row.Set("slice_id", timeline.of->Id(group.largest));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("memory_by_operator", kColumns);
+  TableOf<MemoryByOperatorRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(memory_by_operator) = {.name = "memory_by_operator",
-                                .help = "Operators by the memory they allocate: how often, how much, what stays",
-                                .columns = kColumns,
-                                .run = Compute};
+ANALYSIS(memory_by_operator) = AnalysisOf<MemoryByOperatorRows>({.run = Compute});
 
 }  // namespace gapless::internal

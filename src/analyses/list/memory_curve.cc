@@ -12,15 +12,20 @@ namespace {
 
 constexpr int64_t kBuckets = 400;  // per device: at most twice as many rows
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"device", kInt, "", "device number; NULL: host memory"},
-    {"ts_ns", kInt, "ns", "when"},
-    {"growth_bytes", kInt, "bytes", "in use beyond what was in use when the recording began"},
-    {"allocated_bytes", kInt, "bytes", "in use by tensors; NULL: not recorded"},
-    {"reserved_bytes", kInt, "bytes", "held by the allocator; NULL: not recorded, or host memory"},
-    {"memory_event_id", kInt, "id:memory_event", "the event after which it was so"},
+struct MemoryCurveRows : TypedRows<MemoryCurveRows> {
+  static constexpr std::string_view kName = "memory_curve";
+  static constexpr std::string_view kHelp =
+      "Memory over time per device, as many points as a picture needs, the peak among them";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"device", kInt, "", "device number; NULL: host memory"},
+      {"ts_ns", kInt, "ns", "when"},
+      {"growth_bytes", kInt, "bytes", "in use beyond what was in use when the recording began"},
+      {"allocated_bytes", kInt, "bytes", "in use by tensors; NULL: not recorded"},
+      {"reserved_bytes", kInt, "bytes", "held by the allocator; NULL: not recorded, or host memory"},
+      {"memory_event_id", kInt, "id:memory_event", "the event after which it was so"},
+  };
 };
 
 struct Point {
@@ -52,7 +57,7 @@ struct Curve {
   }
 };
 
-void AddRows(const RunTrace& of, Table& table) {
+void AddRows(const RunTrace& of, TableOf<MemoryCurveRows>& table) {
   const MemoryEventTable& events = of.trace->memory_events;
   if (events.size() == 0) return;
   const int64_t start = events.ts_ns[0], width = (events.ts_ns[events.size() - 1] - start) / kBuckets + 1;
@@ -66,25 +71,23 @@ void AddRows(const RunTrace& of, Table& table) {
     const bool host = device == kAbsent32;
     curve.Close();
     for (const Point& point : curve.points) {
-      auto row = BeginRow(table, of);
-      row.Int(host ? kAbsent : device).Int(events.ts_ns[point.row] + of.ts_shift_ns).Int(point.growth);
-      row.Int(events.total_allocated[point.row]).Int(host ? kAbsent : events.total_reserved[point.row]);
-      row.Int(of.base.memory_event + point.row);
+      auto row = table.Row(of);
+      row.Set("device", host ? kAbsent : device).Set("ts_ns", events.ts_ns[point.row] + of.ts_shift_ns);
+      row.Set("growth_bytes", point.growth).Set("allocated_bytes", events.total_allocated[point.row]);
+      row.Set("reserved_bytes", host ? kAbsent : events.total_reserved[point.row]);
+      row.Set("memory_event_id", of.base.memory_event + point.row);
     }
   }
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable("memory_curve", kColumns);
+  TableOf<MemoryCurveRows> table;
   for (const RunTrace* of : run.primary()) AddRows(*of, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(memory_curve) = {.name = "memory_curve",
-                          .help = "Memory over time per device, as many points as a picture needs, the peak among them",
-                          .columns = kColumns,
-                          .run = Compute};
+ANALYSIS(memory_curve) = AnalysisOf<MemoryCurveRows>({.run = Compute});
 
 }  // namespace gapless::internal

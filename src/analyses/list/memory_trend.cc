@@ -63,21 +63,23 @@ double StepsPerSecond(const Run& run) {
   return most;
 }
 
-void AddRow(const RunTrace& of, int32_t device, const Memory& memory, double steps_per_s, Table& table) {
+void AddRow(const RunTrace& of, int32_t device, const Memory& memory, double steps_per_s,
+            TableOf<MemoryTrendRows>& table) {
   const std::vector<SeriesPoint>& used = memory.used;
   if (used.size() < 2 * kMinTrendPoints) return;
   const SeriesTrend whole = TrendOf(used);
   const auto quarter = static_cast<std::ptrdiff_t>(used.size() / 4);
   const SeriesTrend later = TrendOf({used.begin() + quarter, used.end()});
-  auto row = BeginRow(table, of);
-  row.Int(device == kAbsent32 ? kAbsent : device).Int(static_cast<int64_t>(used.size()));
-  row.Int(std::llround((used.back().at - used.front().at) * kNsPerSecond));
-  for (const double bytes : whole.quarters) row.Real(bytes);
-  row.Real(later.slope).Real(later.rank).Real(later.slope / steps_per_s).Real(memory.free);
+  auto row = table.Row(of);
+  row.Set("device", device).Set("samples", used.size());
+  row.Set("span_ns", std::llround((used.back().at - used.front().at) * kNsPerSecond));
+  row.SetEach({"first_bytes", "second_bytes", "third_bytes", "last_bytes"}, whole.quarters);
+  row.Set("slope_bytes_s", later.slope).Set("rank_correlation", later.rank);
+  row.Set("bytes_per_step", later.slope / steps_per_s).Set("free_bytes", memory.free);
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<MemoryTrendRows>();
+  TableOf<MemoryTrendRows> table;
   const std::optional<Interval> window = TimeOfSteps(run);
   if (!window) return table;
   const double steps_per_s = StepsPerSecond(run);
@@ -91,9 +93,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(memory_trend) = {.name = "memory_trend",
-                          .help = "How the memory of the processes, and of each device, grows in the course of the run",
-                          .columns = MemoryTrendRows::kColumns,
-                          .run = Compute};
+ANALYSIS(memory_trend) = AnalysisOf<MemoryTrendRows>({.run = Compute});
 
 }  // namespace gapless::internal

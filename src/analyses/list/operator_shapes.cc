@@ -10,19 +10,23 @@
 namespace gapless::internal {
 namespace {
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"name", kText, "", "name of the operator"},
-    {"shapes", kText, "", "shapes of its inputs, as recorded; NULL: not recorded"},
-    {"types", kText, "", "their element types, as recorded; NULL: not recorded"},
-    {"calls", kInt, "", "how often it was called"},
-    {"host_self_ns", kInt, "ns", "host time without what it calls"},
-    {"host_total_ns", kInt, "ns", "host time"},
-    {"device_self_ns", kInt, "ns", "time of the device work it launched itself"},
-    {"device_total_ns", kInt, "ns", "time of the device work launched while it was open"},
-    {"share", kReal, "share", "device_self_ns of all device work of the trace"},
-    {"slice_id", kInt, "id:slice", "its longest call"},
+struct OperatorShapesRows : TypedRows<OperatorShapesRows> {
+  static constexpr std::string_view kName = "operator_shapes";
+  static constexpr std::string_view kHelp = "Operators by name, input shapes and types: calls, host and device time";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"name", kText, "", "name of the operator"},
+      {"shapes", kText, "", "shapes of its inputs, as recorded; NULL: not recorded"},
+      {"types", kText, "", "their element types, as recorded; NULL: not recorded"},
+      {"calls", kInt, "", "how often it was called"},
+      {"host_self_ns", kInt, "ns", "host time without what it calls"},
+      {"host_total_ns", kInt, "ns", "host time"},
+      {"device_self_ns", kInt, "ns", "time of the device work it launched itself"},
+      {"device_total_ns", kInt, "ns", "time of the device work launched while it was open"},
+      {"share", kReal, "share", "device_self_ns of all device work of the trace"},
+      {"slice_id", kInt, "id:slice", "its longest call"},
+  };
 };
 
 struct Key {
@@ -97,7 +101,7 @@ class ByShape {
   std::unordered_map<Key, uint32_t, KeyHash> index_;
 };
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<OperatorShapesRows>& table) {
   const Trace& trace = timeline.trace();
   ByShape by_shape(timeline);
   std::vector<Group>& groups = by_shape.groups;
@@ -106,25 +110,23 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   });
   table.Reserve(table.rows() + groups.size());
   for (const Group& group : groups) {
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(trace.Text(group.key.name)).TextOrNull(trace.Text(group.key.shapes));
-    row.TextOrNull(trace.Text(group.key.types)).Int(group.calls).Int(group.host_self_ns).Int(group.host_total_ns);
-    row.Int(group.device_self_ns).Int(group.device_total_ns).Real(ShareOf(group.device_self_ns, by_shape.device_ns));
-    row.Int(timeline.of->Id(group.longest == kNoRowValue ? SliceId() : SliceId(group.longest)));
+    auto row = table.Row(*timeline.of);
+    row.Set("name", trace.Text(group.key.name)).Set("shapes", trace.Text(group.key.shapes));
+    row.Set("types", trace.Text(group.key.types)).Set("calls", group.calls).Set("host_self_ns", group.host_self_ns);
+    row.Set("host_total_ns", group.host_total_ns).Set("device_self_ns", group.device_self_ns);
+    row.Set("device_total_ns", group.device_total_ns).Set("share", ShareOf(group.device_self_ns, by_shape.device_ns));
+    row.Set("slice_id", timeline.of->Id(group.longest == kNoRowValue ? SliceId() : SliceId(group.longest)));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("operator_shapes", kColumns);
+  TableOf<OperatorShapesRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(operator_shapes) = {.name = "operator_shapes",
-                             .help = "Operators by name, input shapes and types: calls, host and device time",
-                             .columns = kColumns,
-                             .run = Compute};
+ANALYSIS(operator_shapes) = AnalysisOf<OperatorShapesRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -12,20 +12,26 @@
 namespace gapless::internal {
 namespace {
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"type", kText, "", "conv, matmul, attention, norm, activation, pointwise, reduction, pooling, optimizer, copy, …"},
-    {"gpu_ops", kInt, "", "kernels, copies and fills"},
-    {"device_ns", kInt, "ns", "sum of their durations"},
-    {"share", kReal, "share", "of all device work of the device"},
-    {"window_share", kReal, "share", "of the analysed time; types that run at once both count"},
-    {"matrix_unit_share", kReal, "share",
-     "share on tensor cores, of the time of kernels whose names show it; NULL: no name shows it"},
-    {"calls", kInt, "", "operators of this type called in the analysed steps; of the whole process"},
-    {"host_self_ns", kInt, "ns", "their host time without what they call"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
+struct OperatorTypesRows : TypedRows<OperatorTypesRows> {
+  static constexpr std::string_view kName = "operator_types";
+  static constexpr std::string_view kHelp =
+      "Device time by type of work: conv, matmul, attention, norm, optimizer, copy, …";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      kDeviceColumn,
+      {"type", kText, "",
+       "conv, matmul, attention, norm, activation, pointwise, reduction, pooling, optimizer, copy, …"},
+      {"gpu_ops", kInt, "", "kernels, copies and fills"},
+      {"device_ns", kInt, "ns", "sum of their durations"},
+      {"share", kReal, "share", "of all device work of the device"},
+      {"window_share", kReal, "share", "of the analysed time; types that run at once both count"},
+      {"matrix_unit_share", kReal, "share",
+       "share on tensor cores, of the time of kernels whose names show it; NULL: no name shows it"},
+      {"calls", kInt, "", "operators of this type called in the analysed steps; of the whole process"},
+      {"host_self_ns", kInt, "ns", "their host time without what they call"},
+      {"gpu_op_id", kInt, "id:gpu_op", "the longest"},
+  };
 };
 
 struct Sums {
@@ -89,7 +95,8 @@ class Types {
   const std::vector<uint8_t>& in_optimizer_;  // by slice
 };
 
-void AddRows(const TraceTimeline& timeline, const Types& types, const DeviceTimeline& device, Table& table) {
+void AddRows(const TraceTimeline& timeline, const Types& types, const DeviceTimeline& device,
+             TableOf<OperatorTypesRows>& table) {
   const ByType sums = types.OfDevice(device);
   int64_t all_ns = 0;
   std::array<size_t, kWorkTypes> order{};
@@ -99,16 +106,17 @@ void AddRows(const TraceTimeline& timeline, const Types& types, const DeviceTime
   for (const size_t type : order) {
     const Sums& of = sums[type];
     if (of.gpu_ops == 0) continue;
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device.device).Text(ToString(static_cast<WorkType>(type))).Int(of.gpu_ops).Int(of.device_ns);
-    row.Real(ShareOf(of.device_ns, all_ns)).Real(ShareOf(of.device_ns, timeline.window.span.length()));
-    row.Real(ShareOf(of.unit_ns[2], of.unit_ns[1] + of.unit_ns[2])).Int(types.calls[type]);
-    row.Int(types.host_self_ns[type]).Int(timeline.of->Id(of.longest));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device.device).Set("type", ToString(static_cast<WorkType>(type))).Set("gpu_ops", of.gpu_ops);
+    row.Set("device_ns", of.device_ns).Set("share", ShareOf(of.device_ns, all_ns));
+    row.Set("window_share", ShareOf(of.device_ns, timeline.window.span.length()));
+    row.Set("matrix_unit_share", ShareOf(of.unit_ns[2], of.unit_ns[1] + of.unit_ns[2])).Set("calls", types.calls[type]);
+    row.Set("host_self_ns", types.host_self_ns[type]).Set("gpu_op_id", timeline.of->Id(of.longest));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("operator_types", kColumns);
+  TableOf<OperatorTypesRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Types types(timeline, tables.Once(timeline.trace(), InsideOptimizers));
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, types, device, table);
@@ -118,9 +126,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(operator_types) = {.name = "operator_types",
-                            .help = "Device time by type of work: conv, matmul, attention, norm, optimizer, copy, …",
-                            .columns = kColumns,
-                            .run = Compute};
+ANALYSIS(operator_types) = AnalysisOf<OperatorTypesRows>({.run = Compute});
 
 }  // namespace gapless::internal

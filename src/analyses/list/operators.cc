@@ -97,33 +97,30 @@ std::string_view ClassOf(const Group& group) {
   return group.gpu_ops > 0 ? kGpuOpClassNames[static_cast<size_t>(most)] : std::string_view();
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<OperatorsRows>& table) {
   ByName by_name(timeline);
   std::vector<Group>& groups = by_name.groups;
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return a.device_self_ns != b.device_self_ns ? a.device_self_ns > b.device_self_ns : a.host_self_ns > b.host_self_ns;
   });
   for (const Group& group : groups) {
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(timeline.trace().Text(group.name)).TextOrNull(ClassOf(group)).Int(group.calls);
-    row.Int(group.host_self_ns).Int(group.host_total_ns).Int(group.device_self_ns).Int(group.device_total_ns);
-    row.Int(group.gpu_ops).Real(ShareOf(group.device_self_ns, by_name.device_ns));
-    row.Int(timeline.of->Id(group.longest == kNoCall ? SliceId() : SliceId(group.longest)));
+    auto row = table.Row(*timeline.of);
+    row.Set("name", timeline.trace().Text(group.name)).Set("class", ClassOf(group)).Set("calls", group.calls);
+    row.Set("host_self_ns", group.host_self_ns).Set("host_total_ns", group.host_total_ns);
+    row.Set("device_self_ns", group.device_self_ns).Set("device_total_ns", group.device_total_ns);
+    row.Set("gpu_ops", group.gpu_ops).Set("share", ShareOf(group.device_self_ns, by_name.device_ns));
+    row.Set("slice_id", timeline.of->Id(group.longest == kNoCall ? SliceId() : SliceId(group.longest)));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<OperatorsRows>();
+  TableOf<OperatorsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(operators) = {.name = "operators",
-                       .help = "Operators by name: calls, host and device time, of their own and with children",
-                       .columns = OperatorsRows::kColumns,
-                       .run = Compute,
-                       .cost = 3};
+ANALYSIS(operators) = AnalysisOf<OperatorsRows>({.run = Compute, .cost = 3});
 
 }  // namespace gapless::internal

@@ -137,7 +137,7 @@ class Optimizers {
   std::map<std::pair<StringId, StringId>, size_t> by_place_;  // into groups, by name and source line
 };
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<OptimizerStepsRows>& table) {
   const Trace& trace = timeline.trace();
   Optimizers optimizers(timeline, tables.Once(trace, FindOptimizerUpdates));
   std::vector<Group>& groups = optimizers.groups;
@@ -148,27 +148,24 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
     int64_t kernels = 0, tensors = 0;
     for (const int64_t count : group.kernels) kernels += count;
     for (const auto& [name, count] : group.operators) tensors = std::max(tensors, count);
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(trace.Text(group.name));
-    row.TextOrNull(kernels > 0 ? kWayNames[most - group.kernels.begin()] : std::string_view());
-    row.TextOrNull(trace.Text(group.line)).Int(group.calls).Int(group.host_ns).Int(kernels);
-    row.Real(ShareOf(kernels, group.calls)).Int(tensors > 0 ? tensors / group.calls : kAbsent).Int(group.device_ns);
-    row.Int(devices > 0 ? group.idle_ns / devices : kAbsent).Int(timeline.of->Id(SliceId(group.longest)));
+    auto row = table.Row(*timeline.of);
+    if (kernels > 0) row.Set("implementation", kWayNames[most - group.kernels.begin()]);
+    row.Set("name", trace.Text(group.name)).Set("source_line", trace.Text(group.line)).Set("calls", group.calls);
+    row.Set("host_ns", group.host_ns).Set("kernels", kernels).Set("kernels_per_call", ShareOf(kernels, group.calls));
+    row.Set("device_ns", group.device_ns);
+    if (tensors > 0) row.Set("tensors", tensors / group.calls);
+    row.Set("idle_ns", MeanOf(group.idle_ns, devices)).Set("slice_id", timeline.of->Id(SliceId(group.longest)));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<OptimizerStepsRows>();
+  TableOf<OptimizerStepsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(optimizer_steps) = {
-    .name = "optimizer_steps",
-    .help = "Optimizer.step, zero_grad by optimiser: a loop, foreach or fused; kernels, device time, idle time",
-    .columns = OptimizerStepsRows::kColumns,
-    .run = Compute};
+ANALYSIS(optimizer_steps) = AnalysisOf<OptimizerStepsRows>({.run = Compute});
 
 }  // namespace gapless::internal

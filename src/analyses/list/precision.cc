@@ -5,6 +5,8 @@
 // Autocast shows as operators that take weights and convert their inputs themselves: aten::to with children inside
 // aten::linear. Its Python frames prove nothing, models open it to switch it off. A gradient scaler shows by the
 // operators only it calls, aten::_amp_….
+#include <array>
+
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/rows/copy_places.h"
@@ -13,23 +15,28 @@
 namespace gapless::internal {
 namespace {
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"autocast", kInt, "", "1: seen at work; 0: not; NULL: no operators were recorded"},
-    {"grad_scaler", kInt, "", "1: seen at work; 0: not; NULL: no operators were recorded"},
-    {"matrix_ns", kInt, "ns", "kernels of products, convolutions and attention"},
-    {"float_ns", kInt, "ns", "of these, on 32-bit floats (TF32 included)"},
-    {"half_ns", kInt, "ns", "on 16-bit floats"},
-    {"bfloat16_ns", kInt, "ns", "on bfloat16"},
-    {"float8_ns", kInt, "ns", "on 8-bit floats"},
-    {"other_ns", kInt, "ns", "on other types"},
-    {"unknown_ns", kInt, "ns", "types were not recorded, and kernel names do not show them"},
-    {"low_precision_share", kReal, "share", "half, bfloat16, float8 of what is known; NULL: nothing is"},
-    {"cast_calls", kInt, "", "kernels that only change the element type (copy_places)"},
-    {"cast_calls_per_step", kReal, "", "NULL: no complete step"},
-    {"cast_ns", kInt, "ns", "their time"},
-    {"cast_share", kReal, "share", "of the time of all kernels without communication"},
+struct PrecisionRows : TypedRows<PrecisionRows> {
+  static constexpr std::string_view kName = "precision";
+  static constexpr std::string_view kHelp =
+      "Element types of matrix work, what casts cost, autocast and gradient scaler in use";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"autocast", kInt, "", "1: seen at work; 0: not; NULL: no operators were recorded"},
+      {"grad_scaler", kInt, "", "1: seen at work; 0: not; NULL: no operators were recorded"},
+      {"matrix_ns", kInt, "ns", "kernels of products, convolutions and attention"},
+      {"float_ns", kInt, "ns", "of these, on 32-bit floats (TF32 included)"},
+      {"half_ns", kInt, "ns", "on 16-bit floats"},
+      {"bfloat16_ns", kInt, "ns", "on bfloat16"},
+      {"float8_ns", kInt, "ns", "on 8-bit floats"},
+      {"other_ns", kInt, "ns", "on other types"},
+      {"unknown_ns", kInt, "ns", "types were not recorded, and kernel names do not show them"},
+      {"low_precision_share", kReal, "share", "half, bfloat16, float8 of what is known; NULL: nothing is"},
+      {"cast_calls", kInt, "", "kernels that only change the element type (copy_places)"},
+      {"cast_calls_per_step", kReal, "", "NULL: no complete step"},
+      {"cast_ns", kInt, "ns", "their time"},
+      {"cast_share", kReal, "share", "of the time of all kernels without communication"},
+  };
 };
 
 enum Type : uint8_t { kFloat, kHalf, kBfloat16, kFloat8, kOtherType, kUnknown, kTypes, kUnseen };
@@ -66,7 +73,8 @@ bool TakesWeights(std::string_view name) {
 }
 
 struct Precision {
-  int64_t type_ns[kTypes] = {}, kernel_ns = 0;
+  std::array<int64_t, kTypes> type_ns{};
+  int64_t kernel_ns = 0;
   bool operators = false, autocast = false, scaler = false;
 };
 
@@ -133,7 +141,7 @@ class Reader {
   std::vector<uint8_t> types_;
 };
 
-void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, Table& table) {
+void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, TableOf<PrecisionRows>& table) {
   const Precision found = Reader(timeline).found;
   int64_t cast_calls = 0, cast_ns = 0, matrix = 0;
   for (size_t row = 0; row < places.rows(); ++row)
@@ -141,16 +149,17 @@ void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, Table& 
       cast_calls += places.Int(row, "calls"), cast_ns += places.Int(row, "device_ns");
   for (const int64_t ns : found.type_ns) matrix += ns;
   const int64_t low = found.type_ns[kHalf] + found.type_ns[kBfloat16] + found.type_ns[kFloat8];
-  auto row = BeginRow(table, *timeline.of);
-  row.Int(found.operators ? found.autocast : kAbsent).Int(found.operators ? found.scaler : kAbsent).Int(matrix);
-  for (const int64_t ns : found.type_ns) row.Int(ns);
-  row.Real(ShareOf(low, matrix - found.type_ns[kUnknown])).Int(cast_calls);
-  row.Real(ShareOf(cast_calls, static_cast<int64_t>(timeline.window.steps.size())));
-  row.Int(cast_ns).Real(ShareOf(cast_ns, found.kernel_ns));
+  auto row = table.Row(*timeline.of);
+  if (found.operators) row.Set("autocast", found.autocast).Set("grad_scaler", found.scaler);
+  row.Set("matrix_ns", matrix);
+  row.SetEach({"float_ns", "half_ns", "bfloat16_ns", "float8_ns", "other_ns", "unknown_ns"}, found.type_ns);
+  row.Set("low_precision_share", ShareOf(low, matrix - found.type_ns[kUnknown])).Set("cast_calls", cast_calls);
+  row.Set("cast_calls_per_step", ShareOf(cast_calls, static_cast<int64_t>(timeline.window.steps.size())));
+  row.Set("cast_ns", cast_ns).Set("cast_share", ShareOf(cast_ns, found.kernel_ns));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("precision", kColumns);
+  TableOf<PrecisionRows> table;
   for (const TraceTimeline& timeline : tables.Timelines())
     if (!timeline.devices.empty()) AddRow(timeline, tables.Get<CopyPlacesRows>(), table);
   return table;
@@ -158,9 +167,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(precision) = {.name = "precision",
-                       .help = "Element types of matrix work, what casts cost, autocast and gradient scaler in use",
-                       .columns = kColumns,
-                       .run = Compute};
+ANALYSIS(precision) = AnalysisOf<PrecisionRows>({.run = Compute});
 
 }  // namespace gapless::internal

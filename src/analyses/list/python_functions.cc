@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxRows = 200;  // rows per trace
 
-void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
+void AddRows(const RunTrace& of, std::string_view kind, TableOf<PythonFunctionsRows>& table) {
   const Trace& trace = *of.trace;
   const HostFunctionTable& functions = trace.host_functions;
   std::vector<size_t> rows;
@@ -26,20 +26,20 @@ void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   rows.resize(std::min(rows.size(), kMaxRows));
   for (const size_t row : rows) {
     const std::string_view file = trace.Text(functions.file[row]);
-    BeginRow(table, of)
-        .Text(kind)
-        .Text(trace.Text(functions.function[row]))
-        .TextOrNull(file)
-        .Int(file.empty() ? kAbsent : functions.line[row])
-        .Int(IsUsersFile(file))
-        .Int(functions.calls[row])
-        .Int(functions.self_ns[row])
-        .Int(functions.total_ns[row]);
+    table.Row(of)
+        .Set("kind", kind)
+        .Set("function", trace.Text(functions.function[row]))
+        .Set("file", file)
+        .Set("line", file.empty() ? kAbsent : functions.line[row])
+        .Set("is_users", IsUsersFile(file))
+        .Set("calls", functions.calls[row])
+        .Set("self_ns", functions.self_ns[row])
+        .Set("total_ns", functions.total_ns[row]);
   }
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<PythonFunctionsRows>();
+  TableOf<PythonFunctionsRows> table;
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
@@ -50,9 +50,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(python_functions) = {.name = "python_functions",
-                              .help = "Functions by time over the whole run, from gapless profile --python",
-                              .columns = PythonFunctionsRows::kColumns,
-                              .run = Compute};
+ANALYSIS(python_functions) = AnalysisOf<PythonFunctionsRows>({.run = Compute});
 
 }  // namespace gapless::internal

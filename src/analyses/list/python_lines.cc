@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMaxRows = 200;  // rows per trace
 
-void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
+void AddRows(const RunTrace& of, std::string_view kind, TableOf<PythonLinesRows>& table) {
   const Trace& trace = *of.trace;
   const HostFunctionTable& lines = trace.host_functions;
   const auto& amount = kind == "tracemalloc" ? lines.bytes : lines.self_ns;
@@ -30,19 +30,19 @@ void AddRows(const RunTrace& of, std::string_view kind, Table& table) {
   rows = std::move(kept);
   for (const size_t row : rows) {
     const std::string_view file = trace.Text(lines.file[row]);
-    BeginRow(table, of)
-        .Text(kind)
-        .TextOrNull(file)
-        .Int(lines.line[row])
-        .Int(IsUsersFile(file))
-        .Int(lines.calls[row])
-        .Int(lines.self_ns[row])
-        .Int(lines.bytes[row]);
+    table.Row(of)
+        .Set("kind", kind)
+        .Set("file", file)
+        .Set("line", lines.line[row])
+        .Set("is_users", IsUsersFile(file))
+        .Set("calls", lines.calls[row])
+        .Set("self_ns", lines.self_ns[row])
+        .Set("bytes", lines.bytes[row]);
   }
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<PythonLinesRows>();
+  TableOf<PythonLinesRows> table;
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
@@ -53,9 +53,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(python_lines) = {.name = "python_lines",
-                          .help = "Lines of Python by time or memory, from gapless profile --python=lines or memory",
-                          .columns = PythonLinesRows::kColumns,
-                          .run = Compute};
+ANALYSIS(python_lines) = AnalysisOf<PythonLinesRows>({.run = Compute});
 
 }  // namespace gapless::internal

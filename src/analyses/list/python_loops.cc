@@ -197,7 +197,7 @@ std::string PatternOf(const Trace& trace, const std::vector<StringId>& names) {
   return pattern;
 }
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<PythonLoopsRows>& table) {
   const Trace& trace = timeline.trace();
   const Loops loops(timeline, tables.Once(trace, Surroundings));
   std::vector<std::pair<Pattern, size_t>> ordered(loops.by_pattern.begin(), loops.by_pattern.end());
@@ -208,25 +208,23 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
   const auto devices = static_cast<int64_t>(timeline.devices.size());
   for (const auto& [key, at] : ordered) {
     const Group& group = loops.groups[at];
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(PatternOf(trace, key.first)).TextOrNull(trace.Text(key.second));
-    row.TextOrNull(ContextOf(trace, group.first).annotation).Int(group.loops).Real(ShareOf(group.loops, steps));
-    row.Int(group.repeats).Int(group.calls).Int(group.host_ns).Int(group.gpu_ops).Int(group.device_ns);
-    row.Int(devices > 0 ? group.idle_ns / devices : kAbsent).Int(timeline.of->Id(group.first));
+    auto row = table.Row(*timeline.of);
+    row.Set("pattern", PatternOf(trace, key.first)).Set("source_line", trace.Text(key.second));
+    row.Set("annotation", ContextOf(trace, group.first).annotation).Set("loops", group.loops);
+    row.Set("loops_per_step", ShareOf(group.loops, steps)).Set("repeats", group.repeats).Set("calls", group.calls);
+    row.Set("host_ns", group.host_ns).Set("gpu_ops", group.gpu_ops).Set("device_ns", group.device_ns);
+    row.Set("idle_ns", MeanOf(group.idle_ns, devices)).Set("slice_id", timeline.of->Id(group.first));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<PythonLoopsRows>();
+  TableOf<PythonLoopsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(python_loops) = {.name = "python_loops",
-                          .help = "Short sequences of operators that the program repeats in a row: loops over tensors",
-                          .columns = PythonLoopsRows::kColumns,
-                          .run = Compute};
+ANALYSIS(python_loops) = AnalysisOf<PythonLoopsRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -178,7 +178,7 @@ class Collector {
   std::vector<uint32_t> context_of_;  // by row, a number of contexts_
 };
 
-void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
+void AddRows(const TraceTimeline& timeline, Tables& tables, TableOf<PythonTimeRows>& table) {
   const Trace& trace = timeline.trace();
   const bool has_python = std::find(trace.slices.category.begin(), trace.slices.category.end(),
                                     SliceCategory::kPython) != trace.slices.category.end();
@@ -189,24 +189,21 @@ void AddRows(const TraceTimeline& timeline, Tables& tables, Table& table) {
                    [](const auto& a, const auto& b) { return a.second.self_ns > b.second.self_ns; });
   for (const auto& [key, group] : rows) {
     const auto& [function, callee, line] = key;
-    auto row = BeginRow(table, *timeline.of);
-    row.TextOrNull(trace.Text(function)).TextOrNull(NameOfCallee(trace.Text(callee))).TextOrNull(trace.Text(line));
-    row.Int(group.calls).Int(group.self_ns).Int(!timeline.devices.empty());
+    auto row = table.Row(*timeline.of);
+    row.Set("function", trace.Text(function)).Set("callee", NameOfCallee(trace.Text(callee)));
+    row.Set("source_line", trace.Text(line)).Set("calls", group.calls).Set("self_ns", group.self_ns);
+    row.Set("on_device", !timeline.devices.empty());
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<PythonTimeRows>();
+  TableOf<PythonTimeRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, tables, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(python_time) = {.name = "python_time",
-                         .help = "Python between operators, by function of the user's code and what it calls",
-                         .columns = PythonTimeRows::kColumns,
-                         .run = Compute,
-                         .cost = 4};
+ANALYSIS(python_time) = AnalysisOf<PythonTimeRows>({.run = Compute, .cost = 4});
 
 }  // namespace gapless::internal

@@ -14,17 +14,22 @@ namespace {
 // Launches that CUDA lets a stream have pending before the next launch call blocks; HTA's "full queue".
 constexpr int64_t kFull = 1024;
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    kDeviceColumn,
-    {"stream", kInt, "", "stream"},
-    {"launches", kInt, "", "calls whose work was pending or started in the analysed window"},
-    {"mean_length", kReal, "", "launched and not started, mean over the window's time"},
-    {"max_length", kInt, "", "most at once"},
-    {"empty_share", kReal, "share", "of the window: nothing waits"},
-    {"full_ns", kInt, "ns", "time with 1024 or more waiting: launch calls block"},
-    {"full_share", kReal, "share", "of the window"},
+struct QueueRows : TypedRows<QueueRows> {
+  static constexpr std::string_view kName = "queue";
+  static constexpr std::string_view kHelp =
+      "Work launched and not started, per stream: mean and longest, time empty, time full";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      kDeviceColumn,
+      {"stream", kInt, "", "stream"},
+      {"launches", kInt, "", "calls whose work was pending or started in the analysed window"},
+      {"mean_length", kReal, "", "launched and not started, mean over the window's time"},
+      {"max_length", kInt, "", "most at once"},
+      {"empty_share", kReal, "share", "of the window: nothing waits"},
+      {"full_ns", kInt, "ns", "time with 1024 or more waiting: launch calls block"},
+      {"full_share", kReal, "share", "of the window"},
+  };
 };
 
 struct Queue {
@@ -86,7 +91,7 @@ Lengths Walk(Queue& queue, Interval window) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("queue", kColumns);
+  TableOf<QueueRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Interval window = timeline.window.span;
     auto queues = QueuesOf(timeline);
@@ -96,12 +101,11 @@ Result<Table> Compute(const Run&, Tables& tables) {
                      [](const auto* a, const auto* b) { return a->second.in.size() > b->second.in.size(); });
     for (auto* item : ordered) {
       const Lengths lengths = Walk(item->second, window);
-      auto row = BeginRow(table, *timeline.of);
-      row.Int(item->first.first).Int(item->first.second).Int(static_cast<int64_t>(item->second.in.size()));
-      row.Real(window.length() > 0 ? lengths.weighted_ns / static_cast<double>(window.length())
-                                   : std::numeric_limits<double>::quiet_NaN());
-      row.Int(lengths.most).Real(ShareOf(lengths.empty_ns, window.length()));
-      row.Int(lengths.full_ns).Real(ShareOf(lengths.full_ns, window.length()));
+      auto row = table.Row(*timeline.of);
+      row.Set("device", item->first.first).Set("stream", item->first.second).Set("launches", item->second.in.size());
+      if (window.length() > 0) row.Set("mean_length", lengths.weighted_ns / static_cast<double>(window.length()));
+      row.Set("max_length", lengths.most).Set("empty_share", ShareOf(lengths.empty_ns, window.length()));
+      row.Set("full_ns", lengths.full_ns).Set("full_share", ShareOf(lengths.full_ns, window.length()));
     }
   }
   return table;
@@ -109,9 +113,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(queue) = {.name = "queue",
-                   .help = "Work launched and not started, per stream: mean and longest, time empty, time full",
-                   .columns = kColumns,
-                   .run = Compute};
+ANALYSIS(queue) = AnalysisOf<QueueRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -253,29 +253,28 @@ std::vector<Behind> WhatIsBehind(const std::vector<Device>& devices) {
   return behind;
 }
 
-void AddRow(const Device& device, int64_t least_own, bool many, const Behind& behind, Table& table) {
+void AddRow(const Device& device, int64_t least_own, bool many, const Behind& behind, TableOf<RanksRows>& table) {
   std::vector<int64_t> step_ns = device.step_ns;
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto work = static_cast<int64_t>(device.work_ns);
-  auto row = BeginRow(table, *device.timeline->of);
-  row.Int(device.on->device).Int(device.steps()).Int(Percentile(step_ns, 0.5));
-  row.Int(device.wall_ns).Int(device.own_ns()).Int(device.PerStep(device.own_ns()));
-  row.Real(many ? ShareOf(device.PerStep(device.own_ns()), least_own) : nan);
-  row.Int(device.exposed_comm_ns).Int(device.waiting_ns).Int(device.opening_ns);
-  row.Int(device.compared).Int(device.times_last).Int(device.caused_ns).Int(device.times_first);
-  row.Int(device.kernels).Int(device.kernel_ns).Int(many ? work : kAbsent);
-  row.Real(many ? ShareOf(device.kernel_ns, work) : nan);
-  for (const IdleCause cause :
-       {IdleCause::kData, IdleCause::kLaunch, IdleCause::kSync, IdleCause::kHost, IdleCause::kUnknown})
-    row.Int(device.idle[static_cast<size_t>(cause)]);
-  row.TextOrNull(behind.part).Int(behind.ns);
-  row.TextOrNull(behind.part == kPartNames[kWork]    ? device.more_work
-                 : behind.part == kPartNames[kSpeed] ? device.slower
-                                                     : std::string_view());
+  auto row = table.Row(*device.timeline->of);
+  row.Set("device", device.on->device).Set("steps", device.steps()).Set("step_ns", Percentile(step_ns, 0.5));
+  row.Set("wall_ns", device.wall_ns).Set("own_ns", device.own_ns());
+  row.Set("own_per_step_ns", device.PerStep(device.own_ns())).Set("exposed_comm_ns", device.exposed_comm_ns);
+  row.Set("waiting_ns", device.waiting_ns).Set("opening_waiting_ns", device.opening_ns);
+  row.Set("compared", device.compared).Set("times_last", device.times_last).Set("caused_wait_ns", device.caused_ns);
+  row.Set("times_first", device.times_first).Set("kernels", device.kernels).Set("kernel_ns", device.kernel_ns);
+  if (many) {
+    const auto work = static_cast<int64_t>(device.work_ns);
+    row.Set("imbalance", ShareOf(device.PerStep(device.own_ns()), least_own)).Set("kernel_work_ns", work);
+    row.Set("slowdown", ShareOf(device.kernel_ns, work));
+  }
+  row.SetEach({"idle_data_ns", "idle_launch_ns", "idle_sync_ns", "idle_host_ns", "idle_unknown_ns"}, device.idle);
+  row.Set("behind", behind.part).Set("behind_ns", behind.ns);
+  if (behind.part == kPartNames[kWork]) row.Set("behind_kernel", device.more_work);
+  if (behind.part == kPartNames[kSpeed]) row.Set("behind_kernel", device.slower);
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<RanksRows>();
+  TableOf<RanksRows> table;
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   std::vector<Device> devices;
   std::map<std::pair<int, int32_t>, size_t> places;  // process and device number -> in devices
@@ -307,9 +306,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(ranks) = {.name = "ranks",
-                   .help = "Ranks side by side: own work, waiting for others, who comes last and what it is behind in",
-                   .columns = RanksRows::kColumns,
-                   .run = Compute};
+ANALYSIS(ranks) = AnalysisOf<RanksRows>({.run = Compute});
 
 }  // namespace gapless::internal

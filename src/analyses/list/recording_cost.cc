@@ -53,20 +53,21 @@ Estimate Compare(const Trace& agent) {
   return estimate;
 }
 
-bool AddCompared(const RunTrace& of, Table& table) {
+bool AddCompared(const RunTrace& of, TableOf<RecordingCostRows>& table) {
   Estimate estimate = Compare(*of.trace);
   const auto steps = static_cast<int64_t>(estimate.recorded_ns.size());
   const auto others = static_cast<int64_t>(estimate.before_ns.size() + estimate.behind_ns.size());
   if (estimate.recorded_ns.size() < kFewestSteps || estimate.before_ns.size() < kFewestSteps) return false;
   const int64_t recorded_ns = Percentile(estimate.recorded_ns, 0.5), other_ns = OtherNs(estimate);
   const int64_t added_ns = std::max<int64_t>(0, recorded_ns - other_ns);
-  auto row = BeginRow(table, of);
-  row.Text("compared").Int(steps).Int(recorded_ns).Int(others).Int(other_ns).Int(kAbsent);
-  row.Int(added_ns).Real(ShareOf(added_ns, recorded_ns));
+  auto row = table.Row(of);
+  row.Set("method", "compared").Set("recorded_steps", steps).Set("recorded_ns", recorded_ns).Set("other_steps", others);
+  row.Set("other_ns", other_ns).Set("calls_per_step", kAbsent).Set("added_ns", added_ns);
+  row.Set("added_share", ShareOf(added_ns, recorded_ns));
   return true;
 }
 
-void AddCounted(const RunTrace& of, Table& table) {
+void AddCounted(const RunTrace& of, TableOf<RecordingCostRows>& table) {
   const Trace& trace = *of.trace;
   std::vector<int64_t> durations;
   Intervals steps;
@@ -84,13 +85,14 @@ void AddCounted(const RunTrace& of, Table& table) {
   if (count == 0 || calls == 0) return;
   const int64_t median_ns = Percentile(durations, 0.5);
   const int64_t calls_a_step = calls / count, added_ns = calls_a_step * kMinPythonCallNs;
-  auto row = BeginRow(table, of);
-  row.Text("counted").Int(count).Int(median_ns).Int(kAbsent).Int(kAbsent).Int(calls_a_step);
-  row.Int(std::min(added_ns, median_ns)).Real(std::min(1.0, ShareOf(added_ns, median_ns)));
+  auto row = table.Row(of);
+  row.Set("method", "counted").Set("recorded_steps", count).Set("recorded_ns", median_ns).Set("other_steps", kAbsent);
+  row.Set("other_ns", kAbsent).Set("calls_per_step", calls_a_step).Set("added_ns", std::min(added_ns, median_ns));
+  row.Set("added_share", std::min(1.0, ShareOf(added_ns, median_ns)));
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<RecordingCostRows>();
+  TableOf<RecordingCostRows> table;
   bool compared = false;
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && of.trace->info.format == "agent") compared |= AddCompared(of, table);
@@ -101,9 +103,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(recording_cost) = {.name = "recording_cost",
-                            .help = "What recording adds to a recorded step, by comparison or by counting calls",
-                            .columns = RecordingCostRows::kColumns,
-                            .run = Compute};
+ANALYSIS(recording_cost) = AnalysisOf<RecordingCostRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -182,7 +182,7 @@ MatrixUnit UnitOf(const Group& group) {
   return *most > 0 ? static_cast<MatrixUnit>(most - std::begin(group.unit_ns)) : MatrixUnit::kUnknown;
 }
 
-void AddSpeed(const Group& group, const Work& work, const DevicePeaks* peaks, Table::RowWriter& row) {
+void AddSpeed(const Group& group, const Work& work, const DevicePeaks* peaks, TableOf<RooflineRows>::RowWriter& row) {
   const bool by_vector = group.vector_ns > group.unit_ns[0] + group.unit_ns[1] + group.unit_ns[2];
   const bool matrix = IsMatrixWork(group.formula->kind) && !by_vector;
   const MatrixUnit unit = matrix ? UnitOf(group) : MatrixUnit::kNo;
@@ -193,14 +193,16 @@ void AddSpeed(const Group& group, const Work& work, const DevicePeaks* peaks, Ta
   const double bandwidth = peaks == nullptr ? DevicePeaks::kNone : peaks->memory_gbps;
   const double compute_ns = work.flops * calls / peak / 1e3, memory_ns = work.bytes * calls / bandwidth;
   const bool known = compute_ns >= 0 && memory_ns >= 0;
-  row.Real(work.flops).Real(work.model_flops).Real(work.bytes);
-  row.Real(work.flops * calls / ns / 1e3).Real(work.bytes * calls / ns).Real(work.flops / work.bytes);
-  row.Text(ToString(unit)).Real(peak).Real(bandwidth);
-  row.TextOrNull(!known ? "" : compute_ns >= memory_ns ? "compute" : "memory");
-  row.Real(known ? std::max(compute_ns, memory_ns) / ns : DevicePeaks::kNone);
+  row.Set("flops", work.flops).Set("model_flops", work.model_flops).Set("bytes", work.bytes);
+  row.Set("tflops", work.flops * calls / ns / 1e3).Set("gbps", work.bytes * calls / ns);
+  row.Set("intensity", work.flops / work.bytes).Set("matrix_unit", ToString(unit)).Set("peak_tflops", peak);
+  row.Set("peak_gbps", bandwidth);
+  if (!known) return;
+  row.Set("bound", compute_ns >= memory_ns ? "compute" : "memory");
+  row.Set("roofline_share", std::max(compute_ns, memory_ns) / ns);
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<RooflineRows>& table) {
   const Trace& trace = timeline.trace();
   Groups found(timeline);
   const Convolutions convolutions(trace);
@@ -210,31 +212,28 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   for (const Group& group : found.groups) {
     const std::string_view shapes = trace.Text(group.key.shapes);
     const Work work = WorkOf(group, trace, convolutions);
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(group.key.device).Text(trace.Text(group.key.name)).Text(ToString(group.formula->kind)).TextOrNull(shapes);
-    row.TextOrNull(work.type == ElementType::kUnknown ? "" : ToString(work.type)).Int(group.calls).Int(group.device_ns);
-    row.Int(group.unit_ns[0] + group.unit_ns[1] + group.unit_ns[2]);
-    row.Real(ShareOf(group.device_ns, found.DeviceNs(group.key.device)));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", group.key.device).Set("operator", trace.Text(group.key.name));
+    row.Set("kind", ToString(group.formula->kind)).Set("shapes", shapes);
+    row.Set("dtype", work.type == ElementType::kUnknown ? "" : ToString(work.type)).Set("calls", group.calls);
+    row.Set("device_ns", group.device_ns).Set("matrix_ns", group.unit_ns[0] + group.unit_ns[1] + group.unit_ns[2]);
+    row.Set("share", ShareOf(group.device_ns, found.DeviceNs(group.key.device)));
     AddSpeed(group, work, PeaksOf(trace, group.key.device), row);
-    row.Real(group.sm_time / group.sm_ns).Int(work.batch).Int(work.m).Int(work.n).Int(work.k);
-    row.Real(TilesPerSm(group, work, trace));
-    row.TextOrNull(trace.Text(trace.slices.source_line[group.slice.value]));
-    row.Int(timeline.of->Id(group.slice)).Int(timeline.of->Id(group.longest));
+    row.Set("sm_share", group.sm_time / group.sm_ns).Set("batch", work.batch).Set("m", work.m).Set("n", work.n);
+    row.Set("k", work.k).Set("tiles_per_sm", TilesPerSm(group, work, trace));
+    row.Set("source_line", trace.Text(trace.slices.source_line[group.slice.value]));
+    row.Set("slice_id", timeline.of->Id(group.slice)).Set("gpu_op_id", timeline.of->Id(group.longest));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<RooflineRows>();
+  TableOf<RooflineRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(roofline) = {.name = "roofline",
-                      .help = "Operators by inputs: FLOPs and bytes from shapes, speed, share of the device's roofline",
-                      .columns = RooflineRows::kColumns,
-                      .run = Compute,
-                      .cost = 2};
+ANALYSIS(roofline) = AnalysisOf<RooflineRows>({.run = Compute, .cost = 2});
 
 }  // namespace gapless::internal

@@ -9,21 +9,19 @@ namespace gapless::internal {
 namespace {
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<SetAsideRows>();
+  TableOf<SetAsideRows> table;
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const SetAside& item : timeline.window.set_aside) {
-      auto row = BeginRow(table, *timeline.of);
-      row.Text(kAsideKindNames[static_cast<size_t>(item.kind)]).Int(item.span.start + timeline.of->ts_shift_ns);
-      row.Int(item.span.length()).Int(item.busy_ns).Int(item.steps);
+      auto row = table.Row(*timeline.of);
+      row.Set("kind", kAsideKindNames[static_cast<size_t>(item.kind)]);
+      row.Set("ts_ns", item.span.start + timeline.of->ts_shift_ns).Set("dur_ns", item.span.length());
+      row.Set("busy_ns", item.busy_ns).Set("steps", item.steps);
     }
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(set_aside) = {.name = "set_aside",
-                       .help = "Stretches that are not analysed: edges without steady work, warm-up steps",
-                       .columns = SetAsideRows::kColumns,
-                       .run = Compute};
+ANALYSIS(set_aside) = AnalysisOf<SetAsideRows>({.run = Compute});
 
 }  // namespace gapless::internal

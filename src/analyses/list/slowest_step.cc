@@ -19,24 +19,29 @@ namespace {
 constexpr size_t kMaxRows = 16'000;  // rows of device, idle and host lanes together, over all traces
 constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then those that differ most
 
-constexpr ColumnSpec kColumns[] = {
-    kTraceColumn,
-    kRankColumn,
-    {"step", kInt, "", "step number; NULL: no complete step, the whole analysed window"},
-    {"lane", kText, "", "step (its window), idle, gpu, host"},
-    {"device", kInt, "", "device number; NULL: not on a device"},
-    {"stream", kInt, "", "stream; NULL: not on one"},
-    {"tid", kInt, "", "host thread; NULL: not on the host"},
-    {"thread", kText, "", "its name; NULL: not recorded"},
-    {"depth", kInt, "", "how many of the rows of its lane are around it"},
-    {"name", kText, "", "of several: the longest; of an idle gap: what the host had open, NULL: nothing"},
-    {"kind", kText, "", "class of the operation, cause of the gap, category of the call"},
-    {"ts_ns", kInt, "ns", "when it began"},
-    {"dur_ns", kInt, "ns", "how long it took; of several: from the first start to the last end"},
-    {"count", kInt, "", "how many the row stands for"},
-    {"busy_ns", kInt, "ns", "their durations added up"},
-    {"gpu_op_id", kInt, "id:gpu_op", "the operation, or the longest of them"},
-    {"slice_id", kInt, "id:slice", "the call, or the longest of them"},
+struct SlowestStepRows : TypedRows<SlowestStepRows> {
+  static constexpr std::string_view kName = "slowest_step";
+  static constexpr std::string_view kHelp =
+      "What ran in the slowest step, by lane, short neighbours together: a picture of it";
+  static constexpr ColumnSpec kColumns[] = {
+      kTraceColumn,
+      kRankColumn,
+      {"step", kInt, "", "step number; NULL: no complete step, the whole analysed window"},
+      {"lane", kText, "", "step (its window), idle, gpu, host"},
+      {"device", kInt, "", "device number; NULL: not on a device"},
+      {"stream", kInt, "", "stream; NULL: not on one"},
+      {"tid", kInt, "", "host thread; NULL: not on the host"},
+      {"thread", kText, "", "its name; NULL: not recorded"},
+      {"depth", kInt, "", "how many of the rows of its lane are around it"},
+      {"name", kText, "", "of several: the longest; of an idle gap: what the host had open, NULL: nothing"},
+      {"kind", kText, "", "class of the operation, cause of the gap, category of the call"},
+      {"ts_ns", kInt, "ns", "when it began"},
+      {"dur_ns", kInt, "ns", "how long it took; of several: from the first start to the last end"},
+      {"count", kInt, "", "how many the row stands for"},
+      {"busy_ns", kInt, "ns", "their durations added up"},
+      {"gpu_op_id", kInt, "id:gpu_op", "the operation, or the longest of them"},
+      {"slice_id", kInt, "id:slice", "the call, or the longest of them"},
+  };
 };
 
 enum class Lane : uint8_t { kIdle, kGpu, kHost };
@@ -147,26 +152,14 @@ std::vector<Item> Fitted(const std::vector<Item>& items, size_t most) {
 
 class Writer {
  public:
-  Writer(Table& table, const Scene& scene)
+  Writer(TableOf<SlowestStepRows>& table, const Scene& scene)
       : table_(table), scene_(scene), of_(*scene.timeline->of), trace_(scene.timeline->trace()) {}
 
   void Write(size_t most) {
-    const bool has_step = scene_.step.valid();
-    Begin()
-        .Text("step")
-        .Null()
-        .Null()
-        .Null()
-        .Null()
-        .Int(0)
-        .TextOrNull(has_step ? trace_.Text(trace_.steps.name[scene_.step.value]) : std::string_view())
-        .Null()
-        .Int(scene_.span.start + of_.ts_shift_ns)
-        .Int(scene_.span.length())
-        .Int(1)
-        .Int(scene_.span.length())
-        .Null()
-        .Null();
+    auto row = Begin();
+    row.Set("lane", "step").Set("depth", 0).Set("count", 1).Set("ts_ns", scene_.span.start + of_.ts_shift_ns);
+    row.Set("dur_ns", scene_.span.length()).Set("busy_ns", scene_.span.length());
+    if (scene_.step.valid()) row.Set("name", trace_.Text(trace_.steps.name[scene_.step.value]));
     for (const Item& item : Fitted(scene_.items, most)) WriteItem(item);
   }
 
@@ -176,9 +169,9 @@ class Writer {
     int64_t gpu_op = kAbsent, slice = kAbsent;
   };
 
-  Table::RowWriter Begin() {
-    auto row = BeginRow(table_, of_);
-    row.Int(scene_.step.valid() ? trace_.steps.number[scene_.step.value] : kAbsent);
+  TableOf<SlowestStepRows>::RowWriter Begin() {
+    auto row = table_.Row(of_);
+    if (scene_.step.valid()) row.Set("step", trace_.steps.number[scene_.step.value]);
     return row;
   }
 
@@ -201,18 +194,18 @@ class Writer {
     const Line& line = scene_.lines[item.line];
     const What what = WhatOf(line, item.row);
     auto row = Begin();
-    row.Text(kLaneNames[static_cast<size_t>(line.lane)]).Int(line.device ? line.device->device : kAbsent);
-    row.Int(line.stream);
+    row.Set("lane", kLaneNames[static_cast<size_t>(line.lane)]).Set("stream", line.stream).Set("depth", line.depth);
+    if (line.device) row.Set("device", line.device->device);
     if (line.thread.valid()) {
-      row.Int(trace_.threads.tid[line.thread.value]).TextOrNull(trace_.Text(trace_.threads.name[line.thread.value]));
-    } else {
-      row.Null().Null();
+      row.Set("tid", trace_.threads.tid[line.thread.value]);
+      row.Set("thread", trace_.Text(trace_.threads.name[line.thread.value]));
     }
-    row.Int(line.depth).TextOrNull(what.name).Text(what.kind).Int(item.start + of_.ts_shift_ns);
-    row.Int(item.end - item.start).Int(item.count).Int(item.busy).Int(what.gpu_op).Int(what.slice);
+    row.Set("name", what.name).Set("kind", what.kind).Set("ts_ns", item.start + of_.ts_shift_ns);
+    row.Set("dur_ns", item.end - item.start).Set("count", item.count).Set("busy_ns", item.busy);
+    row.Set("gpu_op_id", what.gpu_op).Set("slice_id", what.slice);
   }
 
-  Table& table_;
+  TableOf<SlowestStepRows>& table_;
   const Scene& scene_;
   const RunTrace& of_;
   const Trace& trace_;
@@ -263,7 +256,7 @@ std::vector<Scene> ScenesOf(Tables& tables) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable("slowest_step", kColumns);
+  TableOf<SlowestStepRows> table;
   std::vector<Scene> scenes = ScenesOf(tables);
   for (Scene& scene : scenes) {
     if (scene.span.length() <= 0) continue;
@@ -276,9 +269,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(slowest_step) = {.name = "slowest_step",
-                          .help = "What ran in the slowest step, by lane, short neighbours together: a picture of it",
-                          .columns = kColumns,
-                          .run = Compute};
+ANALYSIS(slowest_step) = AnalysisOf<SlowestStepRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -68,7 +68,7 @@ class Sweep {
   std::priority_queue<Running> running_;
 };
 
-void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& table) {
+void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, TableOf<SmUseRows>& table) {
   const GpuOpTable& ops = timeline.trace().gpu_ops;
   const Interval window = timeline.window.span;
   Sweep all(window), long_ones(window);
@@ -90,17 +90,19 @@ void AddRow(const TraceTimeline& timeline, const DeviceTimeline& device, Table& 
       long_ones.Add(start, end, blocks);
   }
   all.Finish(), long_ones.Finish();
-  auto row = BeginRow(table, *timeline.of);
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  row.Int(device.device).Real(known_ns > 0 ? all.used_ns / static_cast<double>(window.length()) : none);
-  row.Real(occupancy_time / occupancy_ns).Int(known_ns > 0 ? long_ones.busy_ns : kAbsent);
-  row.Real(long_ones.busy_ns > 0 ? long_ones.used_ns / static_cast<double>(long_ones.busy_ns) : none);
-  row.Int(known_ns > 0 ? long_ones.busy_ns - std::llround(long_ones.used_ns) : kAbsent)
-      .Real(ShareOf(known_ns, kernel_ns));
+  auto row = table.Row(*timeline.of);
+  row.Set("device", device.device).Set("occupancy_pct", occupancy_time / occupancy_ns);
+  row.Set("coverage_share", ShareOf(known_ns, kernel_ns));
+  if (known_ns > 0) {
+    row.Set("sm_efficiency", all.used_ns / static_cast<double>(window.length()));
+    row.Set("long_kernel_ns", long_ones.busy_ns);
+    row.Set("long_unfilled_ns", long_ones.busy_ns - std::llround(long_ones.used_ns));
+  }
+  if (long_ones.busy_ns > 0) row.Set("long_sm_share", long_ones.used_ns / static_cast<double>(long_ones.busy_ns));
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<SmUseRows>();
+  TableOf<SmUseRows> table;
   for (const TraceTimeline& timeline : tables.Timelines())
     for (const DeviceTimeline& device : timeline.devices) AddRow(timeline, device, table);
   return table;
@@ -108,9 +110,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(sm_use) = {.name = "sm_use",
-                    .help = "How much of each device the kernels' grids fill: estimated SM efficiency and occupancy",
-                    .columns = SmUseRows::kColumns,
-                    .run = Compute};
+ANALYSIS(sm_use) = AnalysisOf<SmUseRows>({.run = Compute});
 
 }  // namespace gapless::internal

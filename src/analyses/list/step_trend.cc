@@ -43,7 +43,7 @@ int64_t WaitGrowth(const Trace& trace, const std::vector<uint32_t>& rows) {
   return std::llround(trend.quarters.back() - trend.quarters.front());
 }
 
-void AddRow(const RunTrace& of, Table& table) {
+void AddRow(const RunTrace& of, TableOf<StepTrendRows>& table) {
   const Trace& trace = *of.trace;
   const std::vector<uint32_t> rows = PlainSteps(trace);
   if (rows.size() < kMinTrendPoints) return;
@@ -57,14 +57,17 @@ void AddRow(const RunTrace& of, Table& table) {
     total_ns += trace.steps.dur_ns[row];
     excess_ns += std::max<int64_t>(0, trace.steps.dur_ns[row] - first_ns);
   }
-  auto row = BeginRow(table, of);
-  row.Int(static_cast<int64_t>(rows.size())).Int(total_ns);
-  for (const double quarter : trend.quarters) row.Int(std::llround(quarter));
-  row.Real(trend.slope).Real(trend.rank).Int(WaitGrowth(trace, rows)).Int(excess_ns);
+  auto row = table.Row(of);
+  row.Set("steps", rows.size()).Set("total_ns", total_ns);
+  std::array<int64_t, 4> quarters_ns;
+  std::ranges::transform(trend.quarters, quarters_ns.begin(), [](double ns) { return std::llround(ns); });
+  row.SetEach({"first_ns", "second_ns", "third_ns", "last_ns"}, quarters_ns);
+  row.Set("slope_ns", trend.slope).Set("rank_correlation", trend.rank).Set("wait_growth_ns", WaitGrowth(trace, rows));
+  row.Set("excess_ns", excess_ns);
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<StepTrendRows>();
+  TableOf<StepTrendRows> table;
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && of.trace->info.format == kAgentFormat) AddRow(of, table);
   return table;
@@ -72,9 +75,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(step_trend) = {.name = "step_trend",
-                        .help = "How the duration of steps changes in the course of the run, of all that the agent saw",
-                        .columns = StepTrendRows::kColumns,
-                        .run = Compute};
+ANALYSIS(step_trend) = AnalysisOf<StepTrendRows>({.run = Compute});
 
 }  // namespace gapless::internal

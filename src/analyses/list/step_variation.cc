@@ -103,20 +103,20 @@ struct Subject {
   int64_t steps;
 };
 
-void AddRow(const Subject& of, const Step* step, const Excess& excess, Table& table) {
+void AddRow(const Subject& of, const Step* step, const Excess& excess, TableOf<StepVariationRows>& table) {
   const auto devices = static_cast<int64_t>(of.timeline->devices.size());
   const auto most = std::max_element(excess.parts.begin(), excess.parts.end());
-  const bool is_known = devices > 0 && *most > 0;
-  auto row = BeginRow(table, *of.timeline->of);
+  auto row = table.Row(*of.timeline->of);
   const int64_t dur_ns = step != nullptr ? step->dur_ns : of.spread->sum_ns;
-  row.Int(step != nullptr ? step->number : kAbsent).Int(of.steps).Int(step != nullptr ? step->opening : kAbsent);
-  row.Int(dur_ns).Int(of.spread->median_ns).Int(of.spread->mad_ns).Real(of.spread->cov);
-  row.Int(excess.outliers).Int(excess.excess_ns).Real(ShareOf(excess.excess_ns, dur_ns));
-  row.TextOrNull(is_known ? kPartNames[static_cast<size_t>(most - excess.parts.begin())] : std::string_view());
-  row.Int(is_known ? *most / devices : kAbsent);
+  if (step != nullptr) row.Set("step", step->number).Set("opening", step->opening);
+  row.Set("steps", of.steps).Set("dur_ns", dur_ns).Set("median_ns", of.spread->median_ns);
+  row.Set("mad_ns", of.spread->mad_ns).Set("cov", of.spread->cov).Set("outliers", excess.outliers);
+  row.Set("excess_ns", excess.excess_ns).Set("excess_share", ShareOf(excess.excess_ns, dur_ns));
+  if (devices > 0 && *most > 0)
+    row.Set("part", kPartNames[static_cast<size_t>(most - excess.parts.begin())]).Set("part_ns", *most / devices);
 }
 
-void AddRows(const TraceTimeline& timeline, const LedgerRows& ledger, Table& table) {
+void AddRows(const TraceTimeline& timeline, const LedgerRows& ledger, TableOf<StepVariationRows>& table) {
   std::vector<Step> steps = StepsOf(timeline, ledger);
   if (steps.empty()) return;
   const Spread spread = SpreadOf(steps);
@@ -135,7 +135,7 @@ void AddRows(const TraceTimeline& timeline, const LedgerRows& ledger, Table& tab
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<StepVariationRows>();
+  TableOf<StepVariationRows> table;
   const auto ledger = tables.Get<LedgerRows>();
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, ledger, table);
   return table;
@@ -143,9 +143,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(step_variation) = {.name = "step_variation",
-                            .help = "How even the steps are; the slowest, and what they spend more time in",
-                            .columns = StepVariationRows::kColumns,
-                            .run = Compute};
+ANALYSIS(step_variation) = AnalysisOf<StepVariationRows>({.run = Compute});
 
 }  // namespace gapless::internal

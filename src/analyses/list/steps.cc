@@ -22,7 +22,7 @@ std::vector<int64_t> BusyWithin(const TraceTimeline& timeline) {
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<StepsRows>();
+  TableOf<StepsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
     const StepTable& steps = trace.steps;
@@ -34,11 +34,13 @@ Result<Table> Compute(const Run&, Tables& tables) {
       const Interval span = analysed ? timeline.window.steps[window].span : Interval{steps.ts_ns[step], kAbsent};
       const int64_t dur = analysed ? span.length() : kAbsent;
       const int64_t busy_ns = analysed && devices > 0 ? busy[window] / devices : kAbsent;
-      auto row = BeginRow(table, *timeline.of);
-      row.Int(steps.number[step]).TextOrNull(trace.Text(steps.name[step])).Int(span.start + timeline.of->ts_shift_ns);
-      row.Int(dur).Int(steps.dur_ns[step]).Int(busy_ns);
-      row.Real(busy_ns == kAbsent ? std::numeric_limits<double>::quiet_NaN() : ShareOf(busy[window], dur * devices));
-      row.Int(analysed).Text(ToString(steps.source[step]));
+      auto row = table.Row(*timeline.of);
+      row.Set("step", steps.number[step]).Set("name", trace.Text(steps.name[step]));
+      row.Set("ts_ns", span.start + timeline.of->ts_shift_ns).Set("dur_ns", dur).Set("host_dur_ns", steps.dur_ns[step]);
+      row.Set("gpu_busy_ns", busy_ns);
+      row.Set("gpu_busy_share",
+              busy_ns == kAbsent ? std::numeric_limits<double>::quiet_NaN() : ShareOf(busy[window], dur * devices));
+      row.Set("complete", analysed).Set("source", ToString(steps.source[step]));
       window += analysed;
     }
   }
@@ -47,9 +49,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(steps) = {.name = "steps",
-                   .help = "Training steps: host time, time until the device was done, how busy it was",
-                   .columns = StepsRows::kColumns,
-                   .run = Compute};
+ANALYSIS(steps) = AnalysisOf<StepsRows>({.run = Compute});
 
 }  // namespace gapless::internal

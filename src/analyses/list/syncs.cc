@@ -117,7 +117,7 @@ std::map<Key, Group> Collect(const TraceTimeline& timeline) {
   return groups;
 }
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<SyncsRows>& table) {
   const std::map<Key, Group> groups = Collect(timeline);
   std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
   std::stable_sort(ordered.begin(), ordered.end(),
@@ -127,28 +127,25 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
   const SyncTable& syncs = timeline.trace().syncs;
   for (const auto& [key, group] : ordered) {
     const auto& [kind, call, operator_name, annotation, source_line] = key;
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(ToString(kind)).TextOrNull(call).TextOrNull(operator_name).TextOrNull(annotation).TextOrNull(source_line);
-    row.Int(group.calls).Real(ShareOf(group.calls, steps)).Int(group.wait_ns);
-    row.Int(group.timed > 0 ? group.wait_ns / group.timed : kAbsent).Int(syncs.wait_ns[group.longest]);
-    row.Int(group.drained).Int(devices > 0 ? group.idle_ns / devices : kAbsent);
-    row.Int(devices > 0 ? group.avoidable_ns / devices : kAbsent);
-    row.Int(timeline.of->base.sync + group.longest).Int(timeline.of->Id(syncs.slice[group.longest]));
+    auto row = table.Row(*timeline.of);
+    row.Set("kind", ToString(kind)).Set("call", call).Set("operator", operator_name).Set("annotation", annotation);
+    row.Set("source_line", source_line).Set("calls", group.calls).Set("calls_per_step", ShareOf(group.calls, steps));
+    row.Set("wait_ns", group.wait_ns).Set("mean_wait_ns", MeanOf(group.wait_ns, group.timed));
+    row.Set("max_wait_ns", syncs.wait_ns[group.longest]).Set("drained", group.drained);
+    row.Set("idle_after_ns", MeanOf(group.idle_ns, devices)).Set("avoidable_ns", MeanOf(group.avoidable_ns, devices));
+    row.Set("sync_id", timeline.of->base.sync + group.longest);
+    row.Set("slice_id", timeline.of->Id(syncs.slice[group.longest]));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<SyncsRows>();
+  TableOf<SyncsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(syncs) = {
-    .name = "syncs",
-    .help = "Synchronisations by call, operator and source line: waits, and the idle time that follows them",
-    .columns = SyncsRows::kColumns,
-    .run = Compute};
+ANALYSIS(syncs) = AnalysisOf<SyncsRows>({.run = Compute});
 
 }  // namespace gapless::internal

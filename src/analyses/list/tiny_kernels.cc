@@ -68,7 +68,7 @@ class ByOperator {
 };
 
 void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::vector<int32_t>& group_of,
-             Table& table) {
+             TableOf<TinyKernelsRows>& table) {
   const Trace& trace = timeline.trace();
   ByOperator by_operator(trace, device, group_of);
   std::vector<Group>& groups = by_operator.groups;
@@ -76,20 +76,18 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, std::v
                    [](const Group& a, const Group& b) { return a.short_ns + a.gap_ns > b.short_ns + b.gap_ns; });
   const auto steps = static_cast<int64_t>(timeline.window.steps.size());
   for (const Group& group : groups) {
-    auto row = BeginRow(table, *timeline.of);
-    row.Int(device.device).TextOrNull(trace.Text(group.name)).Int(group.kernels).Int(group.short_kernels);
-    row.Real(ShareOf(group.short_kernels, steps)).Int(group.short_ns).Int(group.gap_ns);
-    row.Int(group.short_kernels > 0 ? group.short_ns / group.short_kernels : kAbsent);
-    if (group.op.valid())
-      row.TextOrNull(trace.Text(trace.slices.source_line[group.op.value]));
-    else
-      row.Null();
-    row.Int(timeline.of->Id(group.op));
+    auto row = table.Row(*timeline.of);
+    row.Set("device", device.device).Set("operator", trace.Text(group.name)).Set("kernels", group.kernels);
+    row.Set("short_kernels", group.short_kernels).Set("short_per_step", ShareOf(group.short_kernels, steps));
+    row.Set("short_ns", group.short_ns).Set("gap_ns", group.gap_ns);
+    row.Set("mean_ns", MeanOf(group.short_ns, group.short_kernels));
+    if (group.op.valid()) row.Set("source_line", trace.Text(trace.slices.source_line[group.op.value]));
+    row.Set("slice_id", timeline.of->Id(group.op));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<TinyKernelsRows>();
+  TableOf<TinyKernelsRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     std::vector<int32_t> group_of(timeline.trace().strings.size(), -1);
     for (const DeviceTimeline& device : timeline.devices) AddRows(timeline, device, group_of, table);
@@ -99,9 +97,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(tiny_kernels) = {.name = "tiny_kernels",
-                          .help = "Kernels under 10 µs by the operator that launches them, with the gaps between them",
-                          .columns = TinyKernelsRows::kColumns,
-                          .run = Compute};
+ANALYSIS(tiny_kernels) = AnalysisOf<TinyKernelsRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -18,7 +18,7 @@ struct Group {
 };
 using Key = std::tuple<OneOffKind, StringId, StringId>;
 
-void AddRows(const TraceTimeline& timeline, Table& table) {
+void AddRows(const TraceTimeline& timeline, TableOf<WarmUpRows>& table) {
   const Trace& trace = timeline.trace();
   const Intervals busy = timeline.window.one_offs.empty() ? Intervals() : DeviceWork(trace);
   std::map<Key, Group> groups;
@@ -42,24 +42,22 @@ void AddRows(const TraceTimeline& timeline, Table& table) {
                    [](const auto& a, const auto& b) { return a.second.idle_ns > b.second.idle_ns; });
   for (const auto& [key, group] : ordered) {
     const auto& [kind, name, line] = key;
-    auto row = BeginRow(table, *timeline.of);
-    row.Text(kOneOffKindNames[static_cast<size_t>(kind)]).Text(trace.Text(name)).TextOrNull(trace.Text(line));
-    row.Int(group.calls).Int(group.total_ns).Int(group.idle_ns).Int(group.window_idle_ns).Int(group.max_ns);
-    row.Int(timeline.of->Id(group.longest));
+    auto row = table.Row(*timeline.of);
+    row.Set("kind", kOneOffKindNames[static_cast<size_t>(kind)]).Set("name", trace.Text(name));
+    row.Set("source_line", trace.Text(line)).Set("calls", group.calls).Set("total_ns", group.total_ns);
+    row.Set("idle_ns", group.idle_ns).Set("window_idle_ns", group.window_idle_ns).Set("max_ns", group.max_ns);
+    row.Set("slice_id", timeline.of->Id(group.longest));
   }
 }
 
 Result<Table> Compute(const Run&, Tables& tables) {
-  Table table = EmptyTable<WarmUpRows>();
+  TableOf<WarmUpRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, table);
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(warm_up) = {.name = "warm_up",
-                     .help = "What the host does once while the GPU waits: loading, first calls, compiling, capturing",
-                     .columns = WarmUpRows::kColumns,
-                     .run = Compute};
+ANALYSIS(warm_up) = AnalysisOf<WarmUpRows>({.run = Compute});
 
 }  // namespace gapless::internal

@@ -214,7 +214,7 @@ int64_t Workers(const Trace& trace) {
   return kAbsent;
 }
 
-void AddRows(const RunTrace& of, Table& table) {
+void AddRows(const RunTrace& of, TableOf<WholeRunRows>& table) {
   const Trace& trace = *of.trace;
   const Counted counted = CountSteps(trace);
   if (counted.count == 0) return;
@@ -232,15 +232,16 @@ void AddRows(const RunTrace& of, Table& table) {
   for (const auto& [key, events] : all) {
     const auto line = std::max_element(events.line_ns.begin(), events.line_ns.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    auto row = BeginRow(table, of);
-    row.Text(key.first).TextOrNull(key.second).Int(events.calls).Int(events.total_ns).Int(events.max_ns);
-    row.TextOrNull(line == events.line_ns.end() ? std::string_view() : trace.Text(line->first));
-    row.Int(key.first == "data" ? Workers(trace) : kAbsent).Int(on_device);
+    auto row = table.Row(of);
+    row.Set("kind", key.first).Set("detail", key.second).Set("calls", events.calls).Set("total_ns", events.total_ns);
+    row.Set("max_ns", events.max_ns).Set("on_device", on_device);
+    if (line != events.line_ns.end()) row.Set("source_line", trace.Text(line->first));
+    if (key.first == "data") row.Set("workers", Workers(trace));
   }
 }
 
 Result<Table> Compute(const Run& run, Tables&) {
-  Table table = EmptyTable<WholeRunRows>();
+  TableOf<WholeRunRows> table;
   for (const RunTrace& of : run.traces())
     if (of.execution == 0 && of.trace->info.format == kAgentFormat) AddRows(of, table);
   return table;
@@ -248,10 +249,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(whole_run) = {
-    .name = "whole_run",
-    .help = "What the agent saw in all steps: waits, garbage, evaluation, work beside the training, compilation",
-    .columns = WholeRunRows::kColumns,
-    .run = Compute};
+ANALYSIS(whole_run) = AnalysisOf<WholeRunRows>({.run = Compute});
 
 }  // namespace gapless::internal

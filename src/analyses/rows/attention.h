@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table attention, for its analysis and its readers.
+// Table attention, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct AttentionRows : TypedRows<AttentionRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "attention";
+  static constexpr std::string_view kHelp = "Unfused attention (separate products and softmax): shapes, calls, time";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

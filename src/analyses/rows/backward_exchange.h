@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table backward_exchange, for its analysis and its readers.
+// Table backward_exchange, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct BackwardExchangeRows : TypedRows<BackwardExchangeRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "backward_exchange";
+  static constexpr std::string_view kHelp = "How often gradients are exchanged between two updates";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table batch_size, for its analysis and its readers.
+// Table batch_size, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct BatchSizeRows : TypedRows<BatchSizeRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "batch_size";
+  static constexpr std::string_view kHelp = "Samples per step, and how they are known";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

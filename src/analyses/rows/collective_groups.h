@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table collective_groups, for its analysis and its readers.
+// Table collective_groups, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct CollectiveGroupsRows : TypedRows<CollectiveGroupsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "collective_groups";
+  static constexpr std::string_view kHelp =
+      "Collectives by rank, process group and kind: transfer and waiting apart, bandwidth, who came last";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

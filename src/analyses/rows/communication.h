@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table communication, for its analysis and its readers.
+// Table communication, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct CommunicationRows : TypedRows<CommunicationRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "communication";
+  static constexpr std::string_view kHelp =
+      "Communication per device, whole and by kind: time, how much is exposed, bandwidth";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table compute_use, for its analysis and its readers.
+// Table compute_use, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct ComputeUseRows : TypedRows<ComputeUseRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "compute_use";
+  static constexpr std::string_view kHelp =
+      "FLOPs from shapes per device: per step, achieved, model FLOPs utilisation (MFU), coverage";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table copies, for its analysis and its readers.
+// Table copies, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct CopiesRows : TypedRows<CopiesRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "copies";
+  static constexpr std::string_view kHelp =
+      "Copies and fills by kind: bytes, time, how much no computation hides, bandwidth";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table copy_places, for its analysis and its readers.
+// Table copy_places, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct CopyPlacesRows : TypedRows<CopyPlacesRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "copy_places";
+  static constexpr std::string_view kHelp = "Copies, casts and changes of layout by kind, operator and source line";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

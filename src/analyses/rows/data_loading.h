@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table data_loading, for its analysis and its readers.
+// Table data_loading, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct DataLoadingRows : TypedRows<DataLoadingRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "data_loading";
+  static constexpr std::string_view kHelp =
+      "Waiting for batches by iterator and source line: calls, time, idle time it causes";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table engine_steps, for its analysis and its readers.
+// Table engine_steps, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct EngineStepsRows : TypedRows<EngineStepsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "engine_steps";
+  static constexpr std::string_view kHelp =
+      "Iterations of a serving engine by phase: requests, tokens, tokens per second";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

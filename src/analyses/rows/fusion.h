@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table fusion, for its analysis and its readers.
+// Table fusion, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct FusionRows : TypedRows<FusionRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "fusion";
+  static constexpr std::string_view kHelp =
+      "Chains of operators that could be one kernel each, by the operators in them";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table gpu_state, for its analysis and its readers.
+// Table gpu_state, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct GpuStateRows : TypedRows<GpuStateRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "gpu_state";
+  static constexpr std::string_view kHelp =
+      "GPUs while the steps ran, by telemetry: throttling, heat, other processes, memory";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table growing_calls, for its analysis and its readers.
+// Table growing_calls, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct GrowingCallsRows : TypedRows<GrowingCallsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "growing_calls";
+  static constexpr std::string_view kHelp =
+      "Functions and operators that are called more often from recorded step to step";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

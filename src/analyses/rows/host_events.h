@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table host_events, for its analysis and its readers.
+// Table host_events, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct HostEventsRows : TypedRows<HostEventsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "host_events";
+  static constexpr std::string_view kHelp =
+      "Compilation, garbage collection, checkpoints, memory calls: host time, and idle time meanwhile";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table host_steps, for its analysis and its readers.
+// Table host_steps, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct HostStepsRows : TypedRows<HostStepsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "host_steps";
+  static constexpr std::string_view kHelp =
+      "Steps without device work: loading, collectives, optimiser, operators, Python";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table host_time, for its analysis and its readers.
+// Table host_time, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct HostTimeRows : TypedRows<HostTimeRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "host_time";
+  static constexpr std::string_view kHelp =
+      "What the host did while a device was idle and nothing was launched, by frame and line";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

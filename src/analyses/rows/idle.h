@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table idle, for its analysis and its readers.
+// Table idle, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct IdleRows : TypedRows<IdleRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "idle";
+  static constexpr std::string_view kHelp =
+      "Each interval in which a whole device was idle, its causes and what the host was doing";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

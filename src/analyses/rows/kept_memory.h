@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table kept_memory, for its analysis and its readers.
+// Table kept_memory, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct KeptMemoryRows : TypedRows<KeptMemoryRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "kept_memory";
+  static constexpr std::string_view kHelp =
+      "Memory that recorded steps allocate and do not give back, by line and operator";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

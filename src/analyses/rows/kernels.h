@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table kernels, for its analysis and its readers.
+// Table kernels, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct KernelsRows : TypedRows<KernelsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "kernels";
+  static constexpr std::string_view kHelp = "Kernels by name: calls, time, share, matrix units, occupancy";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table launch_waits, for its analysis and its readers.
+// Table launch_waits, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct LaunchWaitsRows : TypedRows<LaunchWaitsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "launch_waits";
+  static constexpr std::string_view kHelp =
+      "Idle time while the host launches, by operator and line; captures and the longest call apart";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table launches, for its analysis and its readers.
+// Table launches, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct LaunchesRows : TypedRows<LaunchesRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "launches";
+  static constexpr std::string_view kHelp =
+      "Launches per device: cost on the host, delay, queueing, how short the kernels are";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

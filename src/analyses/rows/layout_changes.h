@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table layout_changes, for its analysis and its readers.
+// Table layout_changes, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct LayoutChangesRows : TypedRows<LayoutChangesRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "layout_changes";
+  static constexpr std::string_view kHelp = "Kernels that only change the memory layout for a library, by operator";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table ledger, for its analysis and its readers.
+// Table ledger, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct LedgerRows : TypedRows<LedgerRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "ledger";
+  static constexpr std::string_view kHelp =
+      "Where each device's time went: compute, exposed communication and copies, idle by cause";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table loader_work, for its analysis and its readers.
+// Table loader_work, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct LoaderWorkRows : TypedRows<LoaderWorkRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "loader_work";
+  static constexpr std::string_view kHelp =
+      "Time inside a loader without workers, by kind of work: reading, decoding, transforming";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table lost_work, for its analysis and its readers.
+// Table lost_work, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct LostWorkRows : TypedRows<LostWorkRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "lost_work";
+  static constexpr std::string_view kHelp = "Work of the devices that was launched and is not in the recording";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

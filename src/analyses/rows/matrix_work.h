@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table matrix_work, for its analysis and its readers.
+// Table matrix_work, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct MatrixWorkRows : TypedRows<MatrixWorkRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "matrix_work";
+  static constexpr std::string_view kHelp =
+      "Matrix products, convolutions, attention per device: share, and on matrix units or not";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table measured_kernels, for its analysis and its readers.
+// Table measured_kernels, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct MeasuredKernelsRows : TypedRows<MeasuredKernelsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "measured_kernels";
+  static constexpr std::string_view kHelp = "Kernels with hardware metrics (ncu), and what they take in the timeline";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table memory, for its analysis and its readers.
+// Table memory, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct MemoryRows : TypedRows<MemoryRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "memory";
+  static constexpr std::string_view kHelp =
+      "Memory per device: peaks, what the allocator holds unused, allocations per step";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table memory_trend, for its analysis and its readers.
+// Table memory_trend, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct MemoryTrendRows : TypedRows<MemoryTrendRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "memory_trend";
+  static constexpr std::string_view kHelp =
+      "How the memory of the processes, and of each device, grows in the course of the run";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table operators, for its analysis and its readers.
+// Table operators, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct OperatorsRows : TypedRows<OperatorsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "operators";
+  static constexpr std::string_view kHelp =
+      "Operators by name: calls, host and device time, of their own and with children";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

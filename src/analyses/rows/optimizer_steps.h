@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table optimizer_steps, for its analysis and its readers.
+// Table optimizer_steps, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct OptimizerStepsRows : TypedRows<OptimizerStepsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "optimizer_steps";
+  static constexpr std::string_view kHelp =
+      "Optimizer.step, zero_grad by optimiser: a loop, foreach or fused; kernels, device time, idle time";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table python_functions, for its analysis and its readers.
+// Table python_functions, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct PythonFunctionsRows : TypedRows<PythonFunctionsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "python_functions";
+  static constexpr std::string_view kHelp = "Functions by time over the whole run, from gapless profile --python";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table python_lines, for its analysis and its readers.
+// Table python_lines, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct PythonLinesRows : TypedRows<PythonLinesRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "python_lines";
+  static constexpr std::string_view kHelp =
+      "Lines of Python by time or memory, from gapless profile --python=lines or memory";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

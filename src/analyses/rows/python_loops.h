@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table python_loops, for its analysis and its readers.
+// Table python_loops, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct PythonLoopsRows : TypedRows<PythonLoopsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "python_loops";
+  static constexpr std::string_view kHelp =
+      "Short sequences of operators that the program repeats in a row: loops over tensors";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table python_time, for its analysis and its readers.
+// Table python_time, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct PythonTimeRows : TypedRows<PythonTimeRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "python_time";
+  static constexpr std::string_view kHelp =
+      "Python between operators, by function of the user's code and what it calls";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

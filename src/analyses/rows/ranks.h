@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table ranks, for its analysis and its readers.
+// Table ranks, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct RanksRows : TypedRows<RanksRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "ranks";
+  static constexpr std::string_view kHelp =
+      "Ranks side by side: own work, waiting for others, who comes last and what it is behind in";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table recording_cost, for its analysis and its readers.
+// Table recording_cost, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct RecordingCostRows : TypedRows<RecordingCostRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "recording_cost";
+  static constexpr std::string_view kHelp =
+      "What recording adds to a recorded step, by comparison or by counting calls";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table roofline, for its analysis and its readers.
+// Table roofline, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct RooflineRows : TypedRows<RooflineRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "roofline";
+  static constexpr std::string_view kHelp =
+      "Operators by inputs: FLOPs and bytes from shapes, speed, share of the device's roofline";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

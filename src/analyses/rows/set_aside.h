@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table set_aside, for its analysis and its readers.
+// Table set_aside, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct SetAsideRows : TypedRows<SetAsideRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "set_aside";
+  static constexpr std::string_view kHelp = "Stretches that are not analysed: edges without steady work, warm-up steps";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table sm_use, for its analysis and its readers.
+// Table sm_use, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct SmUseRows : TypedRows<SmUseRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "sm_use";
+  static constexpr std::string_view kHelp =
+      "How much of each device the kernels' grids fill: estimated SM efficiency and occupancy";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

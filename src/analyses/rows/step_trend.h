@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table step_trend, for its analysis and its readers.
+// Table step_trend, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct StepTrendRows : TypedRows<StepTrendRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "step_trend";
+  static constexpr std::string_view kHelp =
+      "How the duration of steps changes in the course of the run, of all that the agent saw";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table step_variation, for its analysis and its readers.
+// Table step_variation, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 struct StepVariationRows : TypedRows<StepVariationRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "step_variation";
+  static constexpr std::string_view kHelp = "How even the steps are; the slowest, and what they spend more time in";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table steps, for its analysis and its readers.
+// Table steps, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct StepsRows : TypedRows<StepsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "steps";
+  static constexpr std::string_view kHelp =
+      "Training steps: host time, time until the device was done, how busy it was";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table syncs, for its analysis and its readers.
+// Table syncs, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct SyncsRows : TypedRows<SyncsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "syncs";
+  static constexpr std::string_view kHelp =
+      "Synchronisations by call, operator and source line: waits, and the idle time that follows them";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table tiny_kernels, for its analysis and its readers.
+// Table tiny_kernels, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct TinyKernelsRows : TypedRows<TinyKernelsRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "tiny_kernels";
+  static constexpr std::string_view kHelp =
+      "Kernels under 10 µs by the operator that launches them, with the gaps between them";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table warm_up, for its analysis and its readers.
+// Table warm_up, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct WarmUpRows : TypedRows<WarmUpRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "warm_up";
+  static constexpr std::string_view kHelp =
+      "What the host does once while the GPU waits: loading, first calls, compiling, capturing";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of table whole_run, for its analysis and its readers.
+// Table whole_run, for its analysis and its readers.
 #pragma once
 
 #include "analyses/typed_rows.h"
@@ -7,8 +7,9 @@
 namespace gapless::internal {
 
 struct WholeRunRows : TypedRows<WholeRunRows> {
-  using TypedRows::TypedRows;
   static constexpr std::string_view kName = "whole_run";
+  static constexpr std::string_view kHelp =
+      "What the agent saw in all steps: waits, garbage, evaluation, work beside the training, compilation";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,

@@ -130,7 +130,7 @@ constexpr IdlePart kIdleParts[] = {
 
 // The idle intervals of one recording; a job of a thousand ranks has too many to write all of them down.
 Table IdleOf(Tables& tables, int64_t trace) {
-  Table idle(IdleRows::kName, {std::begin(IdleRows::kColumns), std::end(IdleRows::kColumns)});
+  TableOf<IdleRows> idle;
   for (const TraceTimeline& timeline : tables.Timelines())
     if (timeline.of->index == trace) AddIdleRows(timeline, idle);
   return idle;
@@ -141,7 +141,7 @@ Where WhereIsIt(const RanksRows& ranks, size_t row, Tables& tables) {
   const auto* const part = std::ranges::find(kIdleParts, ranks.Text(row, "behind"), &IdlePart::part);
   if (part == std::end(kIdleParts)) return {};
   const Table its_idle = IdleOf(tables, ranks.Int(row, "trace"));
-  const IdleRows idle(its_idle);
+  const IdleRows idle{its_idle};
   std::map<std::string_view, int64_t> operators, lines;
   for (size_t gap = 0; gap < idle.rows(); ++gap) {
     const int64_t ns = idle.Int(gap, part->column);
