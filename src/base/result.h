@@ -19,7 +19,8 @@ inline Unexpected Fail(ErrorCode code, std::string message, std::string place = 
   return {{code, std::move(message), std::move(place), std::move(hint)}};
 }
 
-// Returns the failure to the caller, or goes on. `expr` is evaluated once, and may be a variable that is used on.
+// Returns the failure to the caller, or goes on. `expr` is evaluated once, and may be a variable that is used on. The
+// value of a call is destroyed here: what lives by its scope is assigned.
 #define GAPLESS_TRY(expr)                                             \
   do {                                                                \
     if (const auto& gapless_try_result = (expr); !gapless_try_result) \

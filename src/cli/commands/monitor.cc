@@ -35,7 +35,7 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
   const std::string& folder = arguments.positionals().front();
   GAPLESS_ASSIGN(auto control, ControlBlock::Open(folder));
   RunMetrics metrics(nullptr);
-  GAPLESS_TRY(Serve(arguments, metrics));
+  GAPLESS_ASSIGN(const auto server, Serve(arguments, metrics));  // serves as long as it lives
   RingKeeper rings(folder, false);
   std::vector<RunEvent> events;
   const auto take = [&](AgentProcess& process, const wire::RingRecord& record) { metrics.OnRecord(process, record); };
@@ -62,7 +62,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_ASSIGN(const auto steps, arguments.Number("flight-steps", 0, FlightOptions{}.steps));
   FlightRecorder flight({.steps = static_cast<int>(steps)});
   RunMetrics metrics(&flight);
-  GAPLESS_TRY(Serve(arguments, metrics));
+  GAPLESS_ASSIGN(const auto server, Serve(arguments, metrics));  // serves as long as it lives
   AgentOptions agent;
   agent.record = false;
   agent.light = arguments.Has("light");
