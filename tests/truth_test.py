@@ -6,9 +6,11 @@ usage: truth_test.py PROGRAM [--table FILE] [--show] [SLUG...]
 
 tests/truth/<slug>.toml says of one recording what is going on (`truth`, as an expert would sign it), the facts that follow from it
 ([facts]: workload, state, devices, steps, busy, step_ms, class), which rules must report something and which must not, and what must
-and must not be said (in the whole report, -v, by regular expressions). Recordings with `corpus` lie below $GAPLESS_CORPUS, the others below $GAPLESS_STRANGERS as owner__repository__path (with
-`/` as `__`), fetched by whoever runs the test; those that are not there are counted as skipped. OPEN lists what is known to be wrong,
-with the reason: it may not grow unnoticed, and what it names must still be wrong.
+and must not be said (in the whole report, -v, by regular expressions). Recordings with `corpus` lie below $GAPLESS_CORPUS, the others
+below $GAPLESS_STRANGERS, where tools/fetch_corpus puts them; the keys about the recording are described in
+tools/corpus_parts/recording.py. A recording that is not there is counted; a file with another checksum than the truth's is not the
+recording: it is named and not judged. OPEN lists what is known to be wrong, with the reason: it may not grow unnoticed, and what it
+names must still be wrong.
 
 --table writes one line per recording: agreed, partly (a figure is off) or wrong (a verdict is).
 """
@@ -28,10 +30,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from corpus import FOLDER, ROOT, require
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
-TRUTHS = ROOT / "tests" / "truth"
-STRANGERS = Path(os.environ.get("GAPLESS_STRANGERS", ROOT.parent / "strangers"))
+from corpus_parts.recording import ANOTHER, HERE, MISSING, TRUTHS, Recording, parse
+
 Truth = dict[str, Any]
 
 # Slug -> what is still wrong with it, and why.
@@ -59,12 +61,6 @@ OPEN: dict[str, str] = {
     "tensorflow_timeline_tfrecords": "TensorFlow's own timeline: its device rows are not read",
     "tracelens_qwen_05b_b16_mi300x": "the step's window lasts until the device is done, 4 ms more than the person took",
 }
-
-
-def recording_of(truth: Truth) -> Path:
-    if "corpus" in truth:
-        return FOLDER / str(truth["corpus"])
-    return STRANGERS / f"{truth['origin']}/{truth['path']}".replace("/", "__")
 
 
 def analyze(program: Path, path: Path, *options: str) -> str:
@@ -155,9 +151,8 @@ def one_verdict(program: Path, path: Path, report: dict[str, Any], text: str) ->
     return wrong
 
 
-def check(program: Path, truth: Truth) -> tuple[list[str], list[str]]:
-    """Wrong figures, wrong verdicts."""
-    path = recording_of(truth)
+def check(program: Path, truth: Truth, path: Path) -> tuple[list[str], list[str]]:
+    """Wrong figures, wrong verdicts of the report on the recording at `path`."""
     try:
         text = analyze(program, path, "-v")
         output = analyze(program, path, "--json")
@@ -172,25 +167,23 @@ def check(program: Path, truth: Truth) -> tuple[list[str], list[str]]:
     )
 
 
-def main() -> int:
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("program", type=Path)
-    arguments.add_argument("slugs", nargs="*")
-    arguments.add_argument("--table", type=Path)
-    arguments.add_argument("--show", action="store_true", help="print the truth beside what is wrong")
-    options = arguments.parse_args()
-    require()
-    try:
-        loads = importlib.import_module("tomllib").loads
-    except ImportError:
-        print("skipped: TOML is read by Python 3.11 and newer")
-        return 77
-    truths = {path.stem: loads(path.read_text(encoding="utf-8")) for path in sorted(TRUTHS.glob("*.toml"))}
-    if options.slugs:
-        truths = {slug: truths[slug] for slug in options.slugs}
-    there = {slug: truth for slug, truth in truths.items() if recording_of(truth).exists()}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        answers = dict(zip(there, pool.map(lambda case: check(options.program, case), there.values())))
+def absences(recordings: dict[str, Recording], states: dict[str, str]) -> str:
+    """The truths that were not held against a recording, and the command that brings what is missing."""
+    missing = [slug for slug, state in states.items() if state == MISSING]
+    fetched = [slug for slug in missing if recordings[slug].origin]
+    lines = [f"recordings not here: {len(missing)}"] if missing else []
+    if fetched:
+        lines[0] += f"; tools/fetch_corpus brings {len(fetched)} of them"
+    for slug, state in states.items():
+        if state == ANOTHER:
+            lines.append(
+                f"{slug}: {recordings[slug].place()} is not the recording (another checksum), so it was not judged"
+            )
+    return "\n".join(lines)
+
+
+def compare(answers: dict[str, tuple[list[str], list[str]]], shown: dict[str, str]) -> tuple[list[str], int]:
+    """A line for each recording, and how many of them are not as OPEN says; prints those, with the truths to show."""
     table, unexpected = [], 0
     for slug, (amounts, sayings) in answers.items():
         word = "wrong" if sayings else "partly" if amounts else "agreed"
@@ -198,15 +191,43 @@ def main() -> int:
         if (word == "agreed") != (slug not in OPEN):
             unexpected += 1
             print(table[-1] if word != "agreed" else f"{slug}: agreed now, take it out of OPEN")
-            if options.show:
-                print("    " + "\n    ".join(truths[slug]["truth"].strip().splitlines()))
+            if slug in shown:
+                print("    " + "\n    ".join(shown[slug].strip().splitlines()))
+    return table, unexpected
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("program", type=Path)
+    arguments.add_argument("slugs", nargs="*")
+    arguments.add_argument("--table", type=Path)
+    arguments.add_argument("--show", action="store_true", help="print the truth beside what is wrong")
+    options = arguments.parse_args()
+    try:
+        loads = importlib.import_module("tomllib").loads
+    except ImportError:
+        print("skipped: TOML is read by Python 3.11 and newer")
+        return 77
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(TRUTHS.glob("*.toml"))}
+    if options.slugs:
+        texts = {slug: texts[slug] for slug in options.slugs}
+    truths: dict[str, Truth] = {slug: loads(text) for slug, text in texts.items()}
+    recordings = {slug: parse(slug, text) for slug, text in texts.items()}
+    states = {slug: recording.state(recording.place()) for slug, recording in recordings.items()}
+    there = [slug for slug, state in states.items() if state == HERE]
+    if not there:
+        print(f"skipped: {absences(recordings, states)}")
+        return 77
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        judged = pool.map(lambda slug: check(options.program, truths[slug], recordings[slug].place()), there)
+        answers = dict(zip(there, judged))
+    table, unexpected = compare(answers, {slug: str(truths[slug]["truth"]) for slug in there} if options.show else {})
     if options.table:
         options.table.write_text("\n".join(sorted(table)) + "\n", encoding="utf-8")
     counts = {word: sum(line.startswith(word) for line in table) for word in ("agreed", "partly", "wrong")}
-    print(
-        f"{len(truths)} truths, {len(truths) - len(there)} recordings not here; "
-        + ", ".join(f"{n} {w}" for w, n in counts.items())
-    )
+    print(f"{len(truths)} truths, {len(there)} ran: " + ", ".join(f"{n} {w}" for w, n in counts.items()))
+    if len(there) < len(truths):
+        print(absences(recordings, states))
     return 1 if unexpected else 0
 
 

@@ -111,7 +111,7 @@ class GitHub:
         request = urllib.request.Request(url, headers={"User-Agent": "gapless-fetch-corpus"})
         with urllib.request.urlopen(request, timeout=SILENT_S) as answer:
             stated = answer.headers.get("Content-Length")
-            total = pour(answer.read, file, bounds)
+            total = pour(answer.read1, file, bounds)
         if stated is not None and int(stated) != total:
             raise ConnectionError(f"{total} bytes of {stated} came")
 
