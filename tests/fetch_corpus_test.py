@@ -33,7 +33,7 @@ import truth_test
 from corpus_parts import recording, sources
 
 OLD, NEW = b'{"traceEvents": []}', b'{"traceEvents": [{}]}'
-ODD = "a folder/+näme [1] *?#%3A:.json"
+ODD = ":(a folder/+näme [1] *?#%3A:.json"
 MISSING_COMMIT = "0" * 39 + "1"
 MIT = "MIT License\n\nPermission is hereby granted, free of charge, to any person"
 
@@ -125,6 +125,9 @@ class FromGit(Folders):
         self.truth("odd", path=ODD, sha256=sha256(NEW))
         self.fetch()
         self.assertEqual(self.files(), {f"me__traces__{ODD.replace('/', '__')}": NEW})
+        self.truth("odd", path=ODD, commit=MISSING_COMMIT, sha256=sha256(NEW))
+        (self.to / f"me__traces__{ODD.replace('/', '__')}").unlink()
+        self.fetch()
 
     def test_a_member_of_an_archive(self) -> None:
         inside: dict[str, str | int] = {"stored": "all.tar.gz", "sha256": sha256(OLD), "bytes": len(OLD)}
@@ -135,11 +138,11 @@ class FromGit(Folders):
 
     def test_what_is_no_file_is_not_brought(self) -> None:
         self.truth("link", path="link.json", commit=self.new)
-        self.truth("folder", path="a folder")
+        self.truth("folder", path=":(a folder")
         self.truth("absent", path="absent.json")
         said = self.fetch(status=1)
         self.assertIn("link.json in commit", said)
-        self.assertIn("a folder in commit", said)
+        self.assertIn(":(a folder in commit", said)
         self.assertIn("has no absent.json", said)
         self.assertEqual(self.files(), {})
 
