@@ -127,6 +127,8 @@ TEST(DisplayWidth, CountsTerminalColumns) {
 TEST(WrapWords, BreaksAtSpacesByColumns) {
   const auto wrapped = [](std::string_view text, int width) { return Join(WrapWords(text, width), "|"); };
   EXPECT_EQ(wrapped("one two  three", 8), "one two|three");
+  EXPECT_EQ(wrapped("one two", 7), "one two");
+  EXPECT_EQ(wrapped("one two", 6), "one|two") << "the space counts";
   EXPECT_EQ(wrapped("one two three", 3), "one|two|three") << "a wider word is not cut";
   EXPECT_EQ(wrapped("訓練 訓練 a", 6), "訓練|訓練 a");
   EXPECT_TRUE(WrapWords("", 8).empty());
