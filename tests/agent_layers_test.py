@@ -24,7 +24,7 @@ IN_A_METHOD = "class Maker:\n    def make(self):\n        from . import {}\n"
 
 class Layers(unittest.TestCase):
     def problems(self, files: dict[str, str]) -> list[str]:
-        """What is said of a package with these modules."""
+        """The breaches that are told of a package with these modules."""
         with tempfile.TemporaryDirectory() as folder:
             for name, text in files.items():
                 path = Path(folder, *name.split("/")).with_suffix(".py")

@@ -87,7 +87,7 @@ class Folders(unittest.TestCase):
         return [sys.executable, str(ROOT / "tools/fetch_corpus"), *own, *words]
 
     def fetch(self, *words: str, status: int = 0) -> str:
-        """What it says; from the git directory unless told otherwise."""
+        """The tool's output; from the git directory unless told otherwise."""
         origin = () if "--url" in words else ("--from", str(self.mirror))
         done = subprocess.run(self.command(*origin, *words), capture_output=True, text=True, check=False, timeout=60)
         said = done.stdout + done.stderr

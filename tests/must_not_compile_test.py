@@ -29,7 +29,7 @@ NO_COLUMN = "IndexOfColumn"  # the function that looks names up
 
 class MustNotCompile(unittest.TestCase):
     def errors(self, begin: str, frame: str, end: str, lines: list[str]) -> dict[str, str]:
-        """What the compiler says of the lines that do not compile, each in a function of its own."""
+        """The compiler's words about the lines that do not compile, each in a function of its own."""
         text = "".join(frame.format(number=number, line=line) + "\n" for number, line in enumerate(lines))
         command = [COMPILER, "-std=c++20", "-fsyntax-only", f"-I{ROOT}/src", f"-I{ROOT}/include", "-xc++", "-"]
         done = subprocess.run(command, input=begin + text + end, check=False, capture_output=True, text=True)

@@ -34,7 +34,7 @@ struct Undecided {
   std::optional<Contest> contest{};  // its pairs; none of blocks within a process, which pairs do not continue
 };
 
-// What all parts know and change: the budget, the measurements so far, and the result.
+// The state that all parts know and change: the budget, the measurements so far, and the result.
 struct PlanState {
   PlanState(const PlannerOptions& given, JobRunner& of, DecisionKeeper& decisions,
             const std::function<void(const PlannerEvent&)>& tell)

@@ -61,7 +61,7 @@ class Recording:
         return (self.corpus or f"{self.origin}/{self.path}").replace("/", "__")
 
     def place(self, strangers: Path = STRANGERS, corpus: Path = CORPUS) -> Path:
-        """Where the recording lies, or would lie."""
+        """The path at which the recording lies, or would lie."""
         if self.corpus and (not self.origin or (corpus / self.corpus).exists()):
             return corpus / self.corpus
         return strangers / self.name
@@ -97,7 +97,7 @@ def head(text: str) -> dict[str, str | int]:
 
 
 def plain(path: str) -> bool:
-    """Whether it is a path below a folder, whatever its names are made of."""
+    """True for a path below a folder, whatever its names are made of."""
     return bool(path) and "\0" not in path and not any(part in ("", ".", "..") for part in path.split("/"))
 
 

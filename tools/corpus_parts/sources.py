@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where recordings are had from: GitHub over the network, or git directories on this machine.
+"""The sources of recordings: GitHub over the network, or git directories on this machine.
 
 Nothing of a repository is ever executed: over the network one file is read, and git is asked for objects alone, without a work
 tree, hooks, filters or a way to reach another machine. What comes is data of strangers: its size is limited while it is read.
@@ -196,7 +196,7 @@ def command(directory: Path, *words: str) -> list[str]:
 
 
 def git(directory: Path, *words: str) -> bytes:
-    """What git prints, nothing when it fails."""
+    """The output of git, nothing when it fails."""
     done = subprocess.run(command(directory, *words), capture_output=True, check=False, env=environment())
     return done.stdout if done.returncode == 0 else b""
 

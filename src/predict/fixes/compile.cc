@@ -6,7 +6,7 @@
 // A100 a step became 1.43 times as fast in the mean, from 0.7 to 2 and more (PyTorch 2.0 release); the cautious case
 // gains nothing.
 //
-// Where the host itself computes, products, convolutions and pooling stay. Others that follow each other without one of
+// On a host that computes itself, products, convolutions and pooling stay. Others that follow each other without one of
 // these between share their passes over memory: of k of them 1/k of the time is left at best, all of it at worst, and
 // the geometric mean of both is expected, 1/sqrt(k), but not below 35 %, as they still compute. Short operators are
 // mostly their call, and these and the Python between them go. 28 and 36 % of the step were left of a chain of
@@ -71,8 +71,8 @@ std::vector<uint8_t> NamesThatStay(const Trace& trace) {
   return stays;
 }
 
-// By slice: the number of long operators, it among them, that follow each other on its thread without one that stays
-// between; 0 for what is in no such group. What is inside an operator belongs to its group.
+// Returns for each slice the number of long operators, it among them, that follow each other on its thread without one
+// that stays between; 0 for what is in no such group. What is inside an operator belongs to its group.
 std::vector<uint32_t> FusedTogether(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   const std::vector<uint8_t> names = NamesThatStay(trace), work = OwnWork(trace), updating = InsideOptimizers(trace);

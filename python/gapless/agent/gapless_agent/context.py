@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every hook of this process is given: torch, the options, the counters with their clock, records, a guard, and the moments at
-which something is to be done.
+"""The context that every hook of this process is given: torch, the options, the counters with their clock, records, a guard,
+and the moments at which something is to be done.
 
 It knows no hook. A hook that builds on another one gets that when it is made (install.py). Hooks add to running totals (batches, waits,
 backward passes, own cost); a step's values are the differences between two boundaries, so a boundary can also be drawn afterwards.

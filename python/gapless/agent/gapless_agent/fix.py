@@ -46,7 +46,7 @@ class Fix(Protocol):
 
 
 class Tools(NamedTuple):
-    """What fixes work with."""
+    """The parts of the agent that fixes work with."""
 
     context: Context
     reports: Reports
@@ -58,7 +58,7 @@ class Tools(NamedTuple):
 
 
 class ProgramFix(Fix):
-    """What the fixes of the agent have in common. Each has its own `on`, and of the rest what differs from here."""
+    """The base of the agent's fixes. Each has its own `on`, and overrides the rest as far as it differs."""
 
     live = False
 
@@ -81,7 +81,7 @@ class ProgramFix(Fix):
     def in_child(self) -> None:
         pass
 
-    # What several of them do.
+    # Shared by several of them.
 
     def change_arguments(self, owner: Any, transform: Transform) -> None:
         """The constructor of the class `owner` gets the arguments that `transform` makes of those given."""

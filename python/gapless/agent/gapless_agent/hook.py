@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a hook of `hooks/` is, and the parts of the agent that it may build on.
+"""The contract of a hook of `hooks/`, and the parts of the agent that it may build on.
 
 A hook watches one thing that the program does, or has done by its libraries. It puts nothing into the program but through its guard: its
 patches (`guard.patches.wrap`), which are undone when an error ends the observation, and beside them what `guard.let_go` is told to undo.

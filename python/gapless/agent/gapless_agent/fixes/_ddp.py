@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixes of DistributedDataParallel share."""
+"""The base of the fixes of DistributedDataParallel."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixes of DataLoaders share."""
+"""The base of the fixes of DataLoaders."""
 
 from __future__ import annotations
 

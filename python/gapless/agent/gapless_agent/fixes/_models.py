@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fixes share that work on the model."""
+"""The base of the fixes that work on the model."""
 
 from __future__ import annotations
 
