@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that the compiler finds: lines that compile, and lines like them that do not, each with a word of what the compiler says.
+"""Mistakes that the compiler finds: lines or sources that compile, and ones like them that do not, each with a word of what it says.
 
 usage: must_not_compile_test.py [COMPILER]
 """
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import unittest
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPILER = sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "c++"
@@ -25,6 +26,87 @@ using Cells = TableOf<LaunchesRows>;
 CELLS_LINE = "void Line{number}(Cells& table, Cells::RowWriter& row, const int64_t calls) {{ {line} }}"
 CELLS_END = "}\n"
 NO_COLUMN = "IndexOfColumn"  # the function that looks names up
+
+
+class Change(NamedTuple):
+    """A change to a source that compiles, and what the compiler then says."""
+
+    source: str
+    good: str
+    bad: str
+    said: str  # a regular expression
+
+
+ROWS = """\
+#include "trace/builder.h"
+
+namespace gapless::internal {
+void Read(TraceBuilder::Shard& shard) {
+  shard.Add(GpuOpRow{.name = shard.Text("gemm"), .ts_ns = 1, .dur_ns = 2, .graph_node_id = 3});
+}
+int64_t NodeOf(const Trace& trace) { return trace.gpu_ops.graph_node_id[0]; }
+}  // namespace gapless::internal
+"""
+
+# A table of its own, with the members and the list that CHANGES change.
+TABLE = """\
+#include "query/cells.h"
+
+namespace gapless::internal {
+template <template <class> class Of>
+struct LapColumns {
+  Of<StringId> name = kRequired<Of>;
+  Of<int64_t> dur_ns = kUnset;
+  static constexpr AboutTable kAbout{"lap", "Laps"};
+  static constexpr ColumnList kColumns{
+      TraceKey(), ShownColumn<&LapColumns::name>("", "who"), ShownColumn<&LapColumns::dur_ns>("ns", "how long"),
+  };
+};
+size_t Count(const TableFor<LapColumns>& laps) {
+  size_t columns = 0;
+  TableFor<LapColumns>::Visit(laps, [&](std::string_view, const auto&) { ++columns; });
+  return columns;
+}
+}  // namespace gapless::internal
+"""
+
+SQL = """\
+#include "query/cells.h"
+
+namespace gapless::internal {
+SqlValue Pid(const SqlRow&) { return {}; }
+constexpr ComputedCell kCells[] = {{"pid", Pid}};
+SQL_TABLE(gpu_op) = kStored<&Trace::gpu_ops, &IdBase::gpu_op, kCells>;
+}  // namespace gapless::internal
+"""
+
+CHANGES = {
+    "a reader leaves out a required column": Change(ROWS, ".ts_ns = 1, ", "", "RequiredType"),
+    "a reader misspells a column": Change(ROWS, ".graph_node_id = 3", ".graph_node = 3", "graph_node"),
+    "a use misspells a column": Change(ROWS, "gpu_ops.graph_node_id", "gpu_ops.graph_nodes_id", "graph_nodes_id"),
+    "a reader gives what is derived": Change(
+        ROWS, ".graph_node_id = 3", ".launch = SliceId(3)", "NothingHere|no elements"
+    ),
+    "a column is not in the list": Change(
+        TABLE, ', ShownColumn<&LapColumns::dur_ns>("ns", "how long")', "", "kColumns names every member once"
+    ),
+    "a column is twice in the list": Change(
+        TABLE,
+        '<&LapColumns::dur_ns>("ns", "how long")',
+        '<&LapColumns::name>("", "whose")',
+        "kColumns names every member once",
+    ),
+    "the list misspells a column": Change(
+        TABLE, "ShownColumn<&LapColumns::dur_ns>", "ShownColumn<&LapColumns::dur>", "LapColumns"
+    ),
+    "a computed column has no cell": Change(
+        SQL, "&IdBase::gpu_op, kCells>", "&IdBase::gpu_op>", "a computed column has no cell"
+    ),
+    "a cell has no column": Change(
+        SQL, '{"pid", Pid}', '{"pid", Pid}, {"pids", Pid}', "the list has no computed column of this name"
+    ),
+    "a table that needs ids has none": Change(SQL, "&IdBase::gpu_op, ", "nullptr, ", "a computed column has no cell"),
+}
 
 
 class MustNotCompile(unittest.TestCase):
@@ -70,6 +152,20 @@ class MustNotCompile(unittest.TestCase):
             "static_cast<Table&>(table).AddRow();": "protected",
         }
         self.check((CELLS, CELLS_LINE, CELLS_END), right, wrong)
+
+    def compiled(self, source: str) -> subprocess.CompletedProcess[str]:
+        command = [COMPILER, "-std=c++20", "-fsyntax-only", f"-I{ROOT}/src", f"-I{ROOT}/include", "-xc++", "-"]
+        return subprocess.run(command, input=source, check=False, capture_output=True, text=True)
+
+    def test_columns_of_a_trace(self) -> None:
+        for source in {change.source for change in CHANGES.values()}:
+            self.assertEqual(self.compiled(source).stderr, "")
+        for name, change in CHANGES.items():
+            with self.subTest(name):
+                self.assertEqual(change.source.count(change.good), 1, "the change must change its source")
+                done = self.compiled(change.source.replace(change.good, change.bad))
+                self.assertNotEqual(done.returncode, 0, "it compiles")
+                self.assertRegex(done.stderr, change.said)
 
 
 if __name__ == "__main__":

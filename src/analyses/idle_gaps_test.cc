@@ -35,7 +35,7 @@ std::shared_ptr<const Trace> RandomRank(int64_t rank, unsigned seed) {
       case 4: trace.Python("train.py(3): work", start, end, "work() (train.py)"); break;
       default: break;
     }
-    const GpuOpRow op{.device = static_cast<int32_t>(up_to(2) - 1)};
+    const GpuOpDraft op{.device = static_cast<int32_t>(up_to(2) - 1)};
     trace.Kernel("kernel", {end, end + kUs, end + up_to(200) * kUs, end + 200 * kUs + up_to(90) * kUs}, op, kMain);
     at = end + 2 * kUs + up_to(100) * kUs;
   }

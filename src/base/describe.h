@@ -38,6 +38,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/members.h"
+
 namespace gapless::internal {
 
 enum class Kind : uint8_t { kBool, kInt, kReal, kText, kEnum, kScalar, kList, kMap, kObject };
@@ -121,22 +123,6 @@ consteval std::string_view NameOfType() {
   constexpr size_t kFrom = kSignature.find("T = ") + 4;
   constexpr std::string_view kQualified = kSignature.substr(kFrom, kSignature.find_first_of(";]", kFrom) - kFrom);
   return kQualified.substr(kQualified.rfind(':') + 1);
-}
-
-// How many members an aggregate has: it takes as many initialisers, and no more.
-struct Anything {
-  template <class T>
-  operator T() const {  // NOLINT(google-explicit-constructor)
-    __builtin_unreachable();
-  }
-};
-template <class T, size_t... I>
-consteval bool Takes(std::index_sequence<I...>) {
-  return requires { T{((void)I, Anything{})...}; };
-}
-template <class T, size_t N>
-consteval bool HasMembers() {
-  return Takes<T>(std::make_index_sequence<N>{}) && !Takes<T>(std::make_index_sequence<N + 1>{});
 }
 
 template <class T>

@@ -70,9 +70,9 @@ struct Three {
   std::optional<std::string> b;
   std::vector<Inner> c;
 };
-static_assert(describe::HasMembers<Three, 3>());
-static_assert(!describe::HasMembers<Three, 2>());
-static_assert(!describe::HasMembers<Three, 4>());
+static_assert(HasMembers<Three, 3>());
+static_assert(!HasMembers<Three, 2>());
+static_assert(!HasMembers<Three, 4>());
 static_assert(describe::NameOfType<Three>() == "Three");
 
 template <class T>

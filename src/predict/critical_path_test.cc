@@ -24,7 +24,7 @@ int64_t ShareOf(const std::vector<PathShare>& shares, std::string_view name) {
 Job OneStep(const internal::Run& run) { return BuildJob(run.primary()); }
 internal::Run Recording() {
   HandMade made;
-  GpuOpRow nccl;
+  GpuOpDraft nccl;
   nccl.stream = 20, nccl.op_class = GpuOpClass::kCommunication;
   made.Step(0, 0, 4 * kMs);
   made.Loader(0, 1 * kMs);

@@ -26,7 +26,7 @@ TEST(DeviceEdges, ARecordingWithoutAHostIsReplayedFromTheDevice) {
 
 TEST(DeviceEdges, StreamsOfARecordingWithoutAHostKeepTheirDistance) {
   HandMade made;
-  GpuOpRow other;
+  GpuOpDraft other;
   other.stream = 20;
   for (int64_t i = 0; i < 50; ++i) {
     made.Unlaunched("gemm", i * 200 * kUs, i * 200 * kUs + 90 * kUs);

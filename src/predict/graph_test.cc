@@ -93,7 +93,7 @@ TEST(Graph, AThreadThatWaitsGoesOnAfterTheOneThatWorked) {
 
 TEST(Graph, AStreamThatWaitsForAnotherIsFound) {
   HandMade made;
-  GpuOpRow second;
+  GpuOpDraft second;
   second.stream = 20;
   made.Kernel("gemm", {0, 4000, 10'000, 510'000});
   made.Kernel("all_reduce", {20'000, 24'000, 512'000, 612'000}, second);

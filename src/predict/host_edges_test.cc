@@ -68,7 +68,7 @@ TEST(HostEdges, WhatIsDoneBeforeAndAfterTheWorkOfADeviceIsNoPartOfIt) {
 // A launch that loads its kernel is at work while copies of other streams run: the queue is not full.
 TEST(HostEdges, ALaunchIntoAnEmptyQueueIsAtWork) {
   HandMade made;
-  GpuOpRow other;
+  GpuOpDraft other;
   other.stream = 13;
   made.Copy(CopyKind::kHtoDPinned, {0, 4 * kUs, 10 * kUs, 900 * kUs}, other);
   made.Copy(CopyKind::kHtoDPinned, {5 * kUs, 9 * kUs, 910 * kUs, 1400 * kUs}, other);

@@ -24,7 +24,7 @@ std::shared_ptr<const Trace> Rank(int64_t rank, int64_t own_ns, int64_t slower_n
   if (ahead > 0) made.Operator("aten::early", 0, 10 * kUs);
   for (int64_t step = 0; step < kJobSteps; ++step) {
     const int64_t start = ahead + step * step_ns;
-    GpuOpRow nccl;
+    GpuOpDraft nccl;
     nccl.stream = 20, nccl.op_class = GpuOpClass::kCommunication;
     made.Kernel("gemm", {start, start + 5 * kUs, start + 10 * kUs, start + 10 * kUs + own_ns});
     const int64_t meets = start + 12 * kUs + own_ns, over = start + 12 * kUs + slower_ns + kWire;

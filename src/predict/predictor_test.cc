@@ -27,7 +27,7 @@ std::shared_ptr<const Trace> Steps() {
   for (int64_t step = 0; step < kPredictedSteps; ++step) {
     const int64_t start = step * 4 * kMs;
     made.Loader(start, start + 1 * kMs);
-    GpuOpRow gemm, add;
+    GpuOpDraft gemm, add;
     gemm.op_class = GpuOpClass::kGemm, add.op_class = GpuOpClass::kPointwise;
     const int64_t launch = start + 1 * kMs + 5 * kUs;
     made.Kernel("sgemm", {launch, launch + 5 * kUs, launch + 10 * kUs, launch + 10 * kUs + 2 * kMs}, gemm);

@@ -24,7 +24,7 @@ std::shared_ptr<const Trace> Recorded(std::string_view format, int64_t kernel_us
   made.Format(format);
   for (int64_t i = 0; i < kOperators; ++i) {
     const int64_t at = i * 20 * kUs, start = at + 15 * kUs;
-    GpuOpRow op{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo};
+    GpuOpDraft op{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo};
     made.Kernel("gemm", {at + 9 * kUs, at + 13 * kUs, start, start + kernel_us * kUs}, op);
     made.OperatorOn("aten::mm", at + 4 * kUs, at + 15 * kUs, kSized);
   }

@@ -91,7 +91,7 @@ std::shared_ptr<const Trace> LongRecording(int64_t rank = kAbsent, int64_t late 
     made.Call("cudaDeviceSynchronize", ApiKind::kDeviceSync, at + 6 * kUs, at + 15 * kUs + kernel);
     at += 20 * kUs + kernel;
     if (rank != kAbsent) {
-      GpuOpRow nccl;
+      GpuOpDraft nccl;
       nccl.stream = 20, nccl.op_class = GpuOpClass::kCommunication;
       made.Kernel("ncclDevKernel_AllReduce", {at, at + 5 * kUs, at + 10 * kUs, at + 310 * kUs}, nccl);
       made.Collective("all_reduce", at + 10 * kUs, at + 310 * kUs, 1000 + step);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the columns of a trace as SQL cells: one conversion per type, so that a table is a list of names.
+// Makes the SQL table of a table of traces from the list of its columns (trace/columns.h), which says what is shown.
 //
-//   constexpr auto kTable = &Trace::counters;
-//   {"value", ColumnType::kReal, "", "the value", Cell<kTable, &CounterTable::value>},
+//   constexpr ComputedCell kCells[] = {{"pid", Pid}};
+//   SQL_TABLE(gpu_op) = kStored<&Trace::gpu_ops, &IdBase::gpu_op, kCells>;
 //
 // Every function here becomes a plain function pointer in a constant array; no table has code of its own unless a cell
 // is computed. Sentinels of the columns (kAbsent, kAbsent32, NaN, the empty text, an invalid row id) become NULL in
 // these conversions and in SqlValue, nowhere else.
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 #include "query/sql_table.h"
 #include "trace/enums.h"
@@ -77,10 +81,93 @@ const Column<int64_t>& TimesOf(const Trace& trace) {
   return trace.*table.*column;
 }
 
+// A column whose cells have values of T.
+template <class T>
+consteval SqlColumn SqlColumnOf(std::string_view name, std::string_view unit, std::string_view help,
+                                SqlValue (*get)(const SqlRow&) = NoCell) {
+  return {name, ColumnTypeOf<T>(), unit, help, get};
+}
+
 // The two columns that nearly every table starts with.
-inline constexpr SqlColumn kTraceKey = {"trace", ColumnType::kInt, "", "key of table trace",
-                                        [](const SqlRow& at) { return SqlValue::Int(at.trace->index); }};
-inline constexpr SqlColumn kRankKey = {"rank", ColumnType::kInt, "", "rank of the process; NULL without a rank",
-                                       [](const SqlRow& at) { return SqlValue::Int(at.trace->rank()); }};
+inline constexpr SqlColumn kTraceKey = SqlColumnOf<int64_t>(
+    TraceKey().text.name, "", TraceKey().text.help, [](const SqlRow& at) { return SqlValue::Int(at.trace->index); });
+inline constexpr SqlColumn kRankKey = SqlColumnOf<int64_t>(
+    RankKey().text.name, "", RankKey().text.help, [](const SqlRow& at) { return SqlValue::Int(at.trace->rank()); });
+
+// A computed column, by its name in the list, and the function that reads its cell.
+struct ComputedCell {
+  std::string_view name;
+  SqlValue (*get)(const SqlRow& at);
+};
+inline constexpr std::array<ComputedCell, 0> kNoCells{};
+
+template <auto table>
+using TableIn = std::decay_t<decltype(std::declval<Trace>().*table)>;
+
+template <int64_t IdBase::*first_id>
+constexpr SqlColumn ColumnOfCell(const ColumnText& text, std::span<const ComputedCell> cells) {
+  if (text.name == kTraceKey.name) return kTraceKey;
+  if (text.name == kRankKey.name) return kRankKey;
+  SqlColumn column{text.name, text.type, text.unit, text.help};
+  if constexpr (first_id != nullptr)
+    if (text.name == RowKey().text.name) column.get = IdCell<first_id>;
+  for (const ComputedCell& cell : cells)
+    if (cell.name == text.name) column.get = cell.get;
+  if (column.get == nullptr) throw "a computed column has no cell";
+  return column;
+}
+
+template <auto table, int64_t IdBase::*first_id, auto member, size_t line>
+constexpr SqlColumn ColumnOfLine(std::span<const ComputedCell> cells) {
+  constexpr ColumnText kText = TableIn<table>::kColumns.text[line];
+  if constexpr (kText.shown_as == ShownAs::kComputed) {
+    return ColumnOfCell<first_id>(kText, cells);
+  } else if constexpr (kText.shown_as == ShownAs::kUnfilled) {
+    return {kText.name, kText.type, kText.unit, kText.help, NoCell};
+  } else if constexpr (kText.shown_as == ShownAs::kTime) {
+    return SqlColumnOf<int64_t>(kText.name, kText.unit, kText.help, TimeCell<table, member>);
+  } else if constexpr (kText.shown_as == ShownAs::kValue) {
+    using T = typename std::decay_t<decltype(std::declval<TableIn<table>>().*member)>::value_type;
+    return SqlColumnOf<T>(kText.name, kText.unit, kText.help, Cell<table, member>);
+  } else {
+    return {};  // hidden
+  }
+}
+
+// Returns the columns that SQL shows, in the order of the list. A computed column without a cell, and a cell without a
+// column, do not compile.
+template <auto table, int64_t IdBase::*first_id, size_t shown, auto... members>
+consteval std::array<SqlColumn, shown> ColumnsOf(const ColumnList<members...>& list,
+                                                 std::span<const ComputedCell> cells) {
+  const auto all = [&]<size_t... line>(std::index_sequence<line...>) {
+    return std::array{ColumnOfLine<table, first_id, members, line>(cells)...};
+  }(std::make_index_sequence<sizeof...(members)>());
+  for (const ComputedCell& cell : cells)
+    if (std::ranges::find(list.text, cell.name, &ColumnText::name) == list.text.end())
+      throw "the list has no computed column of this name";
+  std::array<SqlColumn, shown> columns;
+  std::ranges::copy_if(all, columns.begin(), [](const SqlColumn& column) { return !column.name.empty(); });
+  return columns;
+}
+
+template <auto table>
+inline constexpr size_t kShownColumns = static_cast<size_t>(std::ranges::count_if(
+    TableIn<table>::kColumns.text, [](const ColumnText& text) { return text.shown_as != ShownAs::kHidden; }));
+
+template <auto table, int64_t IdBase::*first_id, const auto& cells>
+inline constexpr auto kColumnsOf = ColumnsOf<table, first_id, kShownColumns<table>>(TableIn<table>::kColumns, cells);
+
+// The SQL table of a trace's `table`. Its rows have ids if there is a base for them, and are sorted by ts_ns if they
+// have that.
+template <auto table, int64_t IdBase::*first_id = nullptr, const auto& cells = kNoCells>
+inline constexpr SqlTable kStored = [] {
+  SqlTable stored{.name = TableIn<table>::kAbout.name,
+                  .help = TableIn<table>::kAbout.help,
+                  .columns = kColumnsOf<table, first_id, cells>,
+                  .rows = RowsOf<table>};
+  if constexpr (first_id != nullptr) stored.first_id = FirstIdOf<first_id>;
+  if constexpr (requires { &TableIn<table>::ts_ns; }) stored.ts = TimesOf<table, &TableIn<table>::ts_ns>;
+  return stored;
+}();
 
 }  // namespace gapless::internal

@@ -2,6 +2,7 @@
 // A table of `gapless query`, described as data: its columns and how to read a cell from a trace. No cell is copied.
 //
 // To add one: write src/query/tables/<name>.cc and end it with
+//   SQL_TABLE(<name>) = kStored<&Trace::<table>>;     the table that traces store (query/cells.h), or
 //   SQL_TABLE(<name>) = {.name = "<name>", .help = "…", .columns = kColumns, .rows = …};
 // It is then queried as <name> (primary rows of execution 0) and all_<name> (every row), and has its page in the
 // reference. Scripts rely on the columns: add at the end, never change or drop.

@@ -16,7 +16,7 @@ namespace {
 
 template <class Store, class Row>
 void AddRow(Store& store, const Row& row) {
-  Store::Visit([&](auto column, auto field, auto) { (store.*column).Add(store.rows, row.*field); });
+  VisitPairs<Store, Row>([&](auto column, auto field) { (store.*column).Add(store.rows, row.*field); });
   ++store.rows;
 }
 
@@ -24,6 +24,19 @@ template <class Store, class Row>
 void AddRow(Store& store, const Row& row, uint32_t thread) {
   store.thread.Add(store.rows, thread);
   AddRow(store, row);
+}
+
+// Returns the row with its texts in `strings`.
+template <template <template <class> class> class Columns>
+Columns<InDraft> Interned(const Columns<InTextView>& row, StringPool& strings) {
+  Columns<InDraft> interned;
+  VisitPairs<Columns<InTextView>, Columns<InDraft>>([&](auto from, auto to) {
+    if constexpr (std::is_same_v<decltype(row.*from), const std::string_view&>)
+      interned.*to = strings.Intern(row.*from);
+    else
+      interned.*to = row.*from;
+  });
+  return interned;
 }
 
 }  // namespace
@@ -104,24 +117,11 @@ void TraceBuilder::DropShards() { impl_->shards.clear(); }
 void TraceBuilder::AddDevice(DeviceRow row) { impl_->devices.push_back(std::move(row)); }
 
 void TraceBuilder::AddKernelMetric(const KernelMetricRow& row) {
-  StringPool& strings = impl_->metric_strings;
-  impl_->kernel_metrics.push_back({.kernel_name = strings.Intern(row.kernel_name),
-                                   .metric = strings.Intern(row.metric),
-                                   .text = strings.Intern(row.text),
-                                   .unit = strings.Intern(row.unit),
-                                   .launch_index = row.launch_index,
-                                   .value = row.value});
+  impl_->kernel_metrics.push_back(Interned<KernelMetricColumns>(row, impl_->metric_strings));
 }
 
 void TraceBuilder::AddHostFunction(const HostFunctionRow& row) {
-  StringPool& strings = impl_->metric_strings;
-  impl_->host_functions.push_back({.file = strings.Intern(row.file),
-                                   .function = strings.Intern(row.function),
-                                   .line = row.line,
-                                   .calls = row.calls,
-                                   .self_ns = row.self_ns,
-                                   .total_ns = row.total_ns,
-                                   .bytes = row.bytes});
+  impl_->host_functions.push_back(Interned<HostFunctionColumns>(row, impl_->metric_strings));
 }
 
 void TraceBuilder::AddEnvironment(std::string_view key, std::string_view value) {
@@ -140,7 +140,8 @@ void TraceBuilder::NameProcess(int64_t pid, std::string_view name) {
 void TraceBuilder::Count(std::string_view kind, Severity severity, int64_t count, int64_t first_offset,
                          std::string_view text) {
   if (count == 0) return;
-  StatEntry& entry = impl_->stats[std::string(kind)];
+  ReadStatsRow& entry = impl_->stats[std::string(kind)];
+  entry.kind = kind;
   entry.severity = std::max(entry.severity, severity);
   entry.count += count;
   if (first_offset != kAbsent && (entry.first_offset == kAbsent || first_offset < entry.first_offset))

@@ -291,7 +291,7 @@ TEST_F(BuilderTest, EventsFarFromAllOthersAreLeftOutAndCounted) {
   for (int i = 0; i < 5; ++i) shard.Add(Slice("op", kNow + i * 10, 5));
   shard.Add(Slice("slip", 0, 5));
   shard.Add(Kernel(1, 0, 5));
-  shard.Add(CounterRow{.ts_ns = 7, .value = 1});
+  shard.Add(CounterRow{.name = StringId::kNone, .ts_ns = 7, .value = 1});
   const Trace trace = Finish();
   EXPECT_EQ(trace.slices.size(), 5U);
   EXPECT_EQ(trace.gpu_ops.size(), 0U);
@@ -366,9 +366,15 @@ TEST(TraceBuilder, AColumnOfOneValueInEachShardIsOneOnlyIfTheyAgree) {
   TraceBuilder::Shard &first = builder.NewShard(), &second = builder.NewShard();
   second.Text("only here");  // so that ids of texts differ
   for (int64_t i = 0; i < 4; ++i) {
-    first.Add(GpuOpRow{.name = first.Text("gemm"), .device = 0, .stream = 7, .ts_ns = 10 * i + 1, .bytes = 5});
-    second.Add(GpuOpRow{
-        .name = second.Text("gemm"), .device = 0, .stream = 9, .ts_ns = 10 * i + 5, .bytes = i, .registers = 32});
+    first.Add(
+        GpuOpRow{.name = first.Text("gemm"), .device = 0, .stream = 7, .ts_ns = 10 * i + 1, .dur_ns = 0, .bytes = 5});
+    second.Add(GpuOpRow{.name = second.Text("gemm"),
+                        .device = 0,
+                        .stream = 9,
+                        .ts_ns = 10 * i + 5,
+                        .dur_ns = 0,
+                        .bytes = i,
+                        .registers = 32});
   }
   const Trace trace = std::move(builder).Finish();
   const GpuOpTable& ops = trace.gpu_ops;

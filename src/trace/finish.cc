@@ -14,22 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-using merging::ColumnFrom;
-
-void FillDevices(Trace& trace, const std::vector<DeviceRow>& rows) {
-  DeviceTable& out = trace.devices;
-  const auto get = [&](auto member) {
-    return ColumnFrom(rows, [member](const DeviceRow& row) { return row.*member; });
-  };
-  const auto text = [&](auto member) {
-    return ColumnFrom(rows, [&trace, member](const DeviceRow& row) { return trace.strings.Intern(row.*member); });
-  };
-  out.device = get(&DeviceRow::device), out.vendor = get(&DeviceRow::vendor), out.name = text(&DeviceRow::name);
-  out.arch = text(&DeviceRow::arch), out.uuid = text(&DeviceRow::uuid), out.pcie_bus_id = text(&DeviceRow::pcie_bus_id);
-  out.compute_major = get(&DeviceRow::compute_major), out.compute_minor = get(&DeviceRow::compute_minor);
-  out.sm_count = get(&DeviceRow::sm_count), out.memory_bytes = get(&DeviceRow::memory_bytes);
-  out.max_threads_per_sm = get(&DeviceRow::max_threads_per_sm), out.clock_khz = get(&DeviceRow::clock_khz);
-}
+using merging::FillFrom;
 
 // Fills the device table with the described devices and those only seen in gpu_op, by number, each once. Recorders
 // describe the devices a process sees, counted from 0, while ROCm's operations carry the number among all of the
@@ -49,45 +34,8 @@ bool MergeDevices(Trace& trace, std::vector<DeviceRow> rows) {
   rows.erase(std::unique(rows.begin(), rows.end(),
                          [](const DeviceRow& a, const DeviceRow& b) { return a.device == b.device; }),
              rows.end());
-  FillDevices(trace, rows);
+  FillFrom(rows, trace.devices, [&](std::string_view text) { return trace.strings.Intern(text); });
   return renumbered;
-}
-
-void FillKernelMetrics(Trace& trace, const StringPool& strings, const std::vector<StoredKernelMetric>& rows) {
-  KernelMetricTable& out = trace.kernel_metrics;
-  const auto text = [&](auto member) {
-    return ColumnFrom(
-        rows, [&, member](const StoredKernelMetric& row) { return trace.strings.Intern(strings[row.*member]); });
-  };
-  out.kernel_name = text(&StoredKernelMetric::kernel_name), out.metric = text(&StoredKernelMetric::metric);
-  out.text = text(&StoredKernelMetric::text), out.unit = text(&StoredKernelMetric::unit);
-  out.launch_index = ColumnFrom(rows, [](const StoredKernelMetric& row) { return row.launch_index; });
-  out.value = ColumnFrom(rows, [](const StoredKernelMetric& row) { return row.value; });
-}
-
-void FillHostFunctions(Trace& trace, const StringPool& strings, const std::vector<StoredHostFunction>& rows) {
-  HostFunctionTable& out = trace.host_functions;
-  const auto text = [&](StringId StoredHostFunction::*member) {
-    return ColumnFrom(
-        rows, [&, member](const StoredHostFunction& row) { return trace.strings.Intern(strings[row.*member]); });
-  };
-  const auto number = [&](int64_t StoredHostFunction::*member) {
-    return ColumnFrom(rows, [member](const StoredHostFunction& row) { return row.*member; });
-  };
-  out.file = text(&StoredHostFunction::file), out.function = text(&StoredHostFunction::function);
-  out.line = number(&StoredHostFunction::line), out.calls = number(&StoredHostFunction::calls);
-  out.self_ns = number(&StoredHostFunction::self_ns), out.total_ns = number(&StoredHostFunction::total_ns);
-  out.bytes = number(&StoredHostFunction::bytes);
-}
-
-void FillStats(Trace& trace, const std::map<std::string, StatEntry, std::less<>>& stats) {
-  std::vector<std::pair<std::string, StatEntry>> rows(stats.begin(), stats.end());
-  ReadStatsTable& out = trace.read_stats;
-  out.kind = ColumnFrom(rows, [&](const auto& row) { return trace.strings.Intern(row.first); });
-  out.severity = ColumnFrom(rows, [](const auto& row) { return row.second.severity; });
-  out.count = ColumnFrom(rows, [](const auto& row) { return row.second.count; });
-  out.first_offset = ColumnFrom(rows, [](const auto& row) { return row.second.first_offset; });
-  out.text = ColumnFrom(rows, [&](const auto& row) { return trace.strings.Intern(row.second.text); });
 }
 
 // Sets the pid of the process with the most host slices; negative stand-ins do not count.
@@ -117,12 +65,13 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   const int64_t overlapping_steps = SetSteps(trace, merger.TakeSteps());
   FindMainProcess(trace);
   const bool renumbered_device = MergeDevices(trace, std::move(impl_->devices));
-  FillKernelMetrics(trace, impl_->metric_strings, impl_->kernel_metrics);
-  FillHostFunctions(trace, impl_->metric_strings, impl_->host_functions);
-  std::vector<std::pair<std::string, std::string>> environment(impl_->environment.begin(), impl_->environment.end());
-  trace.environment.key = ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.first); });
-  trace.environment.value =
-      ColumnFrom(environment, [&](const auto& entry) { return trace.strings.Intern(entry.second); });
+  const auto intern = [&](std::string_view text) { return trace.strings.Intern(text); };
+  const auto intern_metric = [&](StringId id) { return intern(impl_->metric_strings[id]); };
+  FillFrom(impl_->kernel_metrics, trace.kernel_metrics, intern_metric);
+  FillFrom(impl_->host_functions, trace.host_functions, intern_metric);
+  std::vector<EnvironmentRow> environment;
+  for (const auto& [key, value] : impl_->environment) environment.push_back({.key = key, .value = value});
+  FillFrom(environment, trace.environment, intern);
   Count("overlapping_slices", Severity::kInfo, counts.overlapping_slices, kAbsent,
         "host slices of one thread overlap without nesting; all are kept");
   Count("deep_slices", Severity::kInfo, counts.deep_slices, kAbsent,
@@ -142,7 +91,9 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
         "the only device described has another number than the only one that works; taken for the same");
   Count("overlapping_steps", Severity::kInfo, overlapping_steps, kAbsent,
         "steps that overlap an earlier one were left out");
-  FillStats(trace, impl_->stats);
+  std::vector<ReadStatsRow> stats;
+  for (const auto& [kind, entry] : impl_->stats) stats.push_back(entry);
+  FillFrom(stats, trace.read_stats, intern);
   return trace;
 }
 

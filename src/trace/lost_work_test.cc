@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "trace/builder.h"
 
 namespace gapless::internal {
@@ -13,7 +15,7 @@ namespace {
 class LostWorkTest : public ::testing::Test {
  protected:
   // A launch that takes 5 µs, and its kernel.
-  void Kernel(int64_t launch_us, int64_t start_us, int64_t dur_us, GpuOpRow op = {}) {
+  void Kernel(int64_t launch_us, int64_t start_us, int64_t dur_us, GpuOpDraft op = {}) {
     Launch(launch_us);
     op.correlation = correlation_;
     Add(start_us, dur_us, op);
@@ -29,13 +31,15 @@ class LostWorkTest : public ::testing::Test {
                        .dur_ns = dur_us * 1000,
                        .correlation = ++correlation_});
   }
-  void Add(int64_t start_us, int64_t dur_us, GpuOpRow op = {}) {
+  void Add(int64_t start_us, int64_t dur_us, GpuOpDraft op = {}) {
     op.name = shard.Text("kernel"), op.device = 0, op.context = 1;
     if (op.stream == kAbsent) op.stream = 7;
     op.ts_ns = (1000 + start_us) * 1000, op.dur_ns = dur_us * 1000;
-    shard.Add(op);
+    shard.Add(std::bit_cast<GpuOpRow>(op));
   }
-  void AddWithoutTime() { shard.Add(GpuOpRow{.name = shard.Text("kernel"), .device = 0, .context = 1, .stream = 7}); }
+  void AddWithoutTime() {
+    shard.Add(GpuOpRow{.name = shard.Text("kernel"), .device = 0, .context = 1, .stream = 7, .ts_ns = 0, .dur_ns = 0});
+  }
   // Nine kernels of 10 µs, one after the other.
   void NineKernels() {
     for (int64_t i = 0; i < 9; ++i) Kernel(1000 + i * 20, 1010 + i * 20, 10);

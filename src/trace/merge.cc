@@ -81,16 +81,17 @@ void Merger::MergeThreads(const TraceBuilder::Impl& impl) {
     for (const ThreadKey& key : shard->impl->threads)
       ids.emplace_back(static_cast<uint64_t>(std::lower_bound(keys.begin(), keys.end(), key, less) - keys.begin()));
   }
-  trace_.threads.pid = ColumnFrom(keys, [](const ThreadKey& key) { return key.pid; });
-  trace_.threads.tid = ColumnFrom(keys, [](const ThreadKey& key) { return key.tid; });
-  trace_.threads.name = ColumnFrom(keys, [&](const ThreadKey& key) {
-    const auto it = impl.thread_names.find({key.pid, key.tid});
-    return it == impl.thread_names.end() ? StringId::kNone : trace_.strings.Intern(it->second);
-  });
-  trace_.threads.process_name = ColumnFrom(keys, [&](const ThreadKey& key) {
-    const auto it = impl.process_names.find(key.pid);
-    return it == impl.process_names.end() ? StringId::kNone : trace_.strings.Intern(it->second);
-  });
+  const auto name_of = [](const auto& names, const auto& key) -> std::string_view {
+    const auto it = names.find(key);
+    return it == names.end() ? std::string_view() : it->second;
+  };
+  std::vector<ThreadRow> rows;
+  for (const auto& [pid, tid] : keys)
+    rows.push_back({.pid = pid,
+                    .tid = tid,
+                    .name = name_of(impl.thread_names, std::pair(pid, tid)),
+                    .process_name = name_of(impl.process_names, pid)});
+  FillFrom(rows, trace_.threads, [this](std::string_view text) { return trace_.strings.Intern(text); });
 }
 
 // The median time of up to 64 k slices and GPU operations spread over the input (of the other rows, when there are

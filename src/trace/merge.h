@@ -61,6 +61,24 @@ auto ColumnFrom(const std::vector<Row>& rows, Get get) {
   return column;
 }
 
+// Fills the columns of `table` that rows give. `text` returns the trace's id of a text as the rows have it.
+template <class Row, class Table, class Text>
+void FillFrom(const std::vector<Row>& rows, Table& table, const Text& text) {
+  VisitPairs<Row, Table>([&](auto from, auto to) {
+    using T = typename std::decay_t<decltype(table.*to)>::value_type;
+    table.*to = ColumnFrom(rows, [&](const Row& row) -> T {
+      if constexpr (std::is_same_v<T, StringId>)
+        return text(row.*from);
+      else
+        return static_cast<T>(row.*from);
+    });
+  });
+}
+template <class Row, class Table>
+void FillFrom(const std::vector<Row>& rows, Table& table) {
+  FillFrom(rows, table, [](StringId id) { return id; });
+}
+
 // A Merger is used once: its functions empty the shards. TakeSyncs() and TakeSteps() come after Merge(), since
 // they need the texts and the zero of the trace.
 class Merger {
@@ -82,6 +100,14 @@ class Merger {
   using Tasks = std::vector<std::function<void()>>;
 
   StringId Text(StringId id, uint32_t shard) const { return text_ids_[shard][static_cast<uint32_t>(id)]; }
+  // Turns the texts and the time of a shard's row into the trace's; false: it is too far from the others.
+  template <class Row>
+  bool Adjust(Row& row, uint32_t shard) {
+    VisitPairs<Row, Row>([&](auto member, auto) {
+      if constexpr (std::is_same_v<decltype(row.*member), StringId&>) row.*member = Text(row.*member, shard);
+    });
+    return Rebase(row.ts_ns);
+  }
   void InParallel(const Tasks& tasks);
   void MergeTexts();
   void MergeThreads(const TraceBuilder::Impl& impl);
@@ -107,9 +133,6 @@ class Merger {
   void MergeFlows();
   template <class Store, class SecondKey>
   RowOrder OrderByTime(Store Shard::Impl::*store, ListIndex list, const SecondKey& second_key);
-  // Adds a task that gathers the threads of the rows.
-  template <class Store, class Table>
-  void AddThreadTask(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table);
   template <class Store, class Table>
   void AddGatherTasks(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table);
 

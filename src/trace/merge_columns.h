@@ -70,8 +70,8 @@ RowOrder Merger::OrderByTime(Store Shard::Impl::*store, ListIndex list, const Se
 }
 
 // Returns the one value that all rows have after map(value, shard), or nothing.
-template <class Store, class T, class Map>
-auto OneValue(const Shards& shards, Store Shard::Impl::*store, GrowingColumn<T> Store::*column, const Map& map) {
+template <class Store, class Columns, class T, class Map>
+auto OneValue(const Shards& shards, Store Shard::Impl::*store, GrowingColumn<T> Columns::*column, const Map& map) {
   std::optional<decltype(map(T(), 0))> one;
   for (uint32_t s = 0; s < shards.size(); ++s) {
     const Store& rows = shards[s]->impl.get()->*store;
@@ -85,8 +85,8 @@ auto OneValue(const Shards& shards, Store Shard::Impl::*store, GrowingColumn<T> 
 }
 
 // Returns the column of map(value, shard) in the order of the rows, and frees that of the shards.
-template <class Store, class T, class Map>
-auto Gather(const Shards& shards, const RowOrder& order, Store Shard::Impl::*store, GrowingColumn<T> Store::*column,
+template <class Store, class Columns, class T, class Map>
+auto Gather(const Shards& shards, const RowOrder& order, Store Shard::Impl::*store, GrowingColumn<T> Columns::*column,
             const Map& map) {
   using Out = decltype(map(T(), 0));
   if (const auto one = OneValue(shards, store, column, map)) return Column<Out>::Same(order.rows.size(), *one);
@@ -99,23 +99,17 @@ auto Gather(const Shards& shards, const RowOrder& order, Store Shard::Impl::*sto
   return gathered;
 }
 
-template <class Store, class Table>
-void Merger::AddThreadTask(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table) {
-  tasks.push_back([this, &order, store, &table] {
-    table.thread = Gather(shards_, order, store, &Store::thread,
-                          [this](uint32_t local, uint32_t shard) { return thread_ids_[shard][local]; });
-  });
-}
-
-// Adds a task for each column that Store::Visit() names. Texts get their ids in the trace, times its zero.
+// Adds a task for each column that both hold. Texts and threads get their ids in the trace, times its zero.
 template <class Store, class Table>
 void Merger::AddGatherTasks(Tasks& tasks, const RowOrder& order, Store Shard::Impl::*store, Table& table) {
-  Store::Visit([&](auto column, auto, auto to) {
+  VisitPairs<Store, Table>([&](auto column, auto to) {
     tasks.push_back([this, &order, store, &table, column, to] {
       using T = typename std::decay_t<decltype(table.*to)>::value_type;
       const auto gather = [&](const auto& map) { table.*to = Gather(shards_, order, store, column, map); };
       if constexpr (std::is_same_v<T, StringId>) {
         gather([this](T id, uint32_t shard) { return Text(id, shard); });
+      } else if constexpr (std::is_same_v<T, ThreadId>) {
+        gather([this](uint32_t local, uint32_t shard) { return thread_ids_[shard][local]; });
       } else if constexpr (std::is_same_v<T, int64_t>) {
         const int64_t zero = column == &Store::ts_ns ? origin_ : 0;
         gather([zero](T value, uint32_t) { return value - zero; });

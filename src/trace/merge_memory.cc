@@ -11,7 +11,6 @@ void Merger::OrderMemoryEvents() {
 
 void Merger::GatherMemoryEvents(Tasks& tasks) {
   AddGatherTasks(tasks, memory_order_, &Shard::Impl::memory_events, trace_.memory_events);
-  AddThreadTask(tasks, memory_order_, &Shard::Impl::memory_events, trace_.memory_events);
 }
 
 // The slices that events lie in are found when slices are nested.

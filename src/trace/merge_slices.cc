@@ -11,10 +11,7 @@ void Merger::OrderSlices() {
       OrderByTime(&Shard::Impl::slices, kSliceList, [&](uint32_t source) -> int64_t { return -lengths[source]; });
 }
 
-void Merger::GatherSlices(Tasks& tasks) {
-  AddGatherTasks(tasks, slice_order_, &Shard::Impl::slices, trace_.slices);
-  AddThreadTask(tasks, slice_order_, &Shard::Impl::slices, trace_.slices);
-}
+void Merger::GatherSlices(Tasks& tasks) { AddGatherTasks(tasks, slice_order_, &Shard::Impl::slices, trace_.slices); }
 
 // The columns that are derived later start out absent.
 void Merger::FinishSlices() {

@@ -78,23 +78,9 @@ void Merger::MergeCollectives() {
         const bool on_host = row.device == kAbsent32;
         return std::tuple(row.ts_ns, !on_host, on_host ? -row.dur_ns : 0);
       },
-      [this](CollectiveRow& row, uint32_t shard) {
-        row.name = Text(row.name, shard), row.kind = Text(row.kind, shard), row.group = Text(row.group, shard);
-        row.dtype = Text(row.dtype, shard), row.group_ranks = Text(row.group_ranks, shard);
-        return Rebase(row.ts_ns);
-      });
+      [this](CollectiveRow& row, uint32_t shard) { return Adjust(row, shard); });
   CollectiveTable& out = trace_.collectives;
-  const auto get = [&](auto member) {
-    return ColumnFrom(rows, [member](const CollectiveRow& row) { return row.*member; });
-  };
-  out.name = get(&CollectiveRow::name), out.kind = get(&CollectiveRow::kind), out.group = get(&CollectiveRow::group);
-  out.dtype = get(&CollectiveRow::dtype), out.device = get(&CollectiveRow::device),
-  out.stream = get(&CollectiveRow::stream);
-  out.group_size = get(&CollectiveRow::group_size), out.in_elements = get(&CollectiveRow::in_elements);
-  out.out_elements = get(&CollectiveRow::out_elements), out.bytes = get(&CollectiveRow::bytes);
-  out.ts_ns = get(&CollectiveRow::ts_ns), out.dur_ns = get(&CollectiveRow::dur_ns);
-  out.seq = get(&CollectiveRow::seq), out.src_rank = get(&CollectiveRow::src_rank);
-  out.dst_rank = get(&CollectiveRow::dst_rank), out.group_ranks = get(&CollectiveRow::group_ranks);
+  FillFrom(rows, out);
   out.gpu_op = FindGpuOps(trace.gpu_ops, rows);
   out.slice = FindSlices(trace, rows);
   std::map<StringId, int64_t> next;  // ordinal within each group
@@ -102,34 +88,18 @@ void Merger::MergeCollectives() {
 }
 
 void Merger::MergeGpuAnnotations() {
-  const auto rows = TakeRows<GpuAnnotationRow>(
-      shards_, kGpuAnnotationList, &Shard::Impl::gpu_annotations, [](const GpuAnnotationRow& row) { return row.ts_ns; },
-      [this](GpuAnnotationRow& row, uint32_t shard) {
-        row.name = Text(row.name, shard);
-        return Rebase(row.ts_ns);
-      });
-  const auto get = [&](auto member) {
-    return ColumnFrom(rows, [member](const GpuAnnotationRow& row) { return row.*member; });
-  };
-  GpuAnnotationTable& out = trace_.gpu_annotations;
-  out.name = get(&GpuAnnotationRow::name), out.device = get(&GpuAnnotationRow::device),
-  out.stream = get(&GpuAnnotationRow::stream);
-  out.ts_ns = get(&GpuAnnotationRow::ts_ns), out.dur_ns = get(&GpuAnnotationRow::dur_ns);
+  FillFrom(TakeRows<GpuAnnotationRow>(
+               shards_, kGpuAnnotationList, &Shard::Impl::gpu_annotations,
+               [](const GpuAnnotationRow& row) { return row.ts_ns; },
+               [this](GpuAnnotationRow& row, uint32_t shard) { return Adjust(row, shard); }),
+           trace_.gpu_annotations);
 }
 
 void Merger::MergeCounters() {
-  const auto rows = TakeRows<CounterRow>(
-      shards_, kCounterList, &Shard::Impl::counters, [](const CounterRow& row) { return row.ts_ns; },
-      [this](CounterRow& row, uint32_t shard) {
-        row.name = Text(row.name, shard), row.unit = Text(row.unit, shard);
-        return Rebase(row.ts_ns);
-      });
-  const auto get = [&](auto member) {
-    return ColumnFrom(rows, [member](const CounterRow& row) { return row.*member; });
-  };
-  CounterTable& out = trace_.counters;
-  out.name = get(&CounterRow::name), out.device = get(&CounterRow::device), out.ts_ns = get(&CounterRow::ts_ns);
-  out.value = get(&CounterRow::value), out.unit = get(&CounterRow::unit);
+  FillFrom(TakeRows<CounterRow>(
+               shards_, kCounterList, &Shard::Impl::counters, [](const CounterRow& row) { return row.ts_ns; },
+               [this](CounterRow& row, uint32_t shard) { return Adjust(row, shard); }),
+           trace_.counters);
 }
 
 // Arrow ends with the same id and kind: each end that finishes takes the latest start before it.
@@ -140,11 +110,7 @@ void Merger::MergeFlows() {
   std::vector<uint32_t> order(ends.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   StableOrder(order, [&](uint32_t i) { return SortKey{ends[i].id, ends[i].ts_ns * 2 + (ends[i].start ? 0 : 1)}; });
-  struct Flow {
-    FlowKind kind;
-    int64_t from_ts, from_tid, to_ts, to_tid;
-  };
-  std::vector<Flow> flows;
+  std::vector<FlowRow> flows;
   flows.reserve(ends.size() / 2);
   int64_t unmatched = 0;
   constexpr size_t kKinds = 3;
@@ -168,10 +134,7 @@ void Merger::MergeFlows() {
     for (const bool was_used : used) unmatched += !was_used;
   }
   std::vector<FlowEndRow>().swap(ends);
-  const auto get = [&](auto member) { return ColumnFrom(flows, [member](const Flow& flow) { return flow.*member; }); };
-  FlowTable& out = trace_.flows;
-  out.kind = get(&Flow::kind), out.from_ts_ns = get(&Flow::from_ts), out.from_tid = get(&Flow::from_tid);
-  out.to_ts_ns = get(&Flow::to_ts), out.to_tid = get(&Flow::to_tid);
+  FillFrom(flows, trace_.flows);
   unmatched_flow_ends_ = unmatched;
 }
 
@@ -184,10 +147,7 @@ std::vector<SyncRow> Merger::TakeSyncs() {
 std::vector<StepRow> Merger::TakeSteps() {
   return TakeRows<StepRow>(
       shards_, kStepList, &Shard::Impl::steps, [](const StepRow& row) { return row.ts_ns; },
-      [this](StepRow& row, uint32_t shard) {
-        row.name = Text(row.name, shard);
-        return Rebase(row.ts_ns);
-      });
+      [this](StepRow& row, uint32_t shard) { return Adjust(row, shard); });
 }
 
 }  // namespace gapless::internal::merging

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "trace/derive.h"
+#include "trace/merge.h"
 
 namespace gapless::internal {
 namespace {
@@ -33,10 +34,10 @@ void AssignSteps(Trace& trace) {
   StepId* op_step = trace.gpu_ops.step.mutable_data();
   size_t at = 0;
   for (size_t row = 0; row < trace.slices.size(); ++row) slice_step[row] = StepAt(steps, at, trace.slices.ts_ns[row]);
+  steps.gpu_start_ns = Column<int64_t>::OfSize(steps.size(), kAbsent);
+  steps.gpu_end_ns = Column<int64_t>::OfSize(steps.size(), kAbsent);
   int64_t* gpu_start = steps.gpu_start_ns.mutable_data();
   int64_t* gpu_end = steps.gpu_end_ns.mutable_data();
-  std::fill_n(gpu_start, steps.size(), kAbsent);
-  std::fill_n(gpu_end, steps.size(), kAbsent);
   at = 0;
   const std::map<int32_t, int64_t> first_launched = FirstLaunched(trace.gpu_ops);
   for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {
@@ -60,26 +61,7 @@ int64_t SetSteps(Trace& trace, std::vector<StepRow> rows) {
   for (StepRow& row : rows)
     if (kept.empty() || kept.back().ts_ns + kept.back().dur_ns <= row.ts_ns) kept.push_back(row);
   const size_t n = kept.size();
-  StepTable& steps = trace.steps;
-  steps = {};
-  steps.number = Column<int64_t>::OfSize(n), steps.name = Column<StringId>::OfSize(n),
-  steps.ts_ns = Column<int64_t>::OfSize(n);
-  steps.dur_ns = Column<int64_t>::OfSize(n), steps.gpu_start_ns = Column<int64_t>::OfSize(n),
-  steps.gpu_end_ns = Column<int64_t>::OfSize(n);
-  steps.complete = Column<uint8_t>::OfSize(n), steps.source = Column<StepSource>::OfSize(n);
-  steps.samples = Column<int64_t>::OfSize(n), steps.wait_ns = Column<int64_t>::OfSize(n);
-  steps.loss = Column<double>::OfSize(n);
-  for (size_t i = 0; i < n; ++i) {
-    steps.number.mutable_data()[i] = kept[i].number;
-    steps.name.mutable_data()[i] = kept[i].name;
-    steps.ts_ns.mutable_data()[i] = kept[i].ts_ns;
-    steps.dur_ns.mutable_data()[i] = kept[i].dur_ns;
-    steps.complete.mutable_data()[i] = kept[i].complete;
-    steps.source.mutable_data()[i] = kept[i].source;
-    steps.samples.mutable_data()[i] = kept[i].samples;
-    steps.wait_ns.mutable_data()[i] = kept[i].wait_ns;
-    steps.loss.mutable_data()[i] = kept[i].loss;
-  }
+  merging::FillFrom(kept, trace.steps);
   AssignSteps(trace);
   return static_cast<int64_t>(rows.size() - n);
 }

@@ -6,19 +6,13 @@
 #include <unordered_map>
 
 #include "trace/derive.h"
+#include "trace/merge.h"
 #include "trace/order.h"
 
 namespace gapless::internal {
 namespace {
 
-// A Wait is one row of the sync table while it is built.
-struct Wait {
-  SyncKind kind = SyncKind::kDevice;
-  SliceId slice;
-  int32_t device = kAbsent32;
-  int64_t stream = kAbsent, event = kAbsent, ts_ns = 0, dur_ns = 0, wait_ns = kAbsent;
-  int64_t event_stream = kAbsent, event_correlation = kAbsent;
-};
+using Wait = SyncColumns<InWhole>;
 
 bool SyncKindOf(ApiKind api, SyncKind& kind) {
   switch (api) {
@@ -41,8 +35,9 @@ std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorde
   std::vector<bool> joined(recorded.size());
   std::vector<Wait> waits;
   for (uint32_t row = 0; row < slices.size(); ++row) {
-    Wait wait{.slice = SliceId(row), .ts_ns = slices.ts_ns[row], .dur_ns = slices.dur_ns[row]};
-    if (!SyncKindOf(slices.api[row], wait.kind)) continue;
+    SyncKind kind{};
+    if (!SyncKindOf(slices.api[row], kind)) continue;
+    Wait wait{.kind = kind, .slice = SliceId(row), .ts_ns = slices.ts_ns[row], .dur_ns = slices.dur_ns[row]};
     if (wait.kind != SyncKind::kStreamWait) wait.wait_ns = wait.dur_ns;
     const auto match =
         slices.correlation[row] == kAbsent ? by_correlation.end() : by_correlation.find(slices.correlation[row]);
@@ -58,8 +53,15 @@ std::vector<Wait> CollectWaits(const Trace& trace, std::vector<SyncRow>& recorde
   for (size_t i = 0; i < recorded.size(); ++i) {
     const SyncRow& seen = recorded[i];
     if (joined[i]) continue;
-    waits.push_back({seen.kind, SliceId(), seen.device, seen.stream, seen.event, seen.ts_ns, seen.dur_ns, seen.dur_ns,
-                     seen.event_stream, seen.event_correlation});
+    waits.push_back({.kind = seen.kind,
+                     .device = seen.device,
+                     .stream = seen.stream,
+                     .event = seen.event,
+                     .event_stream = seen.event_stream,
+                     .event_correlation = seen.event_correlation,
+                     .ts_ns = seen.ts_ns,
+                     .dur_ns = seen.dur_ns,
+                     .wait_ns = seen.dur_ns});
   }
   std::stable_sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) { return a.ts_ns < b.ts_ns; });
   return waits;
@@ -124,35 +126,17 @@ class Recorded {
   std::map<std::pair<int32_t, int64_t>, std::vector<std::pair<int64_t, uint32_t>>> launched_{};  // by device and stream
 };
 
-template <class T>
-Column<T> Gather(const std::vector<Wait>& waits, T Wait::*member) {
-  std::vector<T> values;
-  values.reserve(waits.size());
-  for (const Wait& wait : waits) values.push_back(wait.*member);
-  return values;
-}
-
 }  // namespace
 
 void FindSyncs(Trace& trace, std::vector<SyncRow> recorded) {
-  const std::vector<Wait> waits = CollectWaits(trace, recorded);
-  SyncTable& syncs = trace.syncs;
-  syncs.kind = Gather(waits, &Wait::kind);
-  syncs.slice = Gather(waits, &Wait::slice);
-  syncs.device = Gather(waits, &Wait::device);
-  syncs.stream = Gather(waits, &Wait::stream);
-  syncs.event = Gather(waits, &Wait::event);
-  syncs.ts_ns = Gather(waits, &Wait::ts_ns);
-  syncs.dur_ns = Gather(waits, &Wait::dur_ns);
-  syncs.wait_ns = Gather(waits, &Wait::wait_ns);
-  std::vector<GpuOpId> waited(waits.size());
+  std::vector<Wait> waits = CollectWaits(trace, recorded);
   if (!waits.empty()) {
     const Ends ends(trace.gpu_ops);
-    const Recorded recorded(trace);
-    for (size_t i = 0; i < waits.size(); ++i)
-      waited[i] = waits[i].kind == SyncKind::kStreamWait ? recorded.Of(waits[i]) : ends.Within(waits[i]);
+    const Recorded events(trace);
+    for (Wait& wait : waits)
+      wait.waited_gpu_op = wait.kind == SyncKind::kStreamWait ? events.Of(wait) : ends.Within(wait);
   }
-  syncs.waited_gpu_op = std::move(waited);
+  merging::FillFrom(waits, trace.syncs);
 }
 
 }  // namespace gapless::internal

@@ -73,21 +73,10 @@ struct Trace {
   // Calls f(table name, table) for every table: the cache file and memory accounting are written once, over this.
   template <class Self, class F>
   static void VisitTables(Self& self, F&& f) {
-    f("thread", self.threads);
-    f("device", self.devices);
-    f("slice", self.slices);
-    f("gpu_op", self.gpu_ops);
-    f("gpu_annotation", self.gpu_annotations);
-    f("sync", self.syncs);
-    f("collective", self.collectives);
-    f("step", self.steps);
-    f("flow", self.flows);
-    f("counter", self.counters);
-    f("memory_event", self.memory_events);
-    f("kernel_metric", self.kernel_metrics);
-    f("host_function", self.host_functions);
-    f("environment", self.environment);
-    f("read_stats", self.read_stats);
+    const auto visit = [&](auto&... tables) { (f(std::decay_t<decltype(tables)>::kAbout.name, tables), ...); };
+    visit(self.threads, self.devices, self.slices, self.gpu_ops, self.gpu_annotations, self.syncs, self.collectives,
+          self.steps, self.flows, self.counters, self.memory_events, self.kernel_metrics, self.host_functions,
+          self.environment, self.read_stats);
   }
 };
 

@@ -128,8 +128,8 @@ void AddHost(const Host& host, HandMade& trace) {
 
 void AddOp(const Op& op, HandMade& trace) {
   const HandMade::Times times{op.call_start, op.call_end, op.start, op.end};
-  const GpuOpRow row{.op_class = op.bucket == 1 ? GpuOpClass::kCommunication : GpuOpClass::kOther,
-                     .stream = 7 + op.bucket};
+  const GpuOpDraft row{.op_class = op.bucket == 1 ? GpuOpClass::kCommunication : GpuOpClass::kOther,
+                       .stream = 7 + op.bucket};
   if (!op.linked)
     trace.Unlaunched("op", op.start, op.end, row);
   else if (op.bucket == 2)

@@ -7,7 +7,7 @@
 namespace gapless::internal {
 namespace {
 
-GpuOpRow Matrix(GpuOpClass op_class, MatrixUnit unit) { return {.op_class = op_class, .matrix_unit = unit}; }
+GpuOpDraft Matrix(GpuOpClass op_class, MatrixUnit unit) { return {.op_class = op_class, .matrix_unit = unit}; }
 
 TEST(MatrixWork, ByWhetherItRunsOnMatrixUnits) {
   testing::HandMade trace;
@@ -54,7 +54,7 @@ TEST(MatrixWork, TheNewestGenerationThatNamesOfItsKernelsTell) {
   EXPECT_TRUE(run["matrix_work"].IsNull(0, "compute_major")) << "that is what was recorded";
 }
 
-GpuOpRow OffUnits(KernelPrecision precision) {
+GpuOpDraft OffUnits(KernelPrecision precision) {
   return {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo, .precision = precision};
 }
 

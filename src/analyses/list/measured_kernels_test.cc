@@ -39,8 +39,8 @@ class Measured {
   int64_t launch_ = 0;
 };
 
-GpuOpRow Sized(int32_t grid) {
-  GpuOpRow op;
+GpuOpDraft Sized(int32_t grid) {
+  GpuOpDraft op;
   op.grid_x = grid, op.grid_y = 1, op.grid_z = 1;
   op.block_x = 256, op.block_y = 1, op.block_z = 1;
   return op;

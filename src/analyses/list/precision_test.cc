@@ -9,7 +9,7 @@ namespace {
 
 using testing::HandMade;
 
-constexpr GpuOpRow kGemmKernel{.op_class = GpuOpClass::kGemm};
+constexpr GpuOpDraft kGemmKernel{.op_class = GpuOpClass::kGemm};
 
 TEST(Precision, MatrixTimeByElementType) {
   HandMade trace;
@@ -35,7 +35,7 @@ TEST(Precision, MatrixTimeByElementType) {
 
 TEST(Precision, NamesOfKernelsTellWhereNoTypesWereRecorded) {
   HandMade trace;
-  GpuOpRow half = kGemmKernel, tf32 = kGemmKernel, mixed = kGemmKernel;
+  GpuOpDraft half = kGemmKernel, tf32 = kGemmKernel, mixed = kGemmKernel;
   half.precision = KernelPrecision::kFp16, tf32.precision = KernelPrecision::kTf32;
   mixed.precision = KernelPrecision::kMixed;
   trace.Kernel("h16816gemm", {0, 10, 100, 150}, half).Kernel("s1688gemm", {20, 30, 200, 230}, tf32);

@@ -14,7 +14,7 @@ std::shared_ptr<const Trace> FunctionsOf(std::string_view kind) {
   builder.AddEnvironment("python.profile", kind);
   builder.AddHostFunction(
       {.file = "/app/train.py", .line = 3, .function = "load", .self_ns = 5'000, .total_ns = 8'000});
-  builder.AddHostFunction({.function = "len", .calls = 25, .self_ns = 9'000, .total_ns = 9'000});
+  builder.AddHostFunction({.file = {}, .function = "len", .calls = 25, .self_ns = 9'000, .total_ns = 9'000});
   builder.AddHostFunction({.file = "/app/train.py", .line = 10, .calls = 25, .self_ns = 99'000});
   return std::make_shared<const Trace>(std::move(builder).Finish());
 }

@@ -79,7 +79,7 @@ void AddConvolution(testing::HandMade& trace, int64_t t, std::string_view output
   trace.OperatorOn("aten::cudnn_convolution", t, t + 100, {.shapes = forward});
   trace.OperatorOn("aten::cudnn_convolution_backward", t + 200, t + 400, {.shapes = backward});
   trace.OperatorOn("aten::cudnn_convolution_backward_weight", t + 250, t + 350, {.shapes = of_weight});
-  const GpuOpRow conv{.op_class = GpuOpClass::kConv, .matrix_unit = MatrixUnit::kNo};
+  const GpuOpDraft conv{.op_class = GpuOpClass::kConv, .matrix_unit = MatrixUnit::kNo};
   trace.Kernel("forward", {t + 10, t + 20, t + 1000, t + 3000}, conv);
   trace.Kernel("wgrad", {t + 260, t + 270, t + 3000, t + 4000}, conv);
 }

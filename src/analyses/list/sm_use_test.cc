@@ -6,7 +6,7 @@
 namespace gapless::internal {
 namespace {
 
-GpuOpRow Blocks(float per_sm, float occupancy = 50, int64_t stream = 7) {
+GpuOpDraft Blocks(float per_sm, float occupancy = 50, int64_t stream = 7) {
   return {.stream = stream, .occupancy_pct = occupancy, .blocks_per_sm = per_sm};
 }
 

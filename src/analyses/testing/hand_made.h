@@ -3,6 +3,7 @@
 // at 0.
 #pragma once
 
+#include <bit>
 #include <memory>
 #include <ostream>
 #include <stdexcept>
@@ -30,7 +31,7 @@ inline constexpr int64_t kUs = 1000, kMs = 1'000'000;  // in ns, in which record
 namespace testing {
 
 inline constexpr int64_t kMain = 1, kBackward = 2;  // host threads
-inline constexpr GpuOpRow kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
+inline constexpr GpuOpDraft kComm{.op_class = GpuOpClass::kCommunication, .stream = 20};
 
 class HandMade {
  public:
@@ -119,7 +120,7 @@ class HandMade {
   struct Times {
     int64_t call_start, call_end, start, end;
   };
-  HandMade& Kernel(std::string_view name, Times times, GpuOpRow op = {}, int64_t tid = kMain) {
+  HandMade& Kernel(std::string_view name, Times times, GpuOpDraft op = {}, int64_t tid = kMain) {
     op.kind = GpuOpKind::kKernel;
     return Launch("cudaLaunchKernel", ApiKind::kKernelLaunch, name, times, op, tid);
   }
@@ -129,25 +130,25 @@ class HandMade {
                  ++correlation_);
   }
   // The first operation of a graph; SameLaunch() adds the others.
-  HandMade& Graph(std::string_view name, Times times, GpuOpRow op = {}) {
+  HandMade& Graph(std::string_view name, Times times, GpuOpDraft op = {}) {
     op.kind = GpuOpKind::kKernel;
     return Launch("cudaGraphLaunch", ApiKind::kGraphLaunch, name, times, op, kMain);
   }
-  HandMade& Copy(CopyKind kind, Times times, GpuOpRow op = {}, int64_t tid = kMain) {
+  HandMade& Copy(CopyKind kind, Times times, GpuOpDraft op = {}, int64_t tid = kMain) {
     op.kind = GpuOpKind::kMemcpy;
     op.op_class = GpuOpClass::kCopy;
     op.copy_kind = kind;
     return Launch("cudaMemcpyAsync", ApiKind::kMemcpy, "Memcpy", times, op, tid);
   }
   // A device operation whose launch was not recorded.
-  HandMade& Unlaunched(std::string_view name, int64_t start, int64_t end, GpuOpRow op = {}) {
+  HandMade& Unlaunched(std::string_view name, int64_t start, int64_t end, GpuOpDraft op = {}) {
     op.name = shard_.Text(name);
     op.ts_ns = start, op.dur_ns = end - start;
-    shard_.Add(op);
+    shard_.Add(std::bit_cast<GpuOpRow>(op));  // a row of the same members
     return *this;
   }
   // Another operation of the launch made last, as in a graph.
-  HandMade& SameLaunch(std::string_view name, int64_t start, int64_t end, GpuOpRow op = {}) {
+  HandMade& SameLaunch(std::string_view name, int64_t start, int64_t end, GpuOpDraft op = {}) {
     op.correlation = correlation_;
     return Unlaunched(name, start, end, op);
   }
@@ -187,7 +188,7 @@ class HandMade {
                         .source_line = shard_.Text(line)});
     return *this;
   }
-  HandMade& Launch(std::string_view call, ApiKind api, std::string_view name, Times times, GpuOpRow op, int64_t tid) {
+  HandMade& Launch(std::string_view call, ApiKind api, std::string_view name, Times times, GpuOpDraft op, int64_t tid) {
     op.correlation = ++correlation_;
     Slice(call, SliceCategory::kRuntime, api, times.call_start, times.call_end, tid, {}, {}, correlation_);
     return Unlaunched(name, times.start, times.end, op);

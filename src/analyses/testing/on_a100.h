@@ -9,7 +9,7 @@ namespace gapless::internal::testing {
 inline constexpr HandMade::Inputs kProduct{.shapes = "[[1024,1024],[1024,1024]]",
                                            .types = R"(["c10::BFloat16","c10::BFloat16"])"};
 inline constexpr double kProductFlops = 2.0 * 1024 * 1024 * 1024;
-inline constexpr GpuOpRow kMatrixKernel{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes};
+inline constexpr GpuOpDraft kMatrixKernel{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes};
 
 struct OnA100 : HandMade {
   OnA100() { Device({.device = 0, .vendor = Vendor::kNvidia, .name = "NVIDIA A100-SXM4-80GB"}); }

@@ -22,7 +22,7 @@ bool AdvisesAnyOf(const Bottleneck& bottleneck, std::string_view fix) {
 }
 
 // A step of 1 ms on an A100 that `row` takes 800 µs of, launched by aten::mm on `types`.
-Diagnosis DiagnoseStep(GpuOpRow row, std::string_view types, std::string_view kernel = "kernel") {
+Diagnosis DiagnoseStep(GpuOpDraft row, std::string_view types, std::string_view kernel = "kernel") {
   HandMade trace;
   trace.Device({.vendor = Vendor::kNvidia, .name = "NVIDIA A100", .compute_major = 8, .compute_minor = 0});
   trace.Step(0, 0, 1000 * kUs).Operator("aten::mm", 0, 10 * kUs, testing::kMain, types);
@@ -31,7 +31,7 @@ Diagnosis DiagnoseStep(GpuOpRow row, std::string_view types, std::string_view ke
   return Diagnose(run.tables());
 }
 
-GpuOpRow OffUnits(KernelPrecision precision) {
+GpuOpDraft OffUnits(KernelPrecision precision) {
   return {.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kNo, .precision = precision};
 }
 
@@ -58,7 +58,7 @@ TEST(NoTensorCoresRule, AdvisesDoubleTensorsToBeFloatAndNothingForOtherFloat64) 
 }
 
 TEST(MemoryBoundRule, AMatrixTimesAVectorMovesData) {
-  const GpuOpRow row{
+  const GpuOpDraft row{
       .op_class = GpuOpClass::kGemv, .matrix_unit = MatrixUnit::kNo, .precision = KernelPrecision::kFp32};
   const Diagnosis diagnosis = DiagnoseStep(row, R"(["float"])");
   EXPECT_EQ(Find(diagnosis, "no_tensor_cores"), nullptr);
@@ -71,7 +71,7 @@ TEST(MemoryBoundRule, AMatrixTimesAVectorMovesData) {
 }
 
 TEST(MemoryBoundRule, AdvisesToQuantiseWeightsWhereAModelIsServed) {
-  const GpuOpRow row{.op_class = GpuOpClass::kGemv};
+  const GpuOpDraft row{.op_class = GpuOpClass::kGemv};
   const auto advises = [](const Diagnosis& diagnosis) {
     const Bottleneck* found = Find(diagnosis, "memory_bound");
     return found != nullptr && found->recommendations.back().text.find("quantise the weights") != std::string::npos;

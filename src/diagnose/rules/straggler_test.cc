@@ -12,7 +12,7 @@ namespace {
 // for the first and 400 µs for the second.
 std::shared_ptr<const Trace> JoiningRank(int64_t rank, bool slow) {
   testing::HandMade trace;
-  const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
+  const GpuOpDraft communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
   trace.Rank(rank).Step(0, 0, 1000 * kUs);
   trace.Kernel("nccl", {0, 1 * kUs, 0, 10 * kUs}, communication).Collective("all_reduce", 0, 10 * kUs, 1 << 20);
   int64_t now = 10 * kUs;

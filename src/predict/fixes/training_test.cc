@@ -49,7 +49,7 @@ TEST(Batch, AKernelThatDoesNotFillTheDeviceFillsItFirst) {
 }
 // A multiprocessor of 2048 threads holds eight blocks of 256: one block each leaves it nearly empty.
 TEST(Batch, AMultiprocessorHoldsSeveralBlocksAtOnce) {
-  const GpuOpRow row{.block_x = 256, .block_y = 1, .block_z = 1, .blocks_per_sm = 1};
+  const GpuOpDraft row{.block_x = 256, .block_y = 1, .block_z = 1, .blocks_per_sm = 1};
   Program program;
   program.made().Device({.device = 0, .vendor = Vendor::kNvidia, .max_threads_per_sm = 2048});
   program.Steps(2, [&] {

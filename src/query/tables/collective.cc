@@ -78,46 +78,10 @@ SqlValue BusGbps(const SqlRow& at) {
   return SqlValue::Real(factor * AlgorithmBandwidthGbps(table.bytes[at.row], table.dur_ns[at.row]));
 }
 
-constexpr auto kTable = &Trace::collectives;
-constexpr auto kInt = ColumnType::kInt;
-constexpr auto kReal = ColumnType::kReal;
-constexpr auto kText = ColumnType::kText;
-constexpr SqlColumn kColumns[] = {
-    {"id", kInt, "", "unique over the run, the same each time it is opened", IdCell<&IdBase::collective>},
-    kTraceKey,
-    kRankKey,
-    {"name", kText, "", "as recorded", Cell<kTable, &CollectiveTable::name>},
-    {"kind", kText, "", "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, …",
-     Cell<kTable, &CollectiveTable::kind>},
-    {"slice_id", kInt, "id:slice", "the call on the host", Cell<kTable, &CollectiveTable::slice>},
-    {"gpu_op_id", kInt, "id:gpu_op", "its kernel", Cell<kTable, &CollectiveTable::gpu_op>},
-    {"device", kInt, "", "device; NULL: on the host", Cell<kTable, &CollectiveTable::device>},
-    {"stream", kInt, "", "stream", Cell<kTable, &CollectiveTable::stream>},
-    {"group", kText, "", "process group", Cell<kTable, &CollectiveTable::group>},
-    {"group_size", kInt, "", "ranks in the group", Cell<kTable, &CollectiveTable::group_size>},
-    {"sequence", kInt, "", "ordinal within its group", Cell<kTable, &CollectiveTable::sequence>},
-    {"match_id", kInt, "", "the same collective on other ranks has the same number", MatchId},
-    {"dtype", kText, "", "element type", Cell<kTable, &CollectiveTable::dtype>},
-    {"in_elements", kInt, "", "elements sent", Cell<kTable, &CollectiveTable::in_elements>},
-    {"out_elements", kInt, "", "elements received", Cell<kTable, &CollectiveTable::out_elements>},
-    {"bytes", kInt, "bytes", "message size, as the bandwidth formulas take it", Cell<kTable, &CollectiveTable::bytes>},
-    {"ts_ns", kInt, "ns", "start, in run time", TimeCell<kTable, &CollectiveTable::ts_ns>},
-    {"dur_ns", kInt, "ns", "duration", Cell<kTable, &CollectiveTable::dur_ns>},
-    {"algo_gbps", kReal, "GB/s", "algorithm bandwidth: bytes / duration", AlgoGbps},
-    {"bus_gbps", kReal, "GB/s", "bus bandwidth: comparable with the speed of the links", BusGbps},
-    {"seq", kInt, "", "number its library gave it within the group", Cell<kTable, &CollectiveTable::seq>},
-    {"src_rank", kInt, "", "sender, of a send or receive", Cell<kTable, &CollectiveTable::src_rank>},
-    {"dst_rank", kInt, "", "receiver, of a send or receive", Cell<kTable, &CollectiveTable::dst_rank>},
-    {"group_ranks", kText, "", "ranks in the group, as recorded", Cell<kTable, &CollectiveTable::group_ranks>},
-};
+constexpr ComputedCell kCells[] = {{"match_id", MatchId}, {"algo_gbps", AlgoGbps}, {"bus_gbps", BusGbps}};
 
 }  // namespace
 
-SQL_TABLE(collective) = {.name = "collective",
-                         .help = "Collective communication: one row per device kernel of a collective",
-                         .columns = kColumns,
-                         .rows = RowsOf<kTable>,
-                         .first_id = FirstIdOf<&IdBase::collective>,
-                         .ts = TimesOf<kTable, &CollectiveTable::ts_ns>};
+SQL_TABLE(collective) = kStored<&Trace::collectives, &IdBase::collective, kCells>;
 
 }  // namespace gapless::internal

@@ -5,19 +5,17 @@
 namespace gapless::internal {
 namespace {
 
-constexpr auto kInt = ColumnType::kInt;
-constexpr auto kText = ColumnType::kText;
 constexpr SqlColumn kColumns[] = {
     kTraceKey,
     kRankKey,
-    {"device", kInt, "", "device", NoCell},
-    {"address", kInt, "", "start of the block", NoCell},
-    {"bytes", kInt, "bytes", "size", NoCell},
-    {"alloc_ts_ns", kInt, "ns", "when it was allocated", NoCell},
-    {"free_ts_ns", kInt, "ns", "when it was freed", NoCell},
-    {"state", kText, "", "state in the snapshot", NoCell},
-    {"stack_id", kInt, "id:stack", "where it was allocated", NoCell},
-    {"category", kText, "", "what it holds", NoCell},
+    SqlColumnOf<int64_t>("device", "", "device"),
+    SqlColumnOf<int64_t>("address", "", "start of the block"),
+    SqlColumnOf<int64_t>("bytes", "bytes", "size"),
+    SqlColumnOf<int64_t>("alloc_ts_ns", "ns", "when it was allocated"),
+    SqlColumnOf<int64_t>("free_ts_ns", "ns", "when it was freed"),
+    SqlColumnOf<std::string_view>("state", "", "state in the snapshot"),
+    SqlColumnOf<int64_t>("stack_id", "id:stack", "where it was allocated"),
+    SqlColumnOf<std::string_view>("category", "", "what it holds"),
 };
 
 }  // namespace

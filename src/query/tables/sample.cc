@@ -5,14 +5,13 @@
 namespace gapless::internal {
 namespace {
 
-constexpr auto kInt = ColumnType::kInt;
 constexpr SqlColumn kColumns[] = {
     kTraceKey,
     kRankKey,
-    {"ts_ns", kInt, "ns", "time, in run time", NoCell},
-    {"tid", kInt, "", "thread", NoCell},
-    {"stack_id", kInt, "id:stack", "where the thread was", NoCell},
-    {"weight_ns", kInt, "ns", "time the sample stands for", NoCell},
+    SqlColumnOf<int64_t>("ts_ns", "ns", "time, in run time"),
+    SqlColumnOf<int64_t>("tid", "", "thread"),
+    SqlColumnOf<int64_t>("stack_id", "id:stack", "where the thread was"),
+    SqlColumnOf<int64_t>("weight_ns", "ns", "time the sample stands for"),
 };
 
 }  // namespace

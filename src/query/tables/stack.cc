@@ -5,14 +5,12 @@
 namespace gapless::internal {
 namespace {
 
-constexpr auto kInt = ColumnType::kInt;
-constexpr auto kText = ColumnType::kText;
 constexpr SqlColumn kColumns[] = {
-    {"id", kInt, "", "key", NoCell},
-    {"parent_id", kInt, "id:stack", "the calling frame", NoCell},
-    {"file", kText, "", "source file", NoCell},
-    {"line", kInt, "", "line in the file", NoCell},
-    {"function", kText, "", "name of the function", NoCell},
+    SqlColumnOf<int64_t>("id", "", "key"),
+    SqlColumnOf<int64_t>("parent_id", "id:stack", "the calling frame"),
+    SqlColumnOf<std::string_view>("file", "", "source file"),
+    SqlColumnOf<int64_t>("line", "", "line in the file"),
+    SqlColumnOf<std::string_view>("function", "", "name of the function"),
 };
 
 }  // namespace

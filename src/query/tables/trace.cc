@@ -30,25 +30,27 @@ SqlValue Process(const SqlRow& at) {
   return SqlValue::Int(first->index);
 }
 
-constexpr auto kInt = ColumnType::kInt;
-constexpr auto kText = ColumnType::kText;
 constexpr SqlColumn kColumns[] = {
     kTraceKey,
     kRankKey,
-    {"process", kInt, "", "recordings of one process have the same number", Process},
-    {"execution", kInt, "", "0: the run itself; others: the same program run again",
-     [](const SqlRow& at) { return SqlValue::Int(at.trace->execution); }},
-    {"role", kText, "", "primary, or supplement: describes what a primary recording has already counted",
-     [](const SqlRow& at) { return SqlValue::Text(ToString(at.trace->role)); }},
-    {"format", kText, "", "the reader that read it (`gapless formats`)", Info<&TraceInfo::format>},
-    {"path", kText, "", "file; a member of an archive is archive!/member", Info<&TraceInfo::path>},
-    {"host", kText, "", "machine", Info<&TraceInfo::host>},
-    {"pid", kInt, "", "process with the most host slices", Info<&TraceInfo::pid>},
-    {"world_size", kInt, "", "processes of the job", Info<&TraceInfo::world_size>},
-    {"framework", kText, "", "framework and version", Info<&TraceInfo::framework>},
-    {"start_unix_ns", kInt, "ns", "start on the wall clock", Info<&TraceInfo::start_unix_ns>},
-    {"dur_ns", kInt, "ns", "from the first event's start to the last one's end", Info<&TraceInfo::dur_ns>},
-    {"event_count", kInt, "", "events in the file, of every kind", Info<&TraceInfo::event_count>},
+    SqlColumnOf<int64_t>("process", "", "recordings of one process have the same number", Process),
+    SqlColumnOf<int64_t>("execution", "", "0: the run itself; others: the same program run again",
+                         [](const SqlRow& at) { return SqlValue::Int(at.trace->execution); }),
+    SqlColumnOf<std::string_view>("role", "",
+                                  "primary, or supplement: describes what a primary recording has already counted",
+                                  [](const SqlRow& at) { return SqlValue::Text(ToString(at.trace->role)); }),
+    SqlColumnOf<std::string_view>("format", "", "the reader that read it (`gapless formats`)",
+                                  Info<&TraceInfo::format>),
+    SqlColumnOf<std::string_view>("path", "", "file; a member of an archive is archive!/member",
+                                  Info<&TraceInfo::path>),
+    SqlColumnOf<std::string_view>("host", "", "machine", Info<&TraceInfo::host>),
+    SqlColumnOf<int64_t>("pid", "", "process with the most host slices", Info<&TraceInfo::pid>),
+    SqlColumnOf<int64_t>("world_size", "", "processes of the job", Info<&TraceInfo::world_size>),
+    SqlColumnOf<std::string_view>("framework", "", "framework and version", Info<&TraceInfo::framework>),
+    SqlColumnOf<int64_t>("start_unix_ns", "ns", "start on the wall clock", Info<&TraceInfo::start_unix_ns>),
+    SqlColumnOf<int64_t>("dur_ns", "ns", "from the first event's start to the last one's end",
+                         Info<&TraceInfo::dur_ns>),
+    SqlColumnOf<int64_t>("event_count", "", "events in the file, of every kind", Info<&TraceInfo::event_count>),
 };
 
 }  // namespace

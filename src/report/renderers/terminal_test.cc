@@ -118,7 +118,7 @@ TEST_F(RendererTest, LossesInReadingAreSaid) {
 std::shared_ptr<const Trace> RankThatArrives(int64_t rank, int64_t arrives) {
   constexpr int64_t kUs = 1000;
   testing::HandMade trace;
-  const GpuOpRow communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
+  const GpuOpDraft communication{.op_class = GpuOpClass::kCommunication, .stream = 20};
   trace.Rank(rank).Step(0, 0, 1000 * kUs).Collective("all_reduce", 0, 10 * kUs, 1 << 20);
   trace.Kernel("nccl", {0, 1 * kUs, 0, 10 * kUs}, communication);
   trace.Kernel("gemm", {1 * kUs, 2 * kUs, 10 * kUs, arrives * kUs});

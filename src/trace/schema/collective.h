@@ -3,58 +3,68 @@
 // Sorted by ts_ns; at the same time the host's come first, as their slices are sorted.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct CollectiveTable {
-  Column<StringId> name;
-  Column<StringId> kind;  // all_reduce, all_gather, …
-  Column<SliceId> slice;
-  Column<GpuOpId> gpu_op;
-  Column<int32_t> device;  // kAbsent32: host
-  Column<int64_t> stream;
-  Column<StringId> group;
-  Column<int32_t> group_size;  // kAbsent32: none
-  Column<int64_t> sequence;    // ordinal within its group
-  Column<int64_t> seq;         // number that the library gave it in its group, the same on all ranks; kAbsent: not said
-  Column<int32_t> src_rank;    // source rank of a send or receive; kAbsent32: not recorded
-  Column<int32_t> dst_rank;
-  Column<StringId> group_ranks;  // "[0, 1, 2, 3]"; kNone: not said
-  Column<StringId> dtype;
-  Column<int64_t> in_elements;
-  Column<int64_t> out_elements;
-  Column<int64_t> bytes;  // message size as the bus-bandwidth formula takes it
-  Column<int64_t> ts_ns;
-  Column<int64_t> dur_ns;
+template <template <class> class Of>
+struct CollectiveColumns {
+  Of<StringId> name = kRequired<Of>;
+  Of<StringId> kind = kRequired<Of>;
+  Of<StringId> group = kUnset;
+  Of<StringId> dtype = kUnset;
+  Of<int32_t> device = kUnset;  // absent: on the host, then pid and tid say where
+  Of<int64_t> stream = kUnset;
+  Of<RowOnly<int64_t>> pid = kUnset;
+  Of<RowOnly<int64_t>> tid = kUnset;
+  Of<int64_t> ts_ns = kRequired<Of>;
+  Of<int64_t> dur_ns = kRequired<Of>;
+  Of<Derived<SliceId>> slice = kUnset;
+  Of<Derived<GpuOpId>> gpu_op = kUnset;
+  Of<int32_t> group_size = kUnset;
+  Of<Derived<int64_t>> sequence = kUnset;
+  Of<int64_t> in_elements = kUnset;
+  Of<int64_t> out_elements = kUnset;
+  Of<int64_t> bytes = kUnset;
+  Of<int64_t> seq = kUnset;  // the same on all ranks
+  Of<int32_t> src_rank = kUnset;
+  Of<int32_t> dst_rank = kUnset;
+  Of<StringId> group_ranks = kUnset;  // "[0, 1, 2, 3]"
 
-  size_t size() const { return name.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("name", self.name);
-    f("kind", self.kind);
-    f("slice", self.slice);
-    f("gpu_op", self.gpu_op);
-    f("device", self.device);
-    f("stream", self.stream);
-    f("group", self.group);
-    f("group_size", self.group_size);
-    f("sequence", self.sequence);
-    f("seq", self.seq);
-    f("src_rank", self.src_rank);
-    f("dst_rank", self.dst_rank);
-    f("group_ranks", self.group_ranks);
-    f("dtype", self.dtype);
-    f("in_elements", self.in_elements);
-    f("out_elements", self.out_elements);
-    f("bytes", self.bytes);
-    f("ts_ns", self.ts_ns);
-    f("dur_ns", self.dur_ns);
-  }
+  static constexpr AboutTable kAbout{"collective",
+                                     "Collective communication: one row per device kernel of a collective"};
+  static constexpr ColumnList kColumns{
+      RowKey(),
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&CollectiveColumns::name>("", "as recorded"),
+      ShownColumn<&CollectiveColumns::kind>("", "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, …"),
+      ShownColumn<&CollectiveColumns::slice>("id:slice", "the call on the host").As("slice_id"),
+      ShownColumn<&CollectiveColumns::gpu_op>("id:gpu_op", "its kernel").As("gpu_op_id"),
+      ShownColumn<&CollectiveColumns::device>("", "device; NULL: on the host"),
+      ShownColumn<&CollectiveColumns::stream>("", "stream"),
+      ShownColumn<&CollectiveColumns::group>("", "process group"),
+      ShownColumn<&CollectiveColumns::group_size>("", "ranks in the group"),
+      ShownColumn<&CollectiveColumns::sequence>("", "ordinal within its group"),
+      ComputedColumn<int64_t>("match_id", "", "the same collective on other ranks has the same number"),
+      ShownColumn<&CollectiveColumns::dtype>("", "element type"),
+      ShownColumn<&CollectiveColumns::in_elements>("", "elements sent"),
+      ShownColumn<&CollectiveColumns::out_elements>("", "elements received"),
+      ShownColumn<&CollectiveColumns::bytes>("bytes", "message size, as the bandwidth formulas take it"),
+      TimeColumn<&CollectiveColumns::ts_ns>("start, in run time"),
+      ShownColumn<&CollectiveColumns::dur_ns>("ns", "duration"),
+      ComputedColumn<double>("algo_gbps", "GB/s", "algorithm bandwidth: bytes / duration"),
+      ComputedColumn<double>("bus_gbps", "GB/s", "bus bandwidth: comparable with the speed of the links"),
+      ShownColumn<&CollectiveColumns::seq>("", "number its library gave it within the group"),
+      ShownColumn<&CollectiveColumns::src_rank>("", "sender, of a send or receive"),
+      ShownColumn<&CollectiveColumns::dst_rank>("", "receiver, of a send or receive"),
+      ShownColumn<&CollectiveColumns::group_ranks>("", "ranks in the group, as recorded"),
+      HiddenColumn<&CollectiveColumns::pid>(),
+      HiddenColumn<&CollectiveColumns::tid>(),
+  };
 };
+using CollectiveRow = CollectiveColumns<InRow>;
+using CollectiveTable = TableFor<CollectiveColumns>;
 
 }  // namespace gapless::internal

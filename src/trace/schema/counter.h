@@ -2,30 +2,31 @@
 // Values over time. Sorted by ts_ns.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct CounterTable {
-  Column<StringId> name;
-  Column<int32_t> device;  // kAbsent32: none
-  Column<int64_t> ts_ns;
-  Column<double> value;
-  Column<StringId> unit;
+template <template <class> class Of>
+struct CounterColumns {
+  Of<StringId> name = kRequired<Of>;
+  Of<StringId> unit = kUnset;
+  Of<int32_t> device = kUnset;
+  Of<int64_t> ts_ns = kRequired<Of>;
+  Of<double> value = kRequired<Of>;
 
-  size_t size() const { return name.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("name", self.name);
-    f("device", self.device);
-    f("ts_ns", self.ts_ns);
-    f("value", self.value);
-    f("unit", self.unit);
-  }
+  static constexpr AboutTable kAbout{"counter", "Values over time"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&CounterColumns::name>("", "what was counted"),
+      ShownColumn<&CounterColumns::device>("", "device; NULL: none"),
+      TimeColumn<&CounterColumns::ts_ns>("time, in run time"),
+      ShownColumn<&CounterColumns::value>("", "the value"),
+      ShownColumn<&CounterColumns::unit>("", "of the value"),
+  };
 };
+using CounterRow = CounterColumns<InRow>;
+using CounterTable = TableFor<CounterColumns>;
 
 }  // namespace gapless::internal

@@ -2,44 +2,45 @@
 // GPUs the recorder described or that have rows in gpu_op.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct DeviceTable {
-  Column<int32_t> device;
-  Column<Vendor> vendor;
-  Column<StringId> name;
-  Column<StringId> arch;
-  Column<StringId> uuid;
-  Column<StringId> pcie_bus_id;
-  Column<int32_t> compute_major;  // kAbsent32: none
-  Column<int32_t> compute_minor;
-  Column<int32_t> sm_count;
-  Column<int64_t> memory_bytes;
-  Column<int32_t> max_threads_per_sm;
-  Column<int64_t> clock_khz;
+template <template <class> class Of>
+struct DeviceColumns {
+  Of<int32_t> device = BeginsAs{0};
+  Of<Vendor> vendor = BeginsAs{Vendor::kOther};
+  Of<StringId> name = kUnset;
+  Of<StringId> arch = kUnset;
+  Of<StringId> uuid = kUnset;
+  Of<StringId> pcie_bus_id = kUnset;
+  Of<int32_t> compute_major = kUnset;
+  Of<int32_t> compute_minor = kUnset;
+  Of<int32_t> sm_count = kUnset;
+  Of<int32_t> max_threads_per_sm = kUnset;
+  Of<int64_t> memory_bytes = kUnset;
+  Of<int64_t> clock_khz = kUnset;
 
-  size_t size() const { return device.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("device", self.device);
-    f("vendor", self.vendor);
-    f("name", self.name);
-    f("arch", self.arch);
-    f("uuid", self.uuid);
-    f("pcie_bus_id", self.pcie_bus_id);
-    f("compute_major", self.compute_major);
-    f("compute_minor", self.compute_minor);
-    f("sm_count", self.sm_count);
-    f("memory_bytes", self.memory_bytes);
-    f("max_threads_per_sm", self.max_threads_per_sm);
-    f("clock_khz", self.clock_khz);
-  }
+  static constexpr AboutTable kAbout{"device", "GPUs that the recorder described or that did work"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&DeviceColumns::device>("", "ordinal of the device, as the process sees it"),
+      ShownColumn<&DeviceColumns::vendor>("", "nvidia, amd or other"),
+      ShownColumn<&DeviceColumns::name>("", "product name"),
+      ShownColumn<&DeviceColumns::arch>("", "architecture"),
+      ShownColumn<&DeviceColumns::uuid>("", "unique id of the device"),
+      ShownColumn<&DeviceColumns::pcie_bus_id>("", "address on the PCIe bus"),
+      ShownColumn<&DeviceColumns::compute_major>("", "compute capability, before the point"),
+      ShownColumn<&DeviceColumns::compute_minor>("", "compute capability, after the point"),
+      ShownColumn<&DeviceColumns::sm_count>("", "multiprocessors (compute units)"),
+      ShownColumn<&DeviceColumns::memory_bytes>("bytes", "device memory"),
+      ShownColumn<&DeviceColumns::max_threads_per_sm>("", "resident threads per multiprocessor"),
+      ShownColumn<&DeviceColumns::clock_khz>("kHz", "clock rate"),
+  };
 };
+using DeviceRow = DeviceColumns<InOwnText>;
+using DeviceTable = TableFor<DeviceColumns>;
 
 }  // namespace gapless::internal

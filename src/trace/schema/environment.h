@@ -2,24 +2,25 @@
 // The recorder's facts about the process: versions, settings, host. Sorted by key.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct EnvironmentTable {
-  Column<StringId> key;
-  Column<StringId> value;
+template <template <class> class Of>
+struct EnvironmentColumns {
+  Of<StringId> key = kRequired<Of>;
+  Of<StringId> value = kUnset;
 
-  size_t size() const { return key.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("key", self.key);
-    f("value", self.value);
-  }
+  static constexpr AboutTable kAbout{"environment",
+                                     "What the recorder said about the process: versions, settings, host"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      ShownColumn<&EnvironmentColumns::key>("", "name of the setting"),
+      ShownColumn<&EnvironmentColumns::value>("", "its value"),
+  };
 };
+using EnvironmentRow = EnvironmentColumns<InTextView>;
+using EnvironmentTable = TableFor<EnvironmentColumns>;
 
 }  // namespace gapless::internal

@@ -2,30 +2,31 @@
 // Arrows between slices, as recorded. Both ends are there.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct FlowTable {
-  Column<FlowKind> kind;
-  Column<int64_t> from_ts_ns;
-  Column<int64_t> from_tid;  // thread, or stream on the device side
-  Column<int64_t> to_ts_ns;
-  Column<int64_t> to_tid;
+template <template <class> class Of>
+struct FlowColumns {
+  Of<Derived<FlowKind>> kind = BeginsAs{FlowKind::kOther};
+  Of<Derived<int64_t>> from_ts_ns = kUnset;
+  Of<Derived<int64_t>> from_tid = kUnset;
+  Of<Derived<int64_t>> to_ts_ns = kUnset;
+  Of<Derived<int64_t>> to_tid = kUnset;
 
-  size_t size() const { return kind.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("kind", self.kind);
-    f("from_ts_ns", self.from_ts_ns);
-    f("from_tid", self.from_tid);
-    f("to_ts_ns", self.to_ts_ns);
-    f("to_tid", self.to_tid);
-  }
+  static constexpr AboutTable kAbout{"flow", "Arrows between host slices and device work, as recorded"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&FlowColumns::kind>("", "launch, fwdbwd or other"),
+      TimeColumn<&FlowColumns::from_ts_ns>("start of the arrow, in run time"),
+      ShownColumn<&FlowColumns::from_tid>("", "thread, or stream on the device side"),
+      TimeColumn<&FlowColumns::to_ts_ns>("end of the arrow, in run time"),
+      ShownColumn<&FlowColumns::to_tid>("", "thread, or stream on the device side"),
+  };
 };
+using FlowRow = FlowColumns<InWhole>;
+using FlowTable = TableFor<FlowColumns>;
 
 }  // namespace gapless::internal

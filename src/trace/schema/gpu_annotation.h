@@ -2,30 +2,32 @@
 // User ranges projected onto a stream by the recorder. Sorted by ts_ns.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct GpuAnnotationTable {
-  Column<StringId> name;
-  Column<int32_t> device;
-  Column<int64_t> stream;
-  Column<int64_t> ts_ns;
-  Column<int64_t> dur_ns;
+template <template <class> class Of>
+struct GpuAnnotationColumns {
+  Of<StringId> name = kRequired<Of>;
+  Of<int32_t> device = BeginsAs{0};
+  Of<int64_t> stream = BeginsAs{0};
+  Of<int64_t> ts_ns = kRequired<Of>;
+  Of<int64_t> dur_ns = kRequired<Of>;
 
-  size_t size() const { return name.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("name", self.name);
-    f("device", self.device);
-    f("stream", self.stream);
-    f("ts_ns", self.ts_ns);
-    f("dur_ns", self.dur_ns);
-  }
+  static constexpr AboutTable kAbout{"gpu_annotation", "User ranges projected onto a stream by the recorder"};
+  static constexpr ColumnList kColumns{
+      RowKey(),
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&GpuAnnotationColumns::name>("", "name of the range"),
+      ShownColumn<&GpuAnnotationColumns::device>("", "device"),
+      ShownColumn<&GpuAnnotationColumns::stream>("", "stream"),
+      TimeColumn<&GpuAnnotationColumns::ts_ns>("start, in run time"),
+      ShownColumn<&GpuAnnotationColumns::dur_ns>("ns", "duration"),
+  };
 };
+using GpuAnnotationRow = GpuAnnotationColumns<InRow>;
+using GpuAnnotationTable = TableFor<GpuAnnotationColumns>;
 
 }  // namespace gapless::internal

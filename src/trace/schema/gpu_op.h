@@ -3,86 +3,99 @@
 // file).
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct GpuOpTable {
-  Column<StringId> name;
-  Column<GpuOpKind> kind;
-  Column<GpuOpClass> op_class;        // what the operation computes, from its name and its operator
-  Column<MatrixUnit> matrix_unit;     // does it run on matrix units
-  Column<KernelPrecision> precision;  // precision of the operands it multiplies
-  Column<CopyKind> copy_kind;
-  Column<int32_t> device;
-  Column<int32_t> context;  // kAbsent32: none
-  Column<int64_t> stream;
-  Column<int64_t> ts_ns;  // from the start of the trace
-  Column<int64_t> dur_ns;
-  Column<SliceId> launch;         // the call that launched it
-  Column<SliceId> op;             // innermost operator around the launch
-  Column<StepId> step;            // step of the launch, else by time
-  Column<int64_t> correlation;    // kAbsent: none
-  Column<int64_t> external_id;    // kAbsent: none
-  Column<int64_t> graph_id;       // kAbsent: none
-  Column<int64_t> graph_node_id;  // node of that graph; kAbsent: none, or not said
-  Column<int32_t> channel;        // hardware queue of the device; kAbsent32: not recorded
-  Column<int32_t> priority;       // priority of the stream; kAbsent32: not recorded
-  Column<int64_t> bytes;          // kAbsent: none
-  Column<double> bandwidth_gbps;  // as recorded; NaN: none
-  Column<int32_t> grid_x;         // kAbsent32: none, as all launch numbers
-  Column<int32_t> grid_y;
-  Column<int32_t> grid_z;
-  Column<int32_t> block_x;
-  Column<int32_t> block_y;
-  Column<int32_t> block_z;
-  Column<int32_t> registers;     // per thread
-  Column<int32_t> shared_bytes;  // per block
-  Column<float> occupancy_pct;   // estimate of the recorder; NaN: none
-  Column<float> blocks_per_sm;   // NaN: none
-  Column<float> warps_per_sm;    // NaN: none
+template <template <class> class Of>
+struct GpuOpColumns {
+  Of<StringId> name = kRequired<Of>;
+  Of<GpuOpKind> kind = BeginsAs{GpuOpKind::kKernel};
+  Of<GpuOpClass> op_class = BeginsAs{GpuOpClass::kOther};
+  Of<MatrixUnit> matrix_unit = BeginsAs{MatrixUnit::kUnknown};
+  Of<KernelPrecision> precision = BeginsAs{KernelPrecision::kUnknown};
+  Of<CopyKind> copy_kind = BeginsAs{CopyKind::kNone};
+  Of<int32_t> device = BeginsAs{0};
+  Of<int32_t> context = kUnset;
+  Of<int64_t> stream = BeginsAs{0};
+  Of<int64_t> ts_ns = kRequired<Of>;
+  Of<int64_t> dur_ns = kRequired<Of>;
+  Of<Derived<SliceId>> launch = kUnset;
+  Of<Derived<SliceId>> op = kUnset;
+  Of<Derived<StepId>> step = kUnset;  // of the launch, else by time
+  Of<int64_t> correlation = kUnset;
+  Of<int64_t> external_id = kUnset;
+  Of<int64_t> graph_id = kUnset;
+  Of<int64_t> bytes = kUnset;
+  Of<double> bandwidth_gbps = kUnset;
+  Of<int32_t> grid_x = kUnset;
+  Of<int32_t> grid_y = kUnset;
+  Of<int32_t> grid_z = kUnset;
+  Of<int32_t> block_x = kUnset;
+  Of<int32_t> block_y = kUnset;
+  Of<int32_t> block_z = kUnset;
+  Of<int32_t> registers = kUnset;
+  Of<int32_t> shared_bytes = kUnset;
+  Of<int64_t> graph_node_id = kUnset;
+  Of<int32_t> channel = kUnset;
+  Of<int32_t> priority = kUnset;
+  Of<float> occupancy_pct = kUnset;
+  Of<float> blocks_per_sm = kUnset;
+  Of<float> warps_per_sm = kUnset;
 
-  size_t size() const { return name.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("name", self.name);
-    f("kind", self.kind);
-    f("op_class", self.op_class);
-    f("matrix_unit", self.matrix_unit);
-    f("precision", self.precision);
-    f("copy_kind", self.copy_kind);
-    f("device", self.device);
-    f("context", self.context);
-    f("stream", self.stream);
-    f("ts_ns", self.ts_ns);
-    f("dur_ns", self.dur_ns);
-    f("launch", self.launch);
-    f("op", self.op);
-    f("step", self.step);
-    f("correlation", self.correlation);
-    f("external_id", self.external_id);
-    f("graph_id", self.graph_id);
-    f("graph_node_id", self.graph_node_id);
-    f("channel", self.channel);
-    f("priority", self.priority);
-    f("bytes", self.bytes);
-    f("bandwidth_gbps", self.bandwidth_gbps);
-    f("grid_x", self.grid_x);
-    f("grid_y", self.grid_y);
-    f("grid_z", self.grid_z);
-    f("block_x", self.block_x);
-    f("block_y", self.block_y);
-    f("block_z", self.block_z);
-    f("registers", self.registers);
-    f("shared_bytes", self.shared_bytes);
-    f("occupancy_pct", self.occupancy_pct);
-    f("blocks_per_sm", self.blocks_per_sm);
-    f("warps_per_sm", self.warps_per_sm);
-  }
+  static constexpr AboutTable kAbout{"gpu_op", "Device side: kernels, copies and memsets on every stream"};
+  static constexpr ColumnList kColumns{
+      RowKey(),
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&GpuOpColumns::name>("", "name of the kernel or copy, as recorded"),
+      ShownColumn<&GpuOpColumns::kind>("", "kernel, memcpy or memset"),
+      ShownColumn<&GpuOpColumns::op_class>(
+          "", "gemm, gemv, conv, attention, norm, pointwise, reduce, optimizer, communication, copy or other")
+          .As("class"),
+      ComputedColumn<int64_t>("pid", "", "process that launched it"),
+      ShownColumn<&GpuOpColumns::device>("", "device"),
+      ShownColumn<&GpuOpColumns::context>("", "context of the driver"),
+      ShownColumn<&GpuOpColumns::stream>("", "stream"),
+      TimeColumn<&GpuOpColumns::ts_ns>("start, in run time"),
+      ShownColumn<&GpuOpColumns::dur_ns>("ns", "duration"),
+      ShownColumn<&GpuOpColumns::launch>("id:slice", "the call that launched it").As("launch_id"),
+      ShownColumn<&GpuOpColumns::op>("id:slice", "innermost operator around the launch").As("op_id"),
+      ShownColumn<&GpuOpColumns::step>("", "number of the step that launched it"),
+      ShownColumn<&GpuOpColumns::correlation>("", "number the recorder links it to its launch by"),
+      ShownColumn<&GpuOpColumns::graph_id>("", "graph it was launched with"),
+      ShownColumn<&GpuOpColumns::bytes>("bytes", "bytes moved"),
+      ShownColumn<&GpuOpColumns::copy_kind>(
+          "",
+          "direction and host memory: h2d_pageable, h2d_pinned, h2d_managed (pages moved "
+          "on demand), h2d, d2h_…, d2d, p2p, h2h, other"),
+      ShownColumn<&GpuOpColumns::bandwidth_gbps>("GB/s", "bandwidth, as recorded"),
+      ShownColumn<&GpuOpColumns::grid_x>("", "blocks of the launch"),
+      ShownColumn<&GpuOpColumns::grid_y>("", "blocks of the launch"),
+      ShownColumn<&GpuOpColumns::grid_z>("", "blocks of the launch"),
+      ShownColumn<&GpuOpColumns::block_x>("", "threads per block"),
+      ShownColumn<&GpuOpColumns::block_y>("", "threads per block"),
+      ShownColumn<&GpuOpColumns::block_z>("", "threads per block"),
+      ShownColumn<&GpuOpColumns::registers>("", "registers per thread"),
+      ShownColumn<&GpuOpColumns::shared_bytes>("bytes", "shared memory per block"),
+      ShownColumn<&GpuOpColumns::occupancy_pct>("percent", "occupancy, as estimated by the recorder"),
+      ShownColumn<&GpuOpColumns::blocks_per_sm>("", "blocks per multiprocessor"),
+      ShownColumn<&GpuOpColumns::warps_per_sm>("", "warps per multiprocessor"),
+      ShownColumn<&GpuOpColumns::matrix_unit>("", "runs on matrix units, by its name: yes, no, unknown"),
+      ShownColumn<&GpuOpColumns::precision>(
+          "",
+          "operands it multiplies, by its name: fp64, fp32, tf32, fp16, bf16, fp8, int8, "
+          "fp4, mixed; unknown: the name does not say, or it multiplies no matrices"),
+      ShownColumn<&GpuOpColumns::graph_node_id>("", "node of that graph"),
+      ShownColumn<&GpuOpColumns::channel>("", "hardware queue of the device"),
+      ShownColumn<&GpuOpColumns::priority>("", "of its stream"),
+      HiddenColumn<&GpuOpColumns::external_id>(),
+  };
 };
+using GpuOpRow = GpuOpColumns<InRow>;
+using GpuOpStore = StoreFor<GpuOpColumns>;
+using GpuOpDraft = GpuOpColumns<InDraft>;
+using GpuOpTable = TableFor<GpuOpColumns>;
 
 }  // namespace gapless::internal

@@ -2,34 +2,34 @@
 // Functions and lines of the host program, as a host profiler summed them up. Most own time first, as in the file.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct HostFunctionTable {
-  Column<StringId> file;
-  Column<int64_t> line;       // where the function begins; of a row about one line, that line
-  Column<StringId> function;  // kNone: the row is about one line
-  Column<int64_t> calls;      // number of times that a line ran; kAbsent: not counted
-  Column<int64_t> self_ns;    // kAbsent: not measured
-  Column<int64_t> total_ns;   // kAbsent: not measured
-  Column<int64_t> bytes;      // allocated there and alive at the end; kAbsent: not measured
+template <template <class> class Of>
+struct HostFunctionColumns {
+  Of<StringId> file = kRequired<Of>;
+  Of<int64_t> line = kUnset;  // where the function begins; of a row about one line, that line
+  Of<StringId> function = kUnset;
+  Of<int64_t> calls = kUnset;
+  Of<int64_t> self_ns = kUnset;
+  Of<int64_t> total_ns = kUnset;
+  Of<int64_t> bytes = kUnset;
 
-  size_t size() const { return file.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("file", self.file);
-    f("line", self.line);
-    f("function", self.function);
-    f("calls", self.calls);
-    f("self_ns", self.self_ns);
-    f("total_ns", self.total_ns);
-    f("bytes", self.bytes);
-  }
+  static constexpr AboutTable kAbout{"host_function", "Functions of the host program, as measured by a host profiler"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      ShownColumn<&HostFunctionColumns::file>("", "source file"),
+      ShownColumn<&HostFunctionColumns::line>("", "line in the file"),
+      ShownColumn<&HostFunctionColumns::function>("", "name of the function; NULL: the row is about one line"),
+      ShownColumn<&HostFunctionColumns::calls>("", "calls; of a line, how often it ran"),
+      ShownColumn<&HostFunctionColumns::self_ns>("ns", "time in the function itself"),
+      ShownColumn<&HostFunctionColumns::total_ns>("ns", "time in the function and what it calls"),
+      ShownColumn<&HostFunctionColumns::bytes>("bytes", "allocated there and alive at the end"),
+  };
 };
+using HostFunctionRow = HostFunctionColumns<InTextView>;
+using HostFunctionTable = TableFor<HostFunctionColumns>;
 
 }  // namespace gapless::internal

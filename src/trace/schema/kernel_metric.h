@@ -2,32 +2,33 @@
 // Metrics of single kernel launches, as a kernel profiler measured them. In the order of the file: launch by launch.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct KernelMetricTable {
-  Column<StringId> kernel_name;
-  Column<int64_t> launch_index;  // the profiler's own count of the launches it measured
-  Column<StringId> metric;
-  Column<double> value;   // NaN: it is a text
-  Column<StringId> text;  // kNone: it is a number
-  Column<StringId> unit;
+template <template <class> class Of>
+struct KernelMetricColumns {
+  Of<StringId> kernel_name = kRequired<Of>;
+  Of<int64_t> launch_index = kRequired<Of>;
+  Of<StringId> metric = kRequired<Of>;
+  Of<double> value = kUnset;
+  Of<StringId> text = kUnset;
+  Of<StringId> unit = kUnset;
 
-  size_t size() const { return kernel_name.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("kernel_name", self.kernel_name);
-    f("launch_index", self.launch_index);
-    f("metric", self.metric);
-    f("value", self.value);
-    f("text", self.text);
-    f("unit", self.unit);
-  }
+  static constexpr AboutTable kAbout{"kernel_metric", "Metrics of single kernels, as measured by a kernel profiler"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      UnfilledColumn<int64_t>("gpu_op_id", "id:gpu_op", "the kernel in the timeline"),
+      ShownColumn<&KernelMetricColumns::kernel_name>("", "kernel"),
+      ShownColumn<&KernelMetricColumns::launch_index>("", "ordinal of the launch"),
+      ShownColumn<&KernelMetricColumns::metric>("", "name of the metric"),
+      ShownColumn<&KernelMetricColumns::value>("", "value, when it is a number"),
+      ShownColumn<&KernelMetricColumns::text>("", "value, when it is a text"),
+      ShownColumn<&KernelMetricColumns::unit>("", "of the value"),
+  };
 };
+using KernelMetricRow = KernelMetricColumns<InTextView>;
+using KernelMetricTable = TableFor<KernelMetricColumns>;
 
 }  // namespace gapless::internal

@@ -2,40 +2,51 @@
 // Allocations and frees seen by the framework's allocator. Sorted by ts_ns.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct MemoryEventTable {
-  Column<int32_t> device;       // kAbsent32: host
-  Column<uint8_t> device_type;  // 0 CPU, 1 CUDA or HIP, as the framework numbers them
-  Column<MemoryAction> action;
-  Column<int64_t> ts_ns;
-  Column<int64_t> bytes;    // signed: frees are negative
-  Column<int64_t> address;  // kAbsent: none
-  Column<SliceId> slice;    // innermost slice open on the thread
-  Column<ThreadId> thread;
-  Column<int64_t> total_allocated;  // bytes after the event; kAbsent: none
-  Column<int64_t> total_reserved;
+template <template <class> class Of>
+struct MemoryEventColumns {
+  Of<int32_t> device = kUnset;
+  Of<uint8_t> device_type = kUnset;  // 0 CPU, 1 CUDA or HIP, as the framework numbers them
+  Of<MemoryAction> action = BeginsAs{MemoryAction::kAlloc};
+  Of<RowOnly<int64_t>> pid = kRequired<Of>;
+  Of<RowOnly<int64_t>> tid = kRequired<Of>;
+  Of<ThreadOfRow> thread = kUnset;
+  Of<int64_t> ts_ns = kRequired<Of>;
+  Of<int64_t> bytes = kUnset;
+  Of<Derived<SliceId>> slice = kUnset;
+  Of<int64_t> address = kUnset;
+  Of<int64_t> total_allocated = kUnset;
+  Of<int64_t> total_reserved = kUnset;
 
-  size_t size() const { return device.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("device", self.device);
-    f("device_type", self.device_type);
-    f("action", self.action);
-    f("ts_ns", self.ts_ns);
-    f("bytes", self.bytes);
-    f("address", self.address);
-    f("slice", self.slice);
-    f("thread", self.thread);
-    f("total_allocated", self.total_allocated);
-    f("total_reserved", self.total_reserved);
-  }
+  static constexpr AboutTable kAbout{"memory_event", "Allocations and frees of the framework's allocator"};
+  static constexpr ColumnList kColumns{
+      RowKey(),
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&MemoryEventColumns::device>("", "device; NULL: host"),
+      ComputedColumn<std::string_view>("device_type", "", "cpu, gpu or other"),
+      UnfilledColumn<int64_t>("stream", "", "stream"),
+      ShownColumn<&MemoryEventColumns::action>("", "alloc, free, segment_alloc, segment_free or oom"),
+      TimeColumn<&MemoryEventColumns::ts_ns>("time, in run time"),
+      ShownColumn<&MemoryEventColumns::bytes>("bytes", "frees are negative"),
+      ShownColumn<&MemoryEventColumns::address>("", "start of the block"),
+      ShownColumn<&MemoryEventColumns::slice>("id:slice", "innermost slice open on the thread").As("slice_id"),
+      UnfilledColumn<int64_t>("stack_id", "id:stack", "where it was allocated"),
+      UnfilledColumn<std::string_view>("category", "", "what the memory holds"),
+      ShownColumn<&MemoryEventColumns::total_allocated>("bytes", "allocated after the event"),
+      ShownColumn<&MemoryEventColumns::total_reserved>("bytes", "reserved after the event"),
+      HiddenColumn<&MemoryEventColumns::device_type>(),
+      HiddenColumn<&MemoryEventColumns::pid>(),
+      HiddenColumn<&MemoryEventColumns::tid>(),
+      HiddenColumn<&MemoryEventColumns::thread>(),
+  };
 };
+using MemoryEventRow = MemoryEventColumns<InRow>;
+using MemoryEventStore = StoreFor<MemoryEventColumns>;
+using MemoryEventTable = TableFor<MemoryEventColumns>;
 
 }  // namespace gapless::internal

@@ -2,30 +2,31 @@
 // The findings of reading: one row per kind of thing that was odd, lost or wrong. Sorted by kind.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct ReadStatsTable {
-  Column<StringId> kind;
-  Column<Severity> severity;
-  Column<int64_t> count;
-  Column<int64_t> first_offset;  // byte offset in the (decompressed) input; kAbsent: none
-  Column<StringId> text;         // one sentence for people
+template <template <class> class Of>
+struct ReadStatsColumns {
+  Of<StringId> kind = kUnset;
+  Of<Severity> severity = BeginsAs{Severity::kInfo};
+  Of<int64_t> count = BeginsAs{0};
+  Of<int64_t> first_offset = kUnset;
+  Of<StringId> text = kUnset;
 
-  size_t size() const { return kind.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("kind", self.kind);
-    f("severity", self.severity);
-    f("count", self.count);
-    f("first_offset", self.first_offset);
-    f("text", self.text);
-  }
+  static constexpr AboutTable kAbout{"read_stats", "What reading met that was odd, lost or wrong"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&ReadStatsColumns::kind>("", "short name"),
+      ShownColumn<&ReadStatsColumns::severity>("", "info, loss or error"),
+      ShownColumn<&ReadStatsColumns::count>("", "how many"),
+      ShownColumn<&ReadStatsColumns::first_offset>("bytes", "where the first one is in the (decompressed) input"),
+      ShownColumn<&ReadStatsColumns::text>("", "one sentence"),
+  };
 };
+using ReadStatsRow = ReadStatsColumns<InOwnText>;
+using ReadStatsTable = TableFor<ReadStatsColumns>;
 
 }  // namespace gapless::internal

@@ -2,42 +2,44 @@
 // Training steps, or whatever the run repeats. Sorted by ts_ns; they do not overlap.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct StepTable {
-  Column<int64_t> number;  // the number in the annotation, else the ordinal
-  Column<StringId> name;
-  Column<int64_t> ts_ns;         // host side
-  Column<int64_t> dur_ns;        // host side
-  Column<int64_t> gpu_start_ns;  // first and last work launched by the step; kAbsent: none
-  Column<int64_t> gpu_end_ns;
-  Column<uint8_t> complete;  // 0: cut off by the recording
-  Column<StepSource> source;
-  Column<int64_t> samples;  // trained on; kAbsent: not known
-  Column<int64_t> wait_ns;  // spent waiting for batches, as the agent saw it; kAbsent: not known
-  Column<double> loss;      // NaN: not known
+template <template <class> class Of>
+struct StepColumns {
+  Of<int64_t> number = kRequired<Of>;
+  Of<StringId> name = kUnset;
+  Of<int64_t> ts_ns = kRequired<Of>;
+  Of<int64_t> dur_ns = kRequired<Of>;
+  Of<Derived<int64_t>> gpu_start_ns = kUnset;
+  Of<Derived<int64_t>> gpu_end_ns = kUnset;
+  Of<YesOrNo> complete = BeginsAs{true};
+  Of<StepSource> source = BeginsAs{StepSource::kProfiler};
+  Of<int64_t> samples = kUnset;
+  Of<int64_t> wait_ns = kUnset;
+  Of<double> loss = kUnset;
 
-  size_t size() const { return number.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("number", self.number);
-    f("name", self.name);
-    f("ts_ns", self.ts_ns);
-    f("dur_ns", self.dur_ns);
-    f("gpu_start_ns", self.gpu_start_ns);
-    f("gpu_end_ns", self.gpu_end_ns);
-    f("complete", self.complete);
-    f("source", self.source);
-    f("samples", self.samples);
-    f("wait_ns", self.wait_ns);
-    f("loss", self.loss);
-  }
+  static constexpr AboutTable kAbout{"step", "Training steps, or whatever the run repeats"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&StepColumns::number>("", "number in the annotation, else the ordinal").As("step"),
+      ShownColumn<&StepColumns::name>("", "as annotated"),
+      TimeColumn<&StepColumns::ts_ns>("start on the host, in run time"),
+      ShownColumn<&StepColumns::dur_ns>("ns", "duration on the host"),
+      TimeColumn<&StepColumns::gpu_start_ns>("start of the first work the step launched"),
+      TimeColumn<&StepColumns::gpu_end_ns>("end of the last work the step launched"),
+      ShownColumn<&StepColumns::complete>("", "0: cut off by the recording"),
+      ShownColumn<&StepColumns::source>("", "profiler, annotation, agent or inferred"),
+      ShownColumn<&StepColumns::samples>("", "samples trained on"),
+      UnfilledColumn<int64_t>("tokens", "", "tokens trained on"),
+      ShownColumn<&StepColumns::loss>("", "loss reported"),
+      ShownColumn<&StepColumns::wait_ns>("ns", "spent waiting for batches, as the agent saw it"),
+  };
 };
+using StepRow = StepColumns<InRow>;
+using StepTable = TableFor<StepColumns>;
 
 }  // namespace gapless::internal

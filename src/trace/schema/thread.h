@@ -2,28 +2,29 @@
 // Host threads. Pids and tids that were no numbers get negative stand-ins and keep their text as name.
 #pragma once
 
-#include "trace/column.h"
+#include "trace/columns.h"
 #include "trace/enums.h"
-#include "trace/ids.h"
 
 namespace gapless::internal {
 
-struct ThreadTable {
-  Column<int64_t> pid;
-  Column<int64_t> tid;
-  Column<StringId> name;
-  Column<StringId> process_name;
+template <template <class> class Of>
+struct ThreadColumns {
+  Of<int64_t> pid = kRequired<Of>;
+  Of<int64_t> tid = kRequired<Of>;
+  Of<StringId> name = kUnset;
+  Of<StringId> process_name = kUnset;
 
-  size_t size() const { return pid.size(); }
-
-  // Calls f(name, column) for every column, in the order of declaration.
-  template <class Self, class F>
-  static void Visit(Self& self, F&& f) {
-    f("pid", self.pid);
-    f("tid", self.tid);
-    f("name", self.name);
-    f("process_name", self.process_name);
-  }
+  static constexpr AboutTable kAbout{"thread", "Host threads"};
+  static constexpr ColumnList kColumns{
+      TraceKey(),
+      RankKey(),
+      ShownColumn<&ThreadColumns::pid>("", "process"),
+      ShownColumn<&ThreadColumns::tid>("", "thread; negative when the recorder gave a text, which is then the name"),
+      ShownColumn<&ThreadColumns::name>("", "name of the thread"),
+      ShownColumn<&ThreadColumns::process_name>("", "name of the process"),
+  };
 };
+using ThreadRow = ThreadColumns<InTextView>;
+using ThreadTable = TableFor<ThreadColumns>;
 
 }  // namespace gapless::internal

@@ -10,18 +10,20 @@ namespace gapless::internal::cupti {
 using wire::FieldReader;
 using wire::RecordType;
 
-// Returns false if the operation has no usable time or its record is too short; both are counted.
-bool Rows::ReadWork(RecordType type, FieldReader& fields, GpuOpRow& row) {
+// Returns the operation without its name. Its start is absent if it has no usable time or its record is too short; both
+// are counted.
+GpuOpRow Rows::ReadWork(RecordType type, FieldReader& fields) {
   const Span span = ReadSpan(type, fields);
-  row.ts_ns = span.ts_ns, row.dur_ns = span.dur_ns;
+  GpuOpRow row{.name = StringId::kNone, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
   const int32_t device = Narrow(fields.Next());
   row.device = device == kAbsent32 ? -1 : device;
   row.context = Narrow(fields.Next());
   row.stream = Wide(fields.Next());
   row.correlation = ReadCorrelation(type, fields);
-  if (!span.usable()) return false;
-  if (fields.missing()) return Tell(Note::kBadRecord), false;
-  return true;
+  if (span.usable() && !fields.missing()) return row;
+  if (span.usable()) Tell(Note::kBadRecord);
+  row.ts_ns = kAbsent;
+  return row;
 }
 
 // Adds an operation whose fields have all been read; a record that ended before is counted instead.
@@ -32,8 +34,8 @@ void Rows::AddWork(const GpuOpRow& row, const FieldReader& fields) {
 }
 
 void Rows::AddKernel(FieldReader& fields) {
-  GpuOpRow row;
-  if (!ReadWork(RecordType::kKernel, fields, row)) return;
+  GpuOpRow row = ReadWork(RecordType::kKernel, fields);
+  if (row.ts_ns == kAbsent) return;
   Name& name = NameOf(fields.Next());
   if (!name.kernel_known) {
     const std::string text(shard_.strings[name.text]);  // a copy: interning below may move the texts' index
@@ -65,9 +67,9 @@ void Rows::AddCollective(const Name& name, const GpuOpRow& op) {
 }
 
 void Rows::AddCopy(FieldReader& fields) {
-  GpuOpRow row;
+  GpuOpRow row = ReadWork(RecordType::kMemcpy, fields);
+  if (row.ts_ns == kAbsent) return;
   row.kind = GpuOpKind::kMemcpy, row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
-  if (!ReadWork(RecordType::kMemcpy, fields, row)) return;
   row.bytes = Wide(fields.Next());
   const uint64_t copy = fields.Next(), source = fields.Next(), destination = fields.Next();
   (void)fields.Next();  // flags
@@ -79,9 +81,9 @@ void Rows::AddCopy(FieldReader& fields) {
 }
 
 void Rows::AddMemset(FieldReader& fields) {
-  GpuOpRow row;
+  GpuOpRow row = ReadWork(RecordType::kMemset, fields);
+  if (row.ts_ns == kAbsent) return;
   row.kind = GpuOpKind::kMemset, row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
-  if (!ReadWork(RecordType::kMemset, fields, row)) return;
   row.bytes = Wide(fields.Next());
   (void)fields.Next();  // the value set
   row.name = shard_.Text(MemsetName(fields.Next()));
@@ -92,8 +94,8 @@ void Rows::AddMemset(FieldReader& fields) {
 
 // A graph recorded as a whole: one row in place of its kernels, for without it the GPU would seem idle.
 void Rows::AddGraph(FieldReader& fields) {
-  GpuOpRow row;
-  if (!ReadWork(RecordType::kGraphTrace, fields, row)) return;
+  GpuOpRow row = ReadWork(RecordType::kGraphTrace, fields);
+  if (row.ts_ns == kAbsent) return;
   const uint64_t graph = fields.Next();
   row.name = shard_.Text(StrCat("CUDA graph ", graph));
   row.graph_id = OrNone(graph);

@@ -179,9 +179,7 @@ int64_t Rows::ReadCorrelation(RecordType type, FieldReader& fields) {
 // correlation counts from this one's. Launches by the driver are kept until Finish().
 void Rows::AddCall(FieldReader& fields) {
   const Span span = ReadSpan(RecordType::kApi, fields);
-  SliceRow row{.pid = pid_, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
-  row.tid = Wide(fields.Next());
-  row.correlation = ReadCorrelation(RecordType::kApi, fields);
+  const int64_t tid = Wide(fields.Next()), correlation = ReadCorrelation(RecordType::kApi, fields);
   Name& name = NameOf(fields.Next());
   if (!name.api_known) {
     const std::string text(CallName(shard_.strings[name.text]));
@@ -190,8 +188,14 @@ void Rows::AddCall(FieldReader& fields) {
   const bool driver = fields.Next() == static_cast<uint64_t>(wire::ApiDomain::kDriver);
   if (!span.usable()) return;
   if (fields.missing()) return Tell(Note::kBadRecord);
-  row.name = name.call, row.api = name.api;
-  row.category = driver ? SliceCategory::kDriver : SliceCategory::kRuntime;
+  const SliceRow row{.name = name.call,
+                     .category = driver ? SliceCategory::kDriver : SliceCategory::kRuntime,
+                     .api = name.api,
+                     .pid = pid_,
+                     .tid = tid,
+                     .ts_ns = span.ts_ns,
+                     .dur_ns = span.dur_ns,
+                     .correlation = correlation};
   ++events_;
   const bool launches = IsLaunch(row.api) && row.correlation != kAbsent;
   if (launches && driver) return driver_launches_.push_back(row);
@@ -215,9 +219,12 @@ void Rows::AddSync(FieldReader& fields) {
 
 void Rows::AddOverhead(FieldReader& fields) {
   const Span span = ReadSpan(RecordType::kOverhead, fields);
-  SliceRow row{.category = SliceCategory::kOverhead, .pid = pid_, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
-  row.name = shard_.Text(OverheadName(fields.Next()));
-  row.tid = WideOrNone(fields.Next());
+  const SliceRow row{.name = shard_.Text(OverheadName(fields.Next())),
+                     .category = SliceCategory::kOverhead,
+                     .pid = pid_,
+                     .tid = WideOrNone(fields.Next()),
+                     .ts_ns = span.ts_ns,
+                     .dur_ns = span.dur_ns};
   (void)ReadCorrelation(RecordType::kOverhead, fields);
   if (!span.usable()) return;
   if (row.tid == kAbsent) return Tell(Note::kNoThread);

@@ -92,7 +92,7 @@ class Rows {
   void AddCollective(const Name& name, const GpuOpRow& op);
 
   // The fields that device work begins with.
-  bool ReadWork(wire::RecordType type, wire::FieldReader& fields, GpuOpRow& row);
+  GpuOpRow ReadWork(wire::RecordType type, wire::FieldReader& fields);
   void AddWork(const GpuOpRow& row, const wire::FieldReader& fields);
   Span ReadSpan(wire::RecordType type, wire::FieldReader& fields);
   int64_t ReadTime(wire::RecordType type, wire::FieldReader& fields);

@@ -15,10 +15,10 @@ int64_t MessageBytes(std::string_view kind, int64_t in_elements, int64_t out_ele
 
 }  // namespace
 
-// Returns the row of a collective without its place and its time, with the recorder's arguments.
-CollectiveRow EventRows::CollectiveOf(const EventFields& event, StringId name, StringId kind) {
-  CollectiveRow row;
-  row.name = name, row.kind = kind;
+// Returns the row of a collective without its place, with the recorder's arguments.
+CollectiveRow EventRows::CollectiveOf(const EventFields& event, StringId name, StringId kind, int64_t ts_ns,
+                                      int64_t dur_ns) {
+  CollectiveRow row{.name = name, .kind = kind, .ts_ns = ts_ns, .dur_ns = dur_ns};
   row.group = texts_.Text(event.group_name);
   row.dtype = texts_.Text(event.dtype);
   row.group_size = Narrow(event.group_size);
@@ -38,14 +38,15 @@ void EventRows::AddCollective(const EventFields& event, const NameTraits& traits
   if (!event.collective.empty())
     if (const std::string_view given = CollectiveKind(TokenText(event.collective)); !given.empty())
       kind = shard_.Text(given);
-  CollectiveRow row = CollectiveOf(event, op.name, kind);
-  row.device = op.device, row.stream = op.stream, row.ts_ns = op.ts_ns, row.dur_ns = op.dur_ns;
+  CollectiveRow row = CollectiveOf(event, op.name, kind, op.ts_ns, op.dur_ns);
+  row.device = op.device, row.stream = op.stream;
   shard_.Add(row);
 }
 
 void EventRows::AddHostCollective(const EventFields& event, const SliceRow& slice) {
-  CollectiveRow row = CollectiveOf(event, slice.name, shard_.Text(CollectiveKind(shard_.strings[slice.name])));
-  row.pid = slice.pid, row.tid = slice.tid, row.ts_ns = slice.ts_ns, row.dur_ns = slice.dur_ns;
+  CollectiveRow row = CollectiveOf(event, slice.name, shard_.Text(CollectiveKind(shard_.strings[slice.name])),
+                                   slice.ts_ns, slice.dur_ns);
+  row.pid = slice.pid, row.tid = slice.tid;
   shard_.Add(row);
 }
 

@@ -91,16 +91,15 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
 
 // Adds a slice of the host. Collectives that run on the host (gloo, MPI, UCC) also become rows of their own.
 void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts, int64_t dur) {
-  SliceRow row;
-  row.name = texts_.Name(event.name);
+  SliceRow row{.name = texts_.Name(event.name),
+               .pid = texts_.ProcessOf(event.pid),
+               .tid = texts_.ThreadOf(event.tid),
+               .ts_ns = ts,
+               .dur_ns = dur};
   const NameTraits& traits = names_.TraitsOf(row.name, category);
   row.category = SliceCategoryOf(category, traits.annotation);
   row.api =
       row.category == SliceCategory::kRuntime || row.category == SliceCategory::kDriver ? traits.api : ApiKind::kNone;
-  row.pid = texts_.ProcessOf(event.pid);
-  row.tid = texts_.ThreadOf(event.tid);
-  row.ts_ns = ts;
-  row.dur_ns = dur;
   row.external_id = event.external_id;
   row.correlation = event.correlation;
   row.sequence = event.sequence;
@@ -132,8 +131,7 @@ int32_t EventRows::DeviceOf(const EventFields& event) {
 }
 
 void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur) {
-  GpuOpRow row;
-  row.name = texts_.Name(event.name);
+  GpuOpRow row{.name = texts_.Name(event.name), .ts_ns = ts, .dur_ns = dur};
   const NameTraits& traits = names_.TraitsOf(row.name, category);
   row.kind = category == Category::kKernel   ? GpuOpKind::kKernel
              : category == Category::kMemcpy ? GpuOpKind::kMemcpy
@@ -147,7 +145,6 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.stream = event.stream;
   // Rows of the legacy profiler may lie inside each other, as those of no stream do.
   if (row.stream == kAbsent && !IsOfLegacyDevice(event)) row.stream = texts_.ThreadOf(event.tid);
-  row.ts_ns = ts, row.dur_ns = dur;
   row.correlation = event.correlation, row.external_id = event.external_id, row.graph_id = event.graph_id;
   row.graph_node_id = event.graph_node_id;
   row.channel = Narrow(event.channel), row.priority = Narrow(event.priority);
@@ -173,12 +170,13 @@ void EventRows::AddGpuAnnotation(const EventFields& event, int64_t ts, int64_t d
 // Adds a wait of the host. Old recorders give the kind as the event's name; unknown kinds count as waits for the
 // device.
 void EventRows::AddSync(const EventFields& event, int64_t ts, int64_t dur) {
-  SyncRow row{.ts_ns = ts, .dur_ns = dur};
   const std::string_view kind = TokenText(event.sync_kind.empty() ? event.name : event.sync_kind);
-  row.kind = kind == "Stream Sync"         ? SyncKind::kStream
-             : kind == "Event Sync"        ? SyncKind::kEvent
-             : kind == "Stream Wait Event" ? SyncKind::kStreamWait
-                                           : SyncKind::kDevice;
+  SyncRow row{.kind = kind == "Stream Sync"         ? SyncKind::kStream
+                      : kind == "Event Sync"        ? SyncKind::kEvent
+                      : kind == "Stream Wait Event" ? SyncKind::kStreamWait
+                                                    : SyncKind::kDevice,
+              .ts_ns = ts,
+              .dur_ns = dur};
   row.device = Narrow(event.device);
   row.stream = event.stream;
   row.event = event.wait_on_event;
@@ -209,14 +207,13 @@ void EventRows::AddInstant(const EventFields& event, uint64_t offset) {
   const bool is_memory = TokenText(event.name) == "[memory]";
   saw_known_ |= is_memory;
   if (!is_memory) return Tell(Note::kInstant, offset);
-  MemoryEventRow row;
-  row.ts_ns = TokenNs(event.ts);
-  if (row.ts_ns == kAbsent || event.bytes == kAbsent) return Tell(Note::kBadTime, offset);
-  row.bytes = event.bytes;
+  const int64_t ts_ns = TokenNs(event.ts);
+  if (ts_ns == kAbsent || event.bytes == kAbsent) return Tell(Note::kBadTime, offset);
+  MemoryEventRow row{
+      .pid = texts_.ProcessOf(event.pid), .tid = texts_.ThreadOf(event.tid), .ts_ns = ts_ns, .bytes = event.bytes};
   row.action = event.bytes < 0 ? MemoryAction::kFree : MemoryAction::kAlloc;
   row.device_type = event.device_type > 0 && event.device_type < 256 ? static_cast<uint8_t>(event.device_type) : 0;
   row.device = event.device < 0 ? kAbsent32 : Narrow(event.device);
-  row.pid = texts_.ProcessOf(event.pid), row.tid = texts_.ThreadOf(event.tid);
   row.address = event.address, row.total_allocated = event.total_allocated, row.total_reserved = event.total_reserved;
   shard_.Add(row);
 }

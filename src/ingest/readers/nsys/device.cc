@@ -48,10 +48,12 @@ void Importer::AddKernel(GpuOpRow row) {
   row.precision = known->second.precision;
   shard_.Add(row);
   if (row.op_class != GpuOpClass::kCommunication) return;
-  CollectiveRow collective{.name = row.name, .device = row.device, .stream = row.stream};
-  collective.kind = Interned(CollectiveKind(std::string(shard_.strings[row.name])));
-  collective.ts_ns = row.ts_ns, collective.dur_ns = row.dur_ns;
-  shard_.Add(collective);
+  shard_.Add(CollectiveRow{.name = row.name,
+                           .kind = Interned(CollectiveKind(std::string(shard_.strings[row.name]))),
+                           .device = row.device,
+                           .stream = row.stream,
+                           .ts_ns = row.ts_ns,
+                           .dur_ns = row.dur_ns});
 }
 
 void Importer::ReadKernels() {
@@ -66,8 +68,8 @@ void Importer::ReadKernels() {
   while (rows && rows->Next()) {
     Span span;
     if (!OpTimeOf(*rows, kStart, kEnd, span)) continue;
-    GpuOpRow row{.kind = GpuOpKind::kKernel, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
-    row.name = NameOf(rows->Int(kName));
+    GpuOpRow row{
+        .name = NameOf(rows->Int(kName)), .kind = GpuOpKind::kKernel, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
     if (row.name == StringId::kNone) row.name = NameOf(rows->Int(kShortName));
     const int64_t global = rows->Int(kProcess);
     const int32_t device = rows->Int32(kDevice);
@@ -100,11 +102,12 @@ void Importer::ReadCopies() {
     while (rows && rows->Next()) {
       Span span;
       if (!OpTimeOf(*rows, kStart, kEnd, span)) continue;
-      GpuOpRow row{
-          .kind = copies ? GpuOpKind::kMemcpy : GpuOpKind::kMemset, .ts_ns = span.ts_ns, .dur_ns = span.dur_ns};
       const std::string name = copies ? CopyName(rows->Int(kOperation), rows->Int(kFrom), rows->Int(kTo))
                                       : StrCat("Memset (", NameIn(kMemoryKinds, rows->Int(kOperation)), ")");
-      row.name = shard_.Name(name);
+      GpuOpRow row{.name = shard_.Name(name),
+                   .kind = copies ? GpuOpKind::kMemcpy : GpuOpKind::kMemset,
+                   .ts_ns = span.ts_ns,
+                   .dur_ns = span.dur_ns};
       row.op_class = GpuOpClass::kCopy, row.matrix_unit = MatrixUnit::kNo;
       if (copies) row.copy_kind = KindOfCopy(name, rows->Int(kOperation), rows->Int(kCause));
       const int64_t global = rows->Int(kProcess);

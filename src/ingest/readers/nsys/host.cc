@@ -146,19 +146,21 @@ void Importer::ReadRanges() {
 // PyTorch's ranges say "aten::mm, op_id = 12, seq = 3, sizes = [[2, 3]]". Ranges that start and end anywhere do not
 // nest with a thread's calls, so they have a row of their own.
 void Importer::AddRange(std::string_view text, int64_t type, int64_t global_tid, Span span) {
-  SliceRow row{.category = SliceCategory::kAnnotation, .pid = Ids::Pid(global_tid), .tid = Ids::Tid(global_tid)};
-  row.ts_ns = span.ts_ns, row.dur_ns = span.dur_ns;
-  if (type == kStartEnd) row.tid = -1, ranged_processes_.insert(row.pid);
   const size_t mark = std::min(text.find(", op_id = "), text.find(", seq = "));
+  SliceRow row{.name = shard_.Name(text.substr(0, mark)),
+               .category = SliceCategory::kAnnotation,
+               .pid = Ids::Pid(global_tid),
+               .tid = Ids::Tid(global_tid),
+               .ts_ns = span.ts_ns,
+               .dur_ns = span.dur_ns};
+  if (type == kStartEnd) row.tid = -1, ranged_processes_.insert(row.pid);
   if (mark != std::string_view::npos) {
     const std::string_view rest = text.substr(mark);
     row.category = SliceCategory::kOperator;
     row.sequence = NumberAfter(rest, "seq = ");
     if (const size_t sizes = rest.find("sizes = "); sizes != std::string_view::npos)
       row.input_shapes = Interned(rest.substr(sizes + 8));
-    text = text.substr(0, mark);
   }
-  row.name = shard_.Name(text);
   shard_.Add(row);
 }
 

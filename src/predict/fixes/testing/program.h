@@ -48,7 +48,7 @@ class Program {
     return *this;
   }
   Program& Kernel(const KernelOf& kernel_of, int64_t stream = kCompute) {
-    GpuOpRow row{.op_class = kernel_of.op_class, .matrix_unit = kernel_of.unit, .stream = stream};
+    GpuOpDraft row{.op_class = kernel_of.op_class, .matrix_unit = kernel_of.unit, .stream = stream};
     row.blocks_per_sm = kernel_of.blocks_per_sm;
     const int64_t begin = host_, start = StartOn(stream),
                   end = start + (kernel_of.ns > 0 ? kernel_of.ns : kernel_of.us * kUs);
@@ -59,7 +59,7 @@ class Program {
     return *this;
   }
   // A kernel on the compute stream with the launch numbers of `row`, and no operator of its own.
-  Program& KernelOf(std::string_view name, int64_t us, GpuOpRow row) {
+  Program& KernelOf(std::string_view name, int64_t us, GpuOpDraft row) {
     const int64_t begin = host_, start = StartOn(kCompute), end = start + us * kUs;
     row.stream = kCompute;
     made_->Kernel(name, {begin + kUs, begin + 3 * kUs, start, end}, row);
@@ -100,7 +100,7 @@ class Program {
   }
   // The host touches pages of managed memory for so long, of which one moves every 100 µs.
   Program& ReadPages(int64_t us) {
-    GpuOpRow page{.kind = GpuOpKind::kMemcpy, .copy_kind = CopyKind::kDtoHManaged, .stream = 0};
+    GpuOpDraft page{.kind = GpuOpKind::kMemcpy, .copy_kind = CopyKind::kDtoHManaged, .stream = 0};
     for (int64_t at = 100; at < us; at += 100)
       made_->Unlaunched("Memcpy DtoH", host_ + at * kUs, host_ + (at + 5) * kUs, page);
     host_ += us * kUs;
