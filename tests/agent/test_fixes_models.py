@@ -43,6 +43,18 @@ MODEL = """
     SHOW
 """
 
+# Each sample says whether the call of modules was torch's own when it was made.
+WORKER = """class Data(torch.utils.data.Dataset):
+        transform = torch.nn.Flatten()
+        def __len__(self):
+            return 25
+        def __getitem__(self, index):
+            own = torch.nn.Module.__call__.__code__.co_filename == torch.nn.Module.apply.__code__.co_filename
+            return self.transform(torch.tensor([[float(own)]]))
+    own = 0.0
+    batches = iter(torch.utils.data.DataLoader(Data(), batch_size=1, num_workers=1))
+"""
+
 
 class Models(FixTest):
     def pair(self, *fixes: str, delta: float, text: str = MODEL, show: str = "") -> Done:
@@ -177,6 +189,15 @@ class Models(FixTest):
         self.assertEqual(done.out, "True\n")
         made = self.edit(done.ring(), "channels_last", "before", "optimizer =")
         self.assertEqual(made["lines"], ["net.to(memory_format=torch.channels_last)"])
+
+    def test_the_workers_of_a_loader_look_for_no_model(self) -> None:
+        """Their transforms are modules, too. Looking at each call would change the class of all modules twice for each of them."""
+        text = MODEL.replace("net = Net()", WORKER + "    net = Net()").replace(
+            "range(6):", "range(6):\n        own += next(batches).sum().item()"
+        )
+        done = self.train("channels_last", text=text, show="print(own)")
+        self.assertEqual(done.out, "5.0\n")  # all of six but the first
+        self.the(latest(done), "channels_last")
 
     def test_a_model_that_was_traced(self) -> None:
         """torch.jit.trace (as SummaryWriter.add_graph) calls a model twice and compares: it sees the model as it is."""

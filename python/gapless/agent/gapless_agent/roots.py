@@ -112,7 +112,7 @@ class Roots:
             context = roots.context
             if generation != roots.generation or not roots.guard.on or threading.get_ident() != context.main_thread:
                 return original(self, *args, **kwargs)
-            if context.in_loader:  # a transform of the dataset, which is no model
+            if context.in_loader or roots._loads():  # a transform of the dataset, which is no model
                 return original(self, *args, **kwargs)
             models = roots.models
             failed = True
@@ -138,6 +138,17 @@ class Roots:
             return result
 
         return __call__
+
+    def _loads(self) -> bool:
+        """Returns true in a worker of a loader, which calls transforms and no model: nothing is looked for in it from here on.
+
+        Each look changes the class of all modules, which takes longer than many a transform, and a sample has several.
+        """
+        if self.context.role() != layout.ROLE_LOADS:
+            return False
+        self.counts_calls = self.models.searches = False
+        self._guarded(self.leave)
+        return True
 
     def _guarded(self, act: Callable[..., None], *arguments: Any) -> None:
         try:
