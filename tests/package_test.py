@@ -99,7 +99,26 @@ class Package(unittest.TestCase):
         symbols = [line.split()[-1] for line in run("nm", "-D", "--defined-only", self.library).splitlines()]
         self.assertGreater(len(symbols), 20)
         for symbol in symbols:
-            self.assertRegex(symbol, r"^_ZNK?7gapless(?!8internal)")
+            self.assertRegex(symbol, r"^(_ZNK?7gapless(?!8internal)|gapless_\w+$)")
+
+    def test_the_c_header_is_c_and_declares_what_is_exported(self) -> None:
+        header = (self.prefix / "include" / "gapless" / "c.h").read_text(encoding="utf-8")
+        declared = set(re.findall(r"^GAPLESS_C_API [^;(]*?(gapless_\w+)\(", header, re.MULTILINE))
+        symbols = {line.split()[-1] for line in run("nm", "-D", "--defined-only", self.library).splitlines()}
+        self.assertEqual({symbol for symbol in symbols if symbol.startswith("gapless_")}, declared)
+        source, program = ROOT / "examples" / "c" / "longest.c", Path(self.folder.name) / "longest"
+        flags = (
+            f"-I{self.prefix}/include",
+            f"-L{self.library.parent}",
+            f"-Wl,-rpath,{self.library.parent}",
+            "-lgapless",
+        )
+        run("gcc", "-std=c99", *STRICT[1:], source, *flags, "-o", program)
+        sql = "SELECT name, max(dur_ns) AS ns FROM gpu_op GROUP BY name ORDER BY ns DESC, name LIMIT 3"
+        longest = json.loads(run(PROGRAM, "query", SAMPLE, sql, "--json"))
+        self.assertEqual(run(program, SAMPLE).splitlines(), [f"{row['ns']} ns {row['name']}" for row in longest])
+        with self.assertRaisesRegex(AssertionError, "ended with 3\n.*nowhere.json"):
+            run(program, "nowhere.json")
 
     def test_it_needs_nothing_but_the_c_and_cxx_libraries(self) -> None:
         needed = re.findall(r"NEEDED.*\[(\w+)", run("readelf", "-d", self.library))

@@ -97,7 +97,7 @@ def public_breaches(includes: Includes) -> Iterator[str]:
     for file, lines in includes.items():
         for number, quote, header in lines:
             ours = header.startswith("gapless/") and header in includes
-            if not (ours if quote == '"' else re.fullmatch(r"[a-z_0-9]+", header)):
+            if not (ours if quote == '"' else re.fullmatch(r"[a-z_0-9]+(\.h)?", header)):
                 yield f"include/{file}:{number}: a public header may not include {header}"
 
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gapless/analyzers.h"       // IWYU pragma: export
+#include "gapless/arrow.h"           // IWYU pragma: export
 #include "gapless/bottleneck.h"      // IWYU pragma: export
 #include "gapless/column.h"          // IWYU pragma: export
 #include "gapless/metrics.h"         // IWYU pragma: export

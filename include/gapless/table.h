@@ -126,6 +126,9 @@ class Table {
   GAPLESS_API Cell At(size_t row, size_t column) const;
   GAPLESS_API Cell At(size_t row, std::string_view column) const;
 
+  // Returns a table of at most `rows` of these rows, from `first` on. Nothing is copied.
+  GAPLESS_API Table Slice(size_t first, size_t rows) const;
+
   RowIterator begin() const { return {data_.get(), 0}; }
   RowIterator end() const { return {data_.get(), rows()}; }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """gapless for Python programs.
 
+`open()` reads recordings: their tables, analyses, findings and predictions, without copies into pandas and Polars.
+
 `step()` says where a step of the program ends. `profile()` records a region. The classes collect and measure from Python what the
 command line does from outside; what they find out comes from the program `gapless`, which must be on the PATH (or named by
 GAPLESS_PROGRAM).
@@ -32,6 +34,7 @@ from .parity import LossParity, TrainingParity, same
 from .region import profile
 from .regression import Regression, RegressionDetector
 from .results import ProfileResult, ProfilerType
+from .run import Column, Prediction, Run, Table, TableInfo, open, tables
 from .tracker import PerformanceTracker
 from .validator import PerformanceValidator, ValidationResult
 
@@ -43,6 +46,7 @@ __all__ = [
     "Bottleneck",
     "BottleneckAnalyzer",
     "BottleneckType",
+    "Column",
     "CommandOptimization",
     "DataLoadingAnalyzer",
     "DataLoadingOptimizer",
@@ -60,18 +64,24 @@ __all__ = [
     "PerformanceMetrics",
     "PerformanceTracker",
     "PerformanceValidator",
+    "Prediction",
     "ProfileCollector",
     "ProfileResult",
     "ProfilerType",
     "PyTorchProfiler",
     "Regression",
     "RegressionDetector",
+    "Run",
+    "Table",
+    "TableInfo",
     "TrainingParity",
     "ValidationResult",
+    "open",
     "optimize",
     "profile",
     "same",
     "step",
+    "tables",
 ]
 
 

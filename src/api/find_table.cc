@@ -38,6 +38,16 @@ class RecordedTable : public TableData {
     return CellOf(table_.columns[column].get({&state_->analysis.run(), part->trace, row - part->first}));
   }
 
+  std::vector<Stretch> Stretches() const override {
+    std::vector<Stretch> all;
+    for (const Part& part : parts_) all.push_back({part.first, part.end - part.first});
+    return all;
+  }
+  StoredValues Stored(size_t stretch, size_t column) const override {
+    const auto stored = table_.columns[column].stored;
+    return stored == nullptr ? StoredValues() : stored(*parts_[stretch].trace);
+  }
+
  private:
   struct Part {
     // Trace with at least one row of the table.

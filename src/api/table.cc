@@ -4,6 +4,8 @@
 // so a loop over many rows should find the index once.
 #include "gapless/table.h"
 
+#include <algorithm>
+
 #include "api/table_data.h"
 #include "base/strings.h"
 #include "base/suggest.h"
@@ -16,6 +18,21 @@ std::optional<size_t> IndexOf(const internal::TableData& data, std::string_view 
     if (data.columns[i].name == column) return i;
   return std::nullopt;
 }
+
+// Some rows of another table.
+class Sliced : public internal::TableData {
+ public:
+  Sliced(std::shared_ptr<const TableData> of, size_t first, size_t count) : of_(std::move(of)), first_(first) {
+    name = of_->name;
+    columns = of_->columns;
+    rows = count;
+  }
+  Cell At(size_t row, size_t column) const override { return of_->At(first_ + row, column); }
+
+ private:
+  std::shared_ptr<const TableData> of_;
+  size_t first_;
+};
 
 }  // namespace
 
@@ -46,6 +63,12 @@ Result<size_t> Table::Require(std::string_view column) const {
 
 Cell Table::At(size_t row, size_t column) const {
   return row < rows() && column < columns().size() ? data_->At(row, column) : Cell();
+}
+
+Table Table::Slice(size_t first, size_t rows) const {
+  if (data_ == nullptr) return {};
+  first = std::min(first, data_->rows);
+  return Table(std::make_shared<Sliced>(data_, first, std::min(rows, data_->rows - first)));
 }
 
 Cell Table::At(size_t row, std::string_view column) const {

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "gapless/table.h"
 #include "query/database.h"
+#include "query/stored_values.h"
 
 namespace gapless::internal {
 
@@ -25,8 +26,18 @@ class TableData {
   virtual ~TableData() = default;
 
   static gapless::Table AsTable(std::shared_ptr<const TableData> data) { return gapless::Table(std::move(data)); }
+  // Returns what is behind a table; null behind one that is empty.
+  static std::shared_ptr<const TableData> Of(const gapless::Table& table) { return table.data_; }
 
   virtual Cell At(size_t row, size_t column) const = 0;  // within the table
+
+  // The rows of one recording, one after the other. Together they are the table.
+  struct Stretch {
+    size_t first = 0, rows = 0;
+  };
+  virtual std::vector<Stretch> Stretches() const { return {{0, rows}}; }
+  // Where the values of a column lie in a stretch, by its index; without a value: At() computes its cells.
+  virtual StoredValues Stored(size_t /*stretch*/, size_t /*column*/) const { return {}; }
 
   std::string name;
   std::vector<gapless::Column> columns;

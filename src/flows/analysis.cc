@@ -4,6 +4,7 @@
 // history and never replays anything.
 #include "flows/analysis.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace gapless::internal {
@@ -39,6 +40,33 @@ RunReport::RunReport(const RunAnalysis& analysis, const AnalyzeOptions& options)
   // Pictures need a plan, and the sweep needs a recording that can be replayed, which the pictures have shown.
   if (findings_.summary.together) report_.pictures = analysis.advice().Draw(*findings_.summary.together);
   if (report_.pictures) report_.sweep = analysis.advice().SweepKernels();
+}
+
+Result<Predictor> PredictorOf(const RunAnalysis& analysis) {
+  auto predictor = Predictor::Make(analysis.tables(), analysis.tested().rows, analysis.all_steps());
+  if (!predictor)
+    return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
+  return *std::move(predictor);
+}
+
+Result<std::vector<Prediction>> PredictEach(const Predictor& predictor,
+                                            const std::vector<std::vector<WhatIfItem>>& combinations) {
+  std::vector<Prediction> predictions;
+  for (const auto& items : combinations) {
+    GAPLESS_ASSIGN(auto prediction, predictor.Predict(items));
+    predictions.push_back(std::move(prediction));
+  }
+  if (!combinations.empty()) return predictions;
+  for (const Fix* fix : FixesWithModel()) {
+    if (fix->model.needs_value()) continue;
+    GAPLESS_ASSIGN(auto prediction, predictor.Predict({{.name = std::string(fix->name)}}));
+    predictions.push_back(std::move(prediction));
+  }
+  std::ranges::stable_sort(predictions, [](const Prediction& a, const Prediction& b) {
+    if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
+    return a.share.expected < b.share.expected;
+  });
+  return predictions;
 }
 
 }  // namespace gapless::internal

@@ -12,6 +12,7 @@
 #include "flows/tested_predictions.h"
 #include "ingest/load.h"
 #include "predict/advice.h"
+#include "predict/predictor.h"
 #include "report/renderer.h"
 
 namespace gapless::internal {
@@ -29,6 +30,7 @@ class RunAnalysis {
   const LoadedRun& loaded() const { return loaded_; }
   const Run& run() const { return loaded_.run; }
   Tables& tables() const { return tables_; }
+  bool all_steps() const { return all_steps_; }
 
   const TestedPredictions& tested() const;
   const Advice& advice() const;
@@ -58,5 +60,12 @@ class RunReport {
   Findings findings_;
   Report report_;
 };
+
+// The predictor of a run, with the user's own tests. An error: nothing was recorded that can be replayed.
+Result<Predictor> PredictorOf(const RunAnalysis& analysis);
+// Predicts each combination; without any, each fix alone whose model needs no value, the best first. The predictor has
+// passed its self-check. An error: an item cannot be read.
+Result<std::vector<Prediction>> PredictEach(const Predictor& predictor,
+                                            const std::vector<std::vector<WhatIfItem>>& combinations);
 
 }  // namespace gapless::internal

@@ -56,6 +56,42 @@ SqlValue TimeCell(const SqlRow& at) {
   return ts == kAbsent ? SqlValue::Null() : SqlValue::Int(ts + at.trace->ts_shift_ns);
 }
 
+// Where the values of these two kinds of cells lie.
+template <class T>
+StoredValues ValuesOf(const RunTrace&, const Column<T>& values) {
+  return &values;
+}
+inline StoredValues ValuesOf(const RunTrace& in, const Column<StringId>& values) {
+  return StoredTexts{&values, &in.trace->strings};
+}
+inline StoredValues ValuesOf(const RunTrace& in, const Column<SliceId>& values) {
+  return StoredIds<SliceId>{&values, in.base.slice};
+}
+inline StoredValues ValuesOf(const RunTrace& in, const Column<GpuOpId>& values) {
+  return StoredIds<GpuOpId>{&values, in.base.gpu_op};
+}
+inline StoredValues ValuesOf(const RunTrace& in, const Column<StepId>& values) {
+  return StoredSteps{&values, &in.trace->steps.number};
+}
+template <NamedEnum E>
+StoredValues ValuesOf(const RunTrace&, const Column<E>& values) {
+  static_assert(sizeof(E) == 1);
+  return StoredNames{reinterpret_cast<const uint8_t*>(values.stored().data()), values.same(),
+                     [](uint8_t value) { return std::string_view(ToString(static_cast<E>(value))); }};
+}
+template <auto table, auto column>
+StoredValues Values(const RunTrace& trace) {
+  return ValuesOf(trace, trace.trace.get()->*table.*column);
+}
+template <int64_t IdBase::*first>
+StoredValues IdValues(const RunTrace& trace) {
+  return StoredRange{trace.base.*first};
+}
+template <auto table, auto column>
+StoredValues TimeValues(const RunTrace& trace) {
+  return StoredTimes{&(trace.trace.get()->*table.*column), trace.ts_shift_ns};
+}
+
 // A cell that no reader can fill yet.
 inline SqlValue NoCell(const SqlRow&) { return SqlValue::Null(); }
 
@@ -84,15 +120,18 @@ const Column<int64_t>& TimesOf(const Trace& trace) {
 // A column whose cells have values of T.
 template <class T>
 consteval SqlColumn SqlColumnOf(std::string_view name, std::string_view unit, std::string_view help,
-                                SqlValue (*get)(const SqlRow&) = NoCell) {
-  return {name, ColumnTypeOf<T>(), unit, help, get};
+                                SqlValue (*get)(const SqlRow&) = NoCell,
+                                StoredValues (*stored)(const RunTrace&) = nullptr) {
+  return {name, ColumnTypeOf<T>(), unit, help, get, stored};
 }
 
 // The two columns that nearly every table starts with.
 inline constexpr SqlColumn kTraceKey = SqlColumnOf<int64_t>(
-    TraceKey().text.name, "", TraceKey().text.help, [](const SqlRow& at) { return SqlValue::Int(at.trace->index); });
+    TraceKey().text.name, "", TraceKey().text.help, [](const SqlRow& at) { return SqlValue::Int(at.trace->index); },
+    [](const RunTrace& trace) -> StoredValues { return StoredSame{trace.index}; });
 inline constexpr SqlColumn kRankKey = SqlColumnOf<int64_t>(
-    RankKey().text.name, "", RankKey().text.help, [](const SqlRow& at) { return SqlValue::Int(at.trace->rank()); });
+    RankKey().text.name, "", RankKey().text.help, [](const SqlRow& at) { return SqlValue::Int(at.trace->rank()); },
+    [](const RunTrace& trace) -> StoredValues { return StoredSame{trace.rank()}; });
 
 // A computed column, by its name in the list, and the function that reads its cell.
 struct ComputedCell {
@@ -110,9 +149,12 @@ constexpr SqlColumn ColumnOfCell(const ColumnText& text, std::span<const Compute
   if (text.name == kRankKey.name) return kRankKey;
   SqlColumn column{text.name, text.type, text.unit, text.help};
   if constexpr (first_id != nullptr)
-    if (text.name == RowKey().text.name) column.get = IdCell<first_id>;
+    if (text.name == RowKey().text.name) {
+      column.get = IdCell<first_id>;
+      column.stored = IdValues<first_id>;
+    }
   for (const ComputedCell& cell : cells)
-    if (cell.name == text.name) column.get = cell.get;
+    if (cell.name == text.name) column.get = cell.get, column.stored = nullptr;
   if (column.get == nullptr) throw "a computed column has no cell";
   return column;
 }
@@ -125,10 +167,10 @@ constexpr SqlColumn ColumnOfLine(std::span<const ComputedCell> cells) {
   } else if constexpr (kText.shown_as == ShownAs::kUnfilled) {
     return {kText.name, kText.type, kText.unit, kText.help, NoCell};
   } else if constexpr (kText.shown_as == ShownAs::kTime) {
-    return SqlColumnOf<int64_t>(kText.name, kText.unit, kText.help, TimeCell<table, member>);
+    return SqlColumnOf<int64_t>(kText.name, kText.unit, kText.help, TimeCell<table, member>, TimeValues<table, member>);
   } else if constexpr (kText.shown_as == ShownAs::kValue) {
     using T = typename std::decay_t<decltype(std::declval<TableIn<table>>().*member)>::value_type;
-    return SqlColumnOf<T>(kText.name, kText.unit, kText.help, Cell<table, member>);
+    return SqlColumnOf<T>(kText.name, kText.unit, kText.help, Cell<table, member>, Values<table, member>);
   } else {
     return {};  // hidden
   }

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "query/stored_values.h"
 #include "trace/run.h"
 #include "trace/table.h"
 
@@ -41,12 +42,14 @@ struct SqlRow {
 };
 
 // A column: its description, and the function that reads its cell. `get` is called for rows below SqlTable::rows only.
+// `stored` returns where the values of a trace lie; nullptr: its cells are computed.
 struct SqlColumn {
   std::string_view name;
   ColumnType type = ColumnType::kInt;
   std::string_view unit;  // as ColumnSpec::unit
   std::string_view help;  // one line
   SqlValue (*get)(const SqlRow& at) = nullptr;
+  StoredValues (*stored)(const RunTrace& trace) = nullptr;
 };
 
 // A table over traces. Its rows are those of one trace after those of another, in the order of the run. It holds
