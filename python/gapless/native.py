@@ -12,6 +12,7 @@ import functools
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Sequence
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 from pathlib import Path
@@ -115,6 +116,14 @@ def library() -> ctypes.CDLL:
         function = getattr(loaded, name)
         function.restype, function.argtypes = result, list(arguments)
     return loaded
+
+
+class Handle:
+    """Something that the library made, freed by the function of this name when nobody has it any more; an argument of its functions."""
+
+    def __init__(self, address: int | None, free: str) -> None:
+        self._as_parameter_ = ctypes.c_void_p(address)
+        weakref.finalize(self, getattr(library(), free), self._as_parameter_)
 
 
 def find_library() -> str | None:

@@ -13,7 +13,6 @@ import json
 import os
 import shutil
 import textwrap
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Callable, Union
@@ -101,10 +100,9 @@ class Table:
     `duckdb.sql("SELECT … FROM kernels")`. Texts are dictionary-encoded, a column's unit and help stand in the metadata of its field.
     """
 
-    def __init__(self, handle: ctypes.c_void_p, name: str = "", chosen: Sequence[str] = ()) -> None:
+    def __init__(self, handle: native.Handle, name: str = "", chosen: Sequence[str] = ()) -> None:
         self.name = name
         self._handle = handle
-        weakref.finalize(self, native.library().gapless_table_free, handle)
         described = ctypes.c_void_p()
         native.ask("gapless_table_columns", handle, ctypes.byref(described))
         found = [Column(**column) for column in json.loads(native.text(described))]
@@ -128,8 +126,7 @@ class Table:
         missing = [name for name in names if name not in self.column_names]
         if missing:
             raise KeyError(f"there is no column {missing[0]!r}; there are: {', '.join(self.column_names)}")
-        sliced = self._slice(0, len(self))
-        return Table(sliced, self.name, names)
+        return Table(self._handle, self.name, names)
 
     def head(self, rows: int = HEAD) -> Table:
         """The first rows."""
@@ -197,10 +194,10 @@ class Table:
         title = f"{escape(self.name or 'result')}: {len(self):,} rows"
         return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
-    def _slice(self, first: int, rows: int) -> ctypes.c_void_p:
-        handle = ctypes.c_void_p()
-        native.ask("gapless_table_slice", self._handle, first, rows, ctypes.byref(handle))
-        return handle
+    def _slice(self, first: int, rows: int) -> native.Handle:
+        made = ctypes.c_void_p()
+        native.ask("gapless_table_slice", self._handle, first, rows, ctypes.byref(made))
+        return native.Handle(made.value, "gapless_table_free")
 
     def _stream(self) -> native.ArrowArrayStream:
         stream = native.ArrowArrayStream()
@@ -220,8 +217,7 @@ class Run:
     def __init__(self) -> None:
         loaded = native.library()
         self.paths: tuple[str, ...] = ()
-        self._handle = ctypes.c_void_p(loaded.gapless_run_new())
-        weakref.finalize(self, loaded.gapless_run_free, self._handle)
+        self._handle = native.Handle(loaded.gapless_run_new(), "gapless_run_free")
 
     @property
     def tables(self) -> list[TableInfo]:
@@ -292,10 +288,10 @@ class Run:
         self._work(name, *arguments, ctypes.byref(made))
         return native.text(made)
 
-    def _table(self, name: str, argument: str) -> ctypes.c_void_p:
-        handle = ctypes.c_void_p()
-        self._work(name, argument.encode("utf-8", "surrogateescape"), ctypes.byref(handle))
-        return handle
+    def _table(self, name: str, argument: str) -> native.Handle:
+        made = ctypes.c_void_p()
+        self._work(name, argument.encode("utf-8", "surrogateescape"), ctypes.byref(made))
+        return native.Handle(made.value, "gapless_table_free")
 
     def _render(self, form: str, only: Sequence[str], without: Sequence[str], verbose: bool) -> str:
         options = native.ReportOptions(verbose=verbose, only_count=len(only), without_count=len(without))
