@@ -187,9 +187,15 @@ Interval BehindColdStart(const Intervals& busy, const Intervals& one_off_idle, I
 
 // Returns the part of a recording without steps that is analysed: the repetitions, if that leaves out a fair part of
 // the time; else the rest behind a cold start; else all but edges without steady work. Beside a cold start
-// repetitions have to be many, of several operations and of some work, for a start repeats some of its work, too.
-Interval SteadyPart(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Interval whole) {
+// repetitions have to be many, of several operations and of some work, for a start repeats some of its work, too; and
+// what repeats behind the only batch of a loader is the layers of one pass.
+Interval SteadyPart(const Trace& trace, const Intervals& busy, const std::vector<OneOff>& one_offs,
+                    const Intervals& one_off_idle, Interval whole) {
   const bool is_cold = 2 * TotalIn(one_off_idle, whole) >= whole.length();
+  const bool one_batch = std::ranges::any_of(one_offs, [&trace](const OneOff& one_off) {
+    return trace.slices.category[one_off.slice.value] == SliceCategory::kAnnotation;
+  });
+  if (is_cold && one_batch) return BehindColdStart(busy, one_off_idle, whole);
   std::optional<Interval> repeated = RepeatedSpan(trace, busy, whole, is_cold ? kBesideAStart : LeastRepeated());
   if (is_cold && repeated && TotalIn(busy, *repeated) < kWorkBesideAStartNs) repeated.reset();
   const int64_t left_out_ns = repeated ? whole.length() - repeated->length() : 0;
@@ -197,11 +203,12 @@ Interval SteadyPart(const Trace& trace, const Intervals& busy, const Intervals& 
   return is_cold ? BehindColdStart(busy, one_off_idle, whole) : SteadySpan(busy, whole);
 }
 
-void TakeWhole(const Trace& trace, const Intervals& busy, const Intervals& one_off_idle, Window& window) {
+void TakeWhole(const Trace& trace, const Intervals& busy, const std::vector<OneOff>& one_offs,
+               const Intervals& one_off_idle, Window& window) {
   window.span = WholeSpan(trace);
   window.host = {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   const Interval whole = window.span;
-  const Interval steady = SteadyPart(trace, busy, one_off_idle, whole);
+  const Interval steady = SteadyPart(trace, busy, one_offs, one_off_idle, whole);
   if (steady == whole) return;
   if (steady.start > whole.start)
     window.set_aside.push_back(Aside(AsideKind::kBefore, {whole.start, steady.start}, busy));
@@ -217,7 +224,7 @@ Window AnalysedWindow(const Trace& trace) {
   const Intervals busy = DeviceWork(trace);
   std::vector<OneOff> one_offs = busy.empty() ? std::vector<OneOff>() : FindOneOffs(trace, busy);
   const Intervals idle = IdleInOneOffs(one_offs, busy);
-  window.steps.empty() ? TakeWhole(trace, busy, idle, window) : TakeSteps(trace, busy, idle, window);
+  window.steps.empty() ? TakeWhole(trace, busy, one_offs, idle, window) : TakeSteps(trace, busy, idle, window);
   window.one_offs = std::move(one_offs);
   window.one_off_idle_ns = TotalIn(idle, window.span);
   return window;

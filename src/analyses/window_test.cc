@@ -103,18 +103,32 @@ TEST(Window, AColdStartIsLookedAtWhole) {
   EXPECT_TRUE(window.IsColdStart());
 }
 
-TEST(Window, ManyRepetitionsBehindAColdStartAreWhatIsAnalysed) {
-  HandMade trace;
+// Twenty times two kernels behind a long first launch.
+void RepeatBehindAStart(HandMade& trace) {
   trace.Kernel("start", {0, 1300 * kMs, 1300 * kMs, 1300 * kMs + 10});
   for (int i = 0; i < 20; ++i) {
     const int64_t at = (1301 + 2 * i) * kMs;
     trace.Kernel("gemm", {at - 1000, at - 500, at, at + kMs});
     trace.Kernel("add", {at, at + 500, at + kMs, at + 2 * kMs - 100});
   }
+}
+
+TEST(Window, ManyRepetitionsBehindAColdStartAreWhatIsAnalysed) {
+  HandMade trace;
+  RepeatBehindAStart(trace);
   const Window window = AnalysedWindow(*trace.Finish());
   EXPECT_EQ(window.span.start, 1301 * kMs);
   ASSERT_EQ(window.set_aside.size(), 1U);
   EXPECT_FALSE(window.IsColdStart());
+}
+
+TEST(Window, LayersBehindTheOnlyBatchOfALoaderAreNoRepetitions) {
+  HandMade trace;
+  trace.Loader(-900 * kMs, -100 * kMs);
+  RepeatBehindAStart(trace);
+  const Window window = AnalysedWindow(*trace.Finish());
+  EXPECT_TRUE(window.set_aside.empty());
+  EXPECT_TRUE(window.IsColdStart());
 }
 
 // On the host alone nothing explains a slow first step but its length.
