@@ -40,6 +40,11 @@ def find_program() -> str | None:
 
 def say(*words: str, accept: Sequence[int] = (0,)) -> str:
     """Returns the output of `gapless WORDS`. `accept` lists the exit statuses that are answers, such as 1 for "no"."""
+    return finish(*words, accept=accept)[1]
+
+
+def finish(*words: str, accept: Sequence[int] = (0,)) -> tuple[int, str]:
+    """Returns the exit status of `gapless WORDS`, one of `accept`, and its output. Raises ProgramError with the reason for others."""
     program = find_program()
     if program is None:
         raise ProgramError(NO_PROGRAM)
@@ -50,7 +55,7 @@ def say(*words: str, accept: Sequence[int] = (0,)) -> str:
     if done.returncode not in accept:
         text = (done.stderr or done.stdout).strip() or f"gapless ended with {done.returncode}"
         raise ProgramError(text, done.returncode)
-    return done.stdout
+    return done.returncode, done.stdout
 
 
 def ask(*words: str, accept: Sequence[int] = (0,)) -> Any:

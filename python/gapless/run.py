@@ -130,7 +130,11 @@ class Table:
 
     def head(self, rows: int = HEAD) -> Table:
         """The first rows."""
-        return Table(self._slice(0, rows), self.name, self._chosen)
+        return self.slice(0, rows)
+
+    def slice(self, first: int, rows: int) -> Table:
+        """At most `rows` rows from `first` on; nothing is copied."""
+        return Table(self._slice(max(first, 0), max(rows, 0)), self.name, self._chosen)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """A capsule with an ArrowArrayStream (the Arrow PyCapsule interface); the table can be taken as often as one likes."""
@@ -208,7 +212,7 @@ class Table:
     def _cells(self, first: int, rows: int) -> list[tuple[Any, ...]]:
         from .cells import cells
 
-        return cells(Table(self._slice(first, rows), self.name, self._chosen)._stream())
+        return cells(self.slice(first, rows)._stream())
 
 
 class Run:
