@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD, for what is no UTF-8
 
-// Sets values.present for rows that `is_absent` says are, and leaves it out where none is: most columns have no such row,
-// and looking for one is faster than making bits.
+// Sets values.present for rows that `is_absent` says are, and leaves it out where none is: most columns have no such
+// row, and looking for one is faster than making bits.
 template <class F>
 void MarkAbsent(ArrowValues& values, size_t rows, F&& is_absent) {
   bool any = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as a short text to be pasted to a colleague or an assistant: for each finding what it is, where in the
-// code, what to try, what that brings, and how to prove it. Never more than kMaxFindings findings and a few lines for each, so
-// that it stays below some 2,000 words whatever the recording holds.
+// code, what to try, what that brings, and how to prove it. Never more than kMaxFindings findings and a few lines for
+// each, so that it stays below some 2,000 words whatever the recording holds.
 #include <algorithm>
 
 #include "base/strings.h"
@@ -18,7 +18,8 @@ constexpr size_t kMaxFindings = 8, kMaxLines = 3, kMaxLength = 240;
 std::string Line(std::string_view text) { return Ellipsize(Printable(text), kMaxLength); }
 
 void AppendField(std::string& out, std::string_view name, std::string_view text) {
-  if (!text.empty()) out += StrCat("   ", name, std::string(std::max<size_t>(name.size(), 7) - name.size(), ' '), text, "\n");
+  if (!text.empty())
+    out += StrCat("   ", name, std::string(std::max<size_t>(name.size(), 7) - name.size(), ' '), text, "\n");
 }
 
 // The places in the user's code that evidence names, each once.
@@ -41,7 +42,8 @@ std::string GainOf(const Report& report, const Bottleneck& found) {
 
 // `number`: its place in the list of what to fix; 0: another one's fix removes it.
 void AppendFinding(std::string& out, int number, const Bottleneck& found, const Report& report) {
-  out += StrCat("\n", number > 0 ? StrCat(number, ". ") : "-  ", Line(found.title), "  [", found.id, ", ", SeverityWord(found), "]\n");
+  out += StrCat("\n", number > 0 ? StrCat(number, ". ") : "-  ", Line(found.title), "  [", found.id, ", ",
+                SeverityWord(found), "]\n");
   AppendField(out, "where", SourcesOf(found));
   for (size_t i = 0; i < std::min(found.evidence.size(), kMaxLines); ++i)
     AppendField(out, i == 0 ? "shown" : "", Line(found.evidence[i].text));
@@ -79,8 +81,7 @@ void AppendProof(std::string& out, const Report& report) {
 std::string Render(const Report& report, const RenderOptions&) {
   const RunSummary& summary = report.summary;
   std::string out = StrCat("gapless brief of ", SubjectOf(report.run), "\n", Join(FactsOf(report), " · "), "\n");
-  if (!summary.run_class.empty())
-    out += StrCat(VerdictText(summary), ": ", Line(summary.class_evidence), "\n");
+  if (!summary.run_class.empty()) out += StrCat(VerdictText(summary), ": ", Line(summary.class_evidence), "\n");
   for (const Error& error : report.failures) out += StrCat("not read: ", Line(error.ToString()), "\n");
   const auto& found = report.diagnosis.bottlenecks;
   if (found.empty()) out += "\nNo bottleneck was found.\n";
