@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "store/history.h"
 #include "store/rows.h"
-#include "store/timestamp.h"
 #include "store/transaction.h"
 
 namespace gapless::internal {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "store/metric_traits.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/strings.h"
-#include "store/timestamp.h"
+#include "base/timestamp.h"
 
 namespace gapless::internal {
 namespace {

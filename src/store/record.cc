@@ -9,8 +9,8 @@
 
 #include "base/redact.h"
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "store/rows.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace {

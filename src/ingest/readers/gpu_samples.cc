@@ -12,11 +12,11 @@
 #include <map>
 
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "ingest/dead_counters.h"
 #include "ingest/reader.h"
 #include "ingest/readers/gpu_samples/columns.h"
 #include "ingest/readers/gpu_samples/table_form.h"
-#include "ingest/readers/gpu_samples/times.h"
 #include "trace/formats.h"
 
 namespace gapless::internal {
@@ -26,7 +26,6 @@ using gpu_samples::CellsOf;
 using gpu_samples::Column;
 using gpu_samples::Form;
 using gpu_samples::FormOf;
-using gpu_samples::TimeOf;
 using gpu_samples::WordsOf;
 using Kind = gpu_samples::Column::Kind;
 
@@ -120,8 +119,8 @@ class Samples {
       }
       if (kind == Kind::kDate) date = cells[i];
       has_time = has_time || kind == Kind::kTimestamp || kind == Kind::kTime;
-      if (kind == Kind::kTimestamp) ts_ns = TimeOf(cells[i]);
-      if (kind == Kind::kTime) ts_ns = TimeOf(StrCat(date, " ", cells[i]));
+      if (kind == Kind::kTimestamp) ts_ns = ParseLoggedTime(cells[i]).value_or(kAbsent);
+      if (kind == Kind::kTime) ts_ns = ParseLoggedTime(StrCat(date, " ", cells[i])).value_or(kAbsent);
     }
     if (has_time && ts_ns == kAbsent) return void(++contradictory_);
     if (!has_time) ts_ns = rows_[device] * kSecondNs, timeless_ = true;

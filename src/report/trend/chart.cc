@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "report/trend/report.h"
 #include "report/trend/view.h"
 #include "report/trend/words.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace {

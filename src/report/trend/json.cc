@@ -2,9 +2,9 @@
 // Writes `gapless trend --json`. Indices count the runs of the metric that have a value, from 0; intervals of indices
 // include both ends, levels do not include their end.
 #include "base/described_json.h"
+#include "base/timestamp.h"
 #include "report/trend/report.h"
 #include "report/trend/words.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "base/strings.h"
-#include "store/timestamp.h"
+#include "base/timestamp.h"
 
 namespace gapless::internal {
 namespace {

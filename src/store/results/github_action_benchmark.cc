@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "store/result_reader.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // pytest-benchmark --benchmark-json: rounds of one process in seconds, with --benchmark-save-data; else only
 // statistics, of which the median is taken. A test without statistics failed.
+#include "base/timestamp.h"
 #include "store/result_reader.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "base/described_json.h"
 #include "base/strings.h"
+#include "base/timestamp.h"
 #include "cli/history_actions.h"
 #include "cli/output.h"
 #include "store/benchmarks_csv.h"
-#include "store/timestamp.h"
 
 namespace gapless::internal {
 namespace documents {
