@@ -169,8 +169,8 @@ TEST(TrendViewTest, TicksAreRoundAndFew) {
     const TrendView view = ViewOf(DayByDay(values));
     EXPECT_LT(view.low, view.high);
     EXPECT_TRUE(std::isfinite(view.low) && std::isfinite(view.high));
-    EXPECT_LE(view.ticks.size(), 11U) << values[0];
-    for (const double tick : view.ticks) EXPECT_FALSE(view.TickText(tick).empty());
+    EXPECT_LE(view.ticks.at.size(), 11U) << values[0];
+    for (const double tick : view.ticks.at) EXPECT_FALSE(view.LabelOf(tick).empty());
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the range and the ticks of a chart of a trend. Outliers far from the other values do not widen the range.
+// Computes the range of a chart of a trend. Outliers far from the other values do not widen the range.
 //
 // The range spans the middle 95 % of the values and all levels; further values widen it by at most three times that
 // span. All arithmetic keeps within the range of doubles, because a history may hold any finite number.
@@ -9,38 +9,19 @@
 #include <cmath>
 #include <limits>
 
-#include "base/strings.h"
-
 namespace gapless::internal {
 namespace {
 
 constexpr double kHeadroom = 0.08, kTail = 0.025, kFar = 3.0;  // shares of the range
 constexpr double kLargest = std::numeric_limits<double>::max() / 4;
 constexpr double kSmallest = 1e-305;  // below it, quotients lose their digits
-constexpr int kTicks = 4;
 
 // Returns the quantile of sorted values at `share`, the nearest value.
 double Quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(std::llround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
-// The largest of 1, 2 and 5 times a power of ten that gives at least kTicks steps.
-double StepFor(double range) {
-  const double power = std::pow(10.0, std::floor(std::log10(range / kTicks)));
-  for (const double factor : {5.0, 2.0})
-    if (range / (power * factor) >= kTicks) return power * factor;
-  return power;
-}
-
 }  // namespace
-
-// Very large or very close ticks are shown with four digits.
-std::string TrendView::TickText(double tick) const {
-  const double shown = tick / unit.size, shown_step = step / unit.size, size = std::max(std::abs(low), std::abs(high));
-  if (size / unit.size >= 1e7 || shown_step < 1e-5) return FourDigits(shown);
-  const int decimals = std::clamp(-static_cast<int>(std::floor(std::log10(shown_step) + 1e-9)), 0, 9);
-  return decimals == 0 ? FormatCount(std::llround(shown)) : FormatNumber(shown, decimals);
-}
 
 // A flat series gets some room in either direction, so that its line is in the middle.
 TrendView ViewOf(const Trend& trend) {
@@ -62,9 +43,7 @@ TrendView ViewOf(const Trend& trend) {
   const double room = flat ? (size > kSmallest ? size : 1) * kHeadroom : (view.high - view.low) * kHeadroom;
   view.low -= room, view.high += room;
   view.unit = ShownUnitOf(size, trend.unit);
-  view.step = StepFor(view.high - view.low);
-  const double first = std::ceil(view.low / view.step);
-  for (int i = 0; (first + i) * view.step <= view.high; ++i) view.ticks.push_back((first + i) * view.step);
+  view.ticks = TicksWithin(view.low, view.high);
   return view;
 }
 
