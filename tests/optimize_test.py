@@ -114,7 +114,11 @@ class Repairs(Optimize):
         self.assert_predict_agrees(answer)
         patch = (self.folder / "out" / "optimized.patch").read_text()
         self.assertIn("num_workers=", patch)
-        self.assertTrue((self.folder / "out" / "report.html").exists())
+        page = (self.folder / "out" / "report.html").read_text()
+        inlined = json.loads(page.split('id="data">')[1].split("</script>")[0])
+        self.assertEqual(inlined["optimize"], json.loads((self.folder / "out" / "result.json").read_text()))
+        self.assertEqual(inlined["page"]["diff"], patch)
+        self.assertEqual(len(inlined["page"]["rows"]), len(inlined["page"]["shares"]))
 
     def test_workers_are_exchanged_within_one_process(self) -> None:
         """A program of many steps whose samples take their time: blocks of one process decide, pairs of runs prove."""

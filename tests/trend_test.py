@@ -160,10 +160,11 @@ class Planted(Case):
         page = (self.folder / "trend.html").read_text()
         found = DATA.findall(page)
         self.assertEqual(len(found), 1)
-        trend = json.loads(found[0])["trend"]
+        trend, shown = (json.loads(found[0])[key] for key in ("trend", "page"))
+        self.assertEqual(trend, self.trend(), "the document of --json")
         self.assertEqual(trend["metrics"][0]["metric"], "samples_per_second")
-        self.assertEqual(len(trend["runs"]), 1, "the metrics share their runs")
-        self.assertEqual(trend["runs"][0]["commits"][40], commit(40)[:10])
+        self.assertEqual(len(shown["runs"]), 1, "the metrics share their runs")
+        self.assertEqual(shown["runs"][0]["commits"][40], commit(40)[:10])
         change = trend["metrics"][0]["changes"][0]
         self.assertEqual((change["index"], change["kind"]), (40, "regression"))
         self.assertIn("default-src 'none'", page)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the page: node build.mjs <folder> writes <folder>/page.html, one file that needs nothing else. The program puts the
-// data of a run in place of the marker. Scripts and styles are inline; the content security policy names the script by
+// Makes the pages: node build.mjs <folder> writes <folder>/page.html and <folder>/optimize.html, files that need nothing
+// else. The program puts data in place of their marker. Scripts and styles are inline; the content security policy names the script by
 // its hash, so nothing that a recording holds can run, and forbids every connection.
 import {createHash} from "node:crypto";
 import {mkdirSync, readdirSync, readFileSync, writeFileSync} from "node:fs";
@@ -11,26 +11,29 @@ import {build} from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const out = process.argv[2] ?? join(here, "dist");
 
-const result = await build({
-  absWorkingDir: here,
-  entryPoints: ["src/main.tsx"],
-  bundle: true,
-  minify: true,
-  write: false,
-  metafile: true,
-  outdir: "out",
-  format: "iife",
-  target: "es2020",
-  charset: "utf8",
-  legalComments: "none", // whole licences follow the script
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  loader: {".md": "text"}, // docs/glossary.md
-  define: {"process.env.NODE_ENV": '"production"'},
-});
+/** The bundle of a page: its script, its style, and what it was made of. */
+function bundled(entry) {
+  return build({
+    absWorkingDir: here,
+    entryPoints: [entry],
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    outdir: "out",
+    format: "iife",
+    target: "es2020",
+    charset: "utf8",
+    legalComments: "none", // whole licences follow the script
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    loader: {".md": "text"}, // docs/glossary.md
+    define: {"process.env.NODE_ENV": '"production"'},
+  });
+}
 
 /** The licences of the packages in the bundle: each report is a copy of them. */
-function licences() {
+function licences(result) {
   const packages = Object.keys(result.metafile.inputs).map(
     (path) => path.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1],
   );
@@ -51,14 +54,20 @@ function licences() {
     });
 }
 
-const text = (suffix) => result.outputFiles.find((file) => file.path.endsWith(suffix)).text.trim();
-const script = text(".js").replaceAll("</script", "<\\/script");
-const hash = createHash("sha256").update(script).digest("base64");
-const page = readFileSync(join(here, "src/page.html"), "utf8")
-  .replace("/*style*/", () => text(".css"))
-  .replace("script-hash", `sha256-${hash}`)
-  .replace("/*script*/", () => script)
-  .replace("/*licences*/", () => licences().join("\n\n\n").replaceAll("</", "<\\/"));
 mkdirSync(out, {recursive: true});
-writeFileSync(join(out, "page.html"), page);
-console.log(`page.html: ${(page.length / 1000).toFixed(0)} kB`);
+for (const [entry, name] of [
+  ["src/main.tsx", "page.html"], // of recordings and trends
+  ["src/optimize/main.tsx", "optimize.html"], // without the code of charts, which is most of the other
+]) {
+  const result = await bundled(entry);
+  const text = (suffix) => result.outputFiles.find((file) => file.path.endsWith(suffix)).text.trim();
+  const script = text(".js").replaceAll("</script", "<\\/script");
+  const hash = createHash("sha256").update(script).digest("base64");
+  const page = readFileSync(join(here, "src/page.html"), "utf8")
+    .replace("/*style*/", () => text(".css"))
+    .replace("script-hash", `sha256-${hash}`)
+    .replace("/*script*/", () => script)
+    .replace("/*licences*/", () => licences(result).join("\n\n\n").replaceAll("</", "<\\/"));
+  writeFileSync(join(out, name), page);
+  console.log(`${name}: ${(page.length / 1000).toFixed(0)} kB`);
+}

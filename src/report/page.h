@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of web/ as it was bundled when the program was built (cmake/WebPage.cmake).
+// The pages of web/, bundled when the program was built (cmake/WebPage.cmake), and data put into them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace gapless::internal {
 
-// HTML with the marker <!--data--> where the data of a run belong. Lives as long as the program.
-std::string_view ReportPage();
+// HTML with the marker <!--data--> where data belong. They live as long as the program.
+std::string_view PageWithCharts();     // of a recording and of trends
+std::string_view PageWithoutCharts();  // of optimize: a twentieth of the size
+
+// `json`: one document, as the data.ts of the page in web/src/ describes it. It is inert: in a script element that is
+// not a script, with every "<" escaped, so that no text in it can end it. `without_script` is markup that is shown
+// where scripts do not run; empty: the page's own words.
+std::string FilledPage(std::string_view page, std::string_view json, std::string_view without_script = {});
 
 }  // namespace gapless::internal

@@ -5,14 +5,15 @@ import {render} from "preact";
 import {App} from "./app";
 import {decode, type Inlined} from "./data";
 import {TrendApp} from "./trend/app";
-import type {TrendPage} from "./trend/data";
+import {decodeTrends, type TrendPage} from "./trend/data";
 import {explainWords} from "./words";
 
 const inlined = JSON.parse(document.getElementById("data")?.textContent ?? "") as Inlined | TrendPage;
 const app = document.getElementById("app");
 if ("trend" in inlined) {
-  document.title = `${inlined.trend.subject} · gapless`;
-  if (app) render(<TrendApp trend={inlined.trend} />, app);
+  const trend = decodeTrends(inlined);
+  document.title = `${trend.subject} · gapless`;
+  if (app) render(<TrendApp trend={trend} />, app);
 } else {
   const data = decode(inlined);
   explainWords();

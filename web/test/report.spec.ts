@@ -2,45 +2,18 @@
 // Each report as a person reads it: it opens without a complaint and loads nothing, its numbers are those of
 // `gapless query` and `analyze --json`, the answer is on the first screen, it can be used without sight or mouse, and it
 // looks as approved (web/test/approved; `npm test -- --update-snapshots` after looking at the difference).
-import {readFileSync} from "node:fs";
-import {createRequire} from "node:module";
 import {expect, type Page, test} from "@playwright/test";
 import type {Bottleneck} from "../src/data";
 import {isToFix} from "../src/places";
+import {drawAll, open, violations} from "./browser";
 import {analyze, hostile, isThere, query, RECORDINGS, type Recording, type Row, reportOf, sizeOf} from "./recordings";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SIZES = [
   {width: 1440, height: 900},
   {width: 768, height: 1024},
   {width: 390, height: 844},
 ];
 const MOST_BYTES = 3_000_000;
-
-/** Opens the file and collects what a browser complains about or fetches. */
-async function open(page: Page, file: string): Promise<string[]> {
-  const complaints: string[] = [];
-  page.on("console", (message) => {
-    if (message.type() !== "log") complaints.push(`${message.type()}: ${message.text()}`);
-  });
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
-  page.on("request", (request) => {
-    if (request.url() !== `file://${file}`) complaints.push(`request: ${request.url()}`);
-  });
-  await page.goto(`file://${file}`);
-  await expect(page.locator("footer")).toBeAttached();
-  return complaints;
-}
-
-/** Brings every chart into view, so that it is drawn. */
-async function drawAll(page: Page) {
-  for (const chart of await page.locator(".chart").all()) {
-    await chart.scrollIntoViewIfNeeded();
-    await expect(chart.locator("canvas").first()).toBeVisible();
-  }
-  await page.evaluate(() => scrollTo(0, 0));
-}
 
 /** The numbers a number's text may stand for: half a unit of its last digit to either side. */
 function agrees(text: string, value: number, percentIs = 0.01): boolean {
@@ -227,20 +200,6 @@ async function checkFirstScreen(page: Page, recording: Recording) {
     await expect(fix.locator(".todo")).toBeInViewport({ratio: 1});
     if (bottleneck.gain) await expect(fix.locator(".buys b")).toBeInViewport({ratio: 1});
   }
-}
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe-core puts itself into the window
-    const found = await (window as any).axe.run();
-    return found.violations
-      .filter((violation: {impact: string}) => violation.impact === "serious" || violation.impact === "critical")
-      .map(
-        (violation: {id: string; nodes: {html: string}[]}) =>
-          `${violation.id}: ${violation.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`,
-      );
-  });
 }
 
 test.describe("using it", () => {

@@ -3,13 +3,12 @@
 // the table and in the tooltips, and can be used with keys, without sight, and without scripts.
 import {execFileSync} from "node:child_process";
 import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
-import {createRequire} from "node:module";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {expect, type Page, test} from "@playwright/test";
 import {fourDigits, tick} from "../src/trend/data";
+import {drawAll, open as openFile, violations} from "./browser";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const program = resolve(root, process.env["GAPLESS"] ?? "build/gapless");
 const folder = resolve(process.env["GAPLESS_TEST_OUTPUT"] ?? join(root, "build/web"), `trend-${process.pid}`);
@@ -36,19 +35,8 @@ function historyOf(runs: number, name: string): string {
 }
 
 async function open(page: Page, file: string): Promise<string[]> {
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  page.on("request", (request) => {
-    if (request.url() !== `file://${file}`) complaints.push(`request: ${request.url()}`);
-  });
-  await page.goto(`file://${file}`);
-  await expect(page.locator("footer")).toBeAttached();
-  for (const chart of await page.locator(".chart").all()) {
-    await chart.scrollIntoViewIfNeeded();
-    await expect(chart.locator("canvas").first()).toBeVisible();
-  }
-  await page.evaluate(() => scrollTo(0, 0));
+  const complaints = await openFile(page, file);
+  await drawAll(page);
   return complaints;
 }
 
@@ -107,11 +95,7 @@ for (const theme of ["light", "dark"] as const) {
       await page.setViewportSize({width, height: 900});
       await open(page, file);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      await page.evaluate(axe);
-      // biome-ignore lint/suspicious/noExplicitAny: axe-core puts itself into the window
-      const found = await page.evaluate(async () => (await (window as any).axe.run()).violations);
-      const serious = found.filter((one: {impact: string}) => one.impact === "serious" || one.impact === "critical");
-      expect(serious.map((one: {id: string; nodes: {html: string}[]}) => [one.id, one.nodes[0]?.html])).toEqual([]);
+      expect(await violations(page)).toEqual([]);
     }
   });
 }

@@ -3,6 +3,8 @@
 // of the registries alone, so two builds of one version give the same bytes, and a test can compare them with docs/.
 #include "cli/docs/pages.h"
 
+#include <algorithm>
+
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
@@ -11,19 +13,22 @@ namespace gapless::internal {
 
 namespace {
 
-constexpr std::string_view kTypesHead =
-    "// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of `gapless analyze --json`. A "
-    "key that "
-    "may be missing is optional; a missing\n// value is never 0.\n\n";
+// The commands whose documents the pages of web/ show; their TypeScript types are what these are built with.
+constexpr std::string_view kOnPages[] = {"analyze", "optimize", "trend"};
 
-// Adds a schema per command that prints JSON. Only `analyze` has TypeScript types, which the page of web/ is built
-// with.
+std::string TypesOf(const Command& command) {
+  return StrCat("// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of `gapless ",
+                command.name, " --json`. A key that may be missing is optional; a missing\n// value is never 0.\n\n",
+                TypeScriptOf(*command.documents[0]));
+}
+
+// Adds a schema per command that prints JSON.
 void AddDocuments(std::vector<Page>& pages) {
   for (const Command* command : AllCommands()) {
     if (command->documents.empty()) continue;
     pages.push_back({StrCat("schema/", command->name, ".schema.json"), SchemaOf(command->name, command->documents)});
-    if (command->name == "analyze")
-      pages.push_back({"schema/analyze.ts", StrCat(kTypesHead, TypeScriptOf(*command->documents[0]))});
+    if (std::ranges::find(kOnPages, command->name) != std::end(kOnPages))
+      pages.push_back({StrCat("schema/", command->name, ".ts"), TypesOf(*command)});
   }
 }
 

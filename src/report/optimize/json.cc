@@ -223,12 +223,8 @@ std::vector<StageMeasured> StagesMeasured(const Optimized& result) {
   return table;
 }
 
-}  // namespace
-
-constinit const TypeInfo kOptimizeDocument = describe::MakeType<Optimize>();
-
 // Memory counts as saved only if it was measured before and after.
-std::string OptimizeJson(const OptimizeView& view) {
+Optimize DocumentFrom(const OptimizeView& view) {
   const Optimized& result = view.result;
   Optimize document{.command = ShellCommand(view.command),
                     .about = view.about,
@@ -261,7 +257,20 @@ std::string OptimizeJson(const OptimizeView& view) {
     document.untried.push_back({untried.item.ToString(), untried.promise, untried.needs_s});
   for (const Untried& ahead : result.ahead)
     document.ahead.push_back({ahead.item.ToString(), ahead.promise, ahead.needs_s});
-  return DocumentOf("optimize", document, result.warnings);
+  return document;
+}
+
+}  // namespace
+
+constinit const TypeInfo kOptimizeDocument = describe::MakeType<Optimize>();
+
+std::string OptimizeJson(const OptimizeView& view) {
+  return DocumentOf("optimize", DocumentFrom(view), view.result.warnings);
+}
+
+void WriteOptimize(JsonWriter& json, const OptimizeView& view) {
+  const Optimize document = DocumentFrom(view);
+  WriteDocument(json, "optimize", kOptimizeDocument, &document, view.result.warnings);
 }
 
 }  // namespace gapless::internal

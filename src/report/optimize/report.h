@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/describe.h"
+#include "base/json_writer.h"
 #include "gapless/bottleneck.h"
 #include "optimize/patch.h"
 #include "optimize/planner.h"
@@ -30,6 +31,7 @@ struct OptimizeView {
 // A row as it is read. Empty cells were not measured.
 struct StageRow {
   std::string what{}, step{}, throughput{}, speedup{}, memory{}, gpu{}, loss{}, metric{};
+  double share = 1;  // its time of that of the command as it is, at most 1
 };
 std::vector<StageRow> RowsOf(const OptimizeView& view);
 std::vector<std::string> HeadOf(const OptimizeView& view);  // heads of the columns that any row fills
@@ -75,5 +77,6 @@ std::string OptimizePage(const OptimizeView& view);
 // The documents of --json.
 extern const TypeInfo kOptimizeDocument;
 std::string OptimizeJson(const OptimizeView& view);
+void WriteOptimize(JsonWriter& json, const OptimizeView& view);
 
 }  // namespace gapless::internal

@@ -17,10 +17,11 @@ namespace {
 constexpr std::string_view kStageHeads[] = {"", "step", "samples/s", "speedup", "memory", "GPU", "loss"};
 
 // Formats a state of the command; what was not measured stays empty.
-StageRow RowOf(std::string what, const Stage& stage, std::string speedup) {
+StageRow RowOf(std::string what, const Stage& before, const Stage& stage, std::string speedup) {
   StageRow row{.what = std::move(what),
                .step = StrCat(FormatNumber(stage.step_ms, stage.step_ms < 10 ? 2 : 1), " ms"),
-               .speedup = std::move(speedup)};
+               .speedup = std::move(speedup),
+               .share = std::min(1.0, TimeRatio(before, stage))};
   if (stage.samples_per_second) row.throughput = FormatNumber(*stage.samples_per_second, 1);
   if (stage.memory_bytes) row.memory = FormatBytes(static_cast<int64_t>(*stage.memory_bytes));
   if (stage.gpu_utilization) row.gpu = FormatPercent(*stage.gpu_utilization);
@@ -154,12 +155,13 @@ bool HasRowOfAll(const Optimized& result) {
 // Each fix is measured over the row above it; only "all" is measured over the command as it is.
 std::vector<StageRow> RowsOf(const OptimizeView& view) {
   const Optimized& result = view.result;
-  std::vector<StageRow> rows = {RowOf("as it is", result.before, "1.00×")};
+  std::vector<StageRow> rows = {RowOf("as it is", result.before, result.before, "1.00×")};
   for (const Decision& decision : result.decisions)
     if (decision.outcome == FixOutcome::kAccepted && decision.stage)
-      rows.push_back(RowOf(StrCat("+ ", decision.item.ToString(), IsProved(result) ? "" : ", unproved"),
+      rows.push_back(RowOf(StrCat("+ ", decision.item.ToString(), IsProved(result) ? "" : ", unproved"), result.before,
                            *decision.stage, decision.measured ? SpeedupText(*decision.measured) : ""));
-  if (HasRowOfAll(result)) rows.push_back(RowOf("all, over as it is", *result.after, SpeedupText(*result.speedup)));
+  if (HasRowOfAll(result))
+    rows.push_back(RowOf("all, over as it is", result.before, *result.after, SpeedupText(*result.speedup)));
   return rows;
 }
 

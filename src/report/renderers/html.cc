@@ -2,7 +2,7 @@
 // One HTML file that needs nothing else: the page of web/, bundled when the program was built, with the data of the run
 // in place of its marker. What is in the data and how the page reads it: web/src/data.ts.
 //
-// The data are inert (filled_page.h), and the page's content security policy lets only the bundled script run.
+// The data are inert (page.h), and the page's content security policy lets only the bundled script run.
 //
 // The size of a page is bounded, not proportional to the recording: 250 rows per table (8,000 of those that are drawn),
 // chosen by page_rows.h, and texts of at most 1,000 columns. Texts are stored once and referred to by place, because
@@ -13,8 +13,8 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/analyze_json.h"
-#include "report/filled_page.h"
 #include "report/notes.h"
+#include "report/page.h"
 #include "report/page_rows.h"
 #include "report/renderer.h"
 
@@ -202,7 +202,7 @@ std::string DataOf(const Report& report) {
   return out;
 }
 
-std::string Render(const Report& report, const RenderOptions&) { return FilledPage(DataOf(report)); }
+std::string Render(const Report& report, const RenderOptions&) { return FilledPage(PageWithCharts(), DataOf(report)); }
 
 }  // namespace
 

@@ -32,7 +32,7 @@ std::string_view DataOf(std::string_view page) {
 }
 
 TEST(Html, ThePageHasOnePlaceForTheDataAndAllowsItsOwnScriptOnly) {
-  const std::string_view page = ReportPage();
+  const std::string_view page = PageWithCharts();
   EXPECT_EQ(Count(page, "<!--data-->"), 1u);
   EXPECT_EQ(Count(page, "default-src 'none'; script-src 'sha256-"), 1u);
   EXPECT_EQ(Count(page, "src=\""), 0u) << "nothing is loaded from elsewhere";
@@ -42,7 +42,7 @@ TEST(Html, TheReportIsThePageAroundTheData) {
   testing::HandMade trace;
   trace.Step(0, 0, 1'000).Operator("aten::mm", 100, 600).Kernel("mm", {200, 300, 400, 900});
   const std::string report = ReportOf(trace);
-  const std::string_view page = ReportPage(), data = DataOf(report);
+  const std::string_view page = PageWithCharts(), data = DataOf(report);
   EXPECT_EQ(Count(report, "<!--data-->"), 0u);
   EXPECT_EQ(report.size(), page.size() - std::string_view("<!--data-->").size() + data.size());
   EXPECT_TRUE(data.starts_with("{\"page\":") && data.ends_with("}"));
@@ -53,7 +53,7 @@ TEST(Html, ATextOfMegabytesIsCut) {
   testing::HandMade trace;
   trace.Step(0, 0, 1'000).Operator("aten::mm", 100, 600);
   trace.Kernel(std::string(5'000'000, 'k'), {200, 300, 400, 900});
-  EXPECT_LT(ReportOf(trace).size(), ReportPage().size() + 1'000'000);
+  EXPECT_LT(ReportOf(trace).size(), PageWithCharts().size() + 1'000'000);
 }
 
 TEST(Html, TextsOfARecordingCannotLeaveTheData) {

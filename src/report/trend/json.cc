@@ -161,11 +161,7 @@ documents::TrendOfMetric MetricOf(const Trend& trend) {
   return metric;
 }
 
-}  // namespace
-
-constinit const TypeInfo kTrendDocument = describe::MakeType<documents::TrendResult>();
-
-std::string TrendJson(const TrendReport& report) {
+documents::TrendResult ResultOf(const TrendReport& report) {
   documents::TrendResult document{.history = report.place, .branch = report.branch, .benchmark = report.benchmark};
   // A file has no branches and machines, so no counts of runs that were left out.
   if (report.is_history) {
@@ -174,7 +170,18 @@ std::string TrendJson(const TrendReport& report) {
     document.other_machines = report.other_machines;
   }
   for (const Trend& trend : report.trends) document.metrics.push_back(MetricOf(trend));
-  return DocumentOf("trend", document, report.notes);
+  return document;
+}
+
+}  // namespace
+
+constinit const TypeInfo kTrendDocument = describe::MakeType<documents::TrendResult>();
+
+std::string TrendJson(const TrendReport& report) { return DocumentOf("trend", ResultOf(report), report.notes); }
+
+void WriteTrend(JsonWriter& json, const TrendReport& report) {
+  const documents::TrendResult document = ResultOf(report);
+  WriteDocument(json, "trend", kTrendDocument, &document, report.notes);
 }
 
 }  // namespace gapless::internal

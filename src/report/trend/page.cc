@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the page of web/ with trends. What is in the data and how the page reads it: web/src/trend/data.ts.
+// Fills the page of web/ with trends: the document of --json, and what the page shows besides. How the page reads it:
+// web/src/trend/data.ts.
 //
 // Numbers and words are made here, so that the page, the text and the pictures say the same; the page draws. Where
 // scripts do not run, the pictures and a table stand in its place. Metrics that were measured in the same runs share
 // one list of times and commits, which would otherwise be most of the page.
+#include "report/page.h"
+
 #include <charconv>
 #include <cmath>
 
 #include "base/json_writer.h"
 #include "base/strings.h"
-#include "report/filled_page.h"
 #include "report/trend/report.h"
 #include "report/trend/view.h"
 #include "report/trend/words.h"
@@ -38,7 +40,7 @@ bool SameRuns(const Trend& a, const Trend& b) {
   return std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(), same);
 }
 
-// Writes times in ms, which a browser's dates take, and short commits.
+// Writes times in ms, which a browser's dates take, null where they are not known, and short commits.
 void WriteRuns(JsonWriter& json, const Trend& trend) {
   json.BeginObject();
   json.Key("times");
@@ -57,50 +59,26 @@ void WriteRuns(JsonWriter& json, const Trend& trend) {
   json.EndObject();
 }
 
-// Writes a change with its sentences; `within` only if its place is uncertain.
-void WriteChange(JsonWriter& json, const Trend& trend, size_t number) {
-  const ChangePoint& change = trend.changes[number];
+// Writes the words of a change; `within` only if its place is uncertain.
+void WriteChange(JsonWriter& json, const Trend& trend, const ChangePoint& change) {
   json.BeginObject();
-  json.Field("index", change.index);
-  json.Field("first", change.first);
-  json.Field("last", change.last);
-  json.Field("kind", WordOf(KindOf(trend, change)));
   json.Field("when", WhenOf(trend, change.index));
   json.Field("size", SizeOf(change));
   json.Field("levels", FromTo(change.before, change.after, trend.unit));
   json.Field("commits", CommitsText(trend, change));
-  // The interval of the change; a certain place needs none.
   if (change.first != change.last)
     json.Field("within", StrCat(WhenOf(trend, change.first), " to ", WhenOf(trend, change.last)));
-  json.Key("also");
-  json.BeginArray();
-  if (number < trend.also_changed.size())
-    for (const std::string& other : trend.also_changed[number]) json.String(Printable(other));
-  json.EndArray();
   json.EndObject();
 }
 
-// Writes the drift of the last level; nothing if it is not worth reporting. `size`: size of the shown unit.
-void WriteDrift(JsonWriter& json, const Trend& trend, double size) {
-  const std::string text = DriftText(trend);
-  if (text.empty()) return;
-  json.Key("drift");
-  json.BeginObject();
-  json.Field("text", text);
-  json.Field("kind", WordOf(KindOf(trend, *trend.drift)));
-  json.Field("from", Rounded(trend.drift_line->from / size));
-  json.Field("to", Rounded(trend.drift_line->to / size));
-  json.EndObject();
-}
-
-// Writes the values in the unit in which they are shown. `runs`: index of the metric's list of runs.
+// Writes a metric's values and limits in the unit that is shown, of which `unit_size` is the size in the metric's own.
+// The drift stands here only if it is worth reporting. `runs`: index of the metric's list of runs.
 void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
   const TrendView view = ViewOf(trend);
   const double size = view.unit.size;
   json.BeginObject();
-  json.Field("metric", Printable(trend.metric));
   json.Field("unit", view.unit.name);
-  json.Field("higher_is_better", trend.higher_is_better);
+  json.Field("unit_size", size);
   json.Field("last", AmountOf(trend.points.back().value, trend.unit));
   json.Field("low", Rounded(view.low / size));
   json.Field("high", Rounded(view.high / size));
@@ -109,54 +87,46 @@ void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
   json.BeginArray();
   for (const TrendPoint& point : trend.points) json.Real(Rounded(point.value / size));
   json.EndArray();
-  json.Key("levels");
-  json.BeginArray();
-  for (const TrendLevel& level : trend.levels) {
-    json.BeginObject();
-    json.Field("begin", level.begin);
-    json.Field("end", level.end);
-    json.Field("value", Rounded(level.value / size));
-    json.EndObject();
-  }
-  json.EndArray();
   json.Key("changes");
   json.BeginArray();
-  for (size_t i = 0; i < trend.changes.size(); ++i) WriteChange(json, trend, i);
+  for (const ChangePoint& change : trend.changes) WriteChange(json, trend, change);
   json.EndArray();
-  WriteDrift(json, trend, size);
+  if (const std::string text = DriftText(trend); !text.empty()) {
+    json.Key("drift");
+    json.BeginObject();
+    json.Field("text", text);
+    json.Field("from", Rounded(trend.drift_line->from / size));
+    json.Field("to", Rounded(trend.drift_line->to / size));
+    json.EndObject();
+  }
   json.EndObject();
 }
 
 // Writes the data of the page. A list of runs is shared only with the metric before, which is enough for metrics of one
 // benchmark.
 std::string DataOf(const TrendReport& report) {
+  const std::vector<Trend>& trends = report.trends;
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
   json.Key("trend");
+  WriteTrend(json, report);
+  json.Key("page");
   json.BeginObject();
-  WriteJsonHeader(json);
-  json.Field("place", Printable(report.place));
   json.Field("subject", TrendHeading(report));
   json.Field("what", report.is_history ? "run" : "value");
-  json.Key("notes");
-  json.BeginArray();
-  for (const std::string& note : report.notes) json.String(Printable(note));
-  json.EndArray();
-  std::vector<size_t> runs_of;  // for each metric, the place of its runs; metrics mostly share them
+  std::vector<size_t> runs_of;  // for each metric, the place of its runs
   json.Key("runs");
   json.BeginArray();
-  size_t distinct = 0;
-  for (size_t i = 0; i < report.trends.size(); ++i) {
-    const bool same = i > 0 && SameRuns(report.trends[i], report.trends[i - 1]);
-    if (!same) WriteRuns(json, report.trends[i]);
-    if (!same) ++distinct;
-    runs_of.push_back(distinct - 1);
+  for (size_t i = 0; i < trends.size(); ++i) {
+    const bool same = i > 0 && SameRuns(trends[i], trends[i - 1]);
+    if (!same) WriteRuns(json, trends[i]);
+    runs_of.push_back(i == 0 ? 0 : runs_of.back() + (same ? 0 : 1));
   }
   json.EndArray();
   json.Key("metrics");
   json.BeginArray();
-  for (size_t i = 0; i < report.trends.size(); ++i) WriteMetric(json, report.trends[i], runs_of[i]);
+  for (size_t i = 0; i < trends.size(); ++i) WriteMetric(json, trends[i], runs_of[i]);
   json.EndArray();
   json.EndObject();
   json.EndObject();
@@ -186,6 +156,8 @@ std::string WithoutScript(const TrendReport& report) {
 
 }  // namespace
 
-std::string TrendHtml(const TrendReport& report) { return FilledPage(DataOf(report), WithoutScript(report)); }
+std::string TrendHtml(const TrendReport& report) {
+  return FilledPage(PageWithCharts(), DataOf(report), WithoutScript(report));
+}
 
 }  // namespace gapless::internal

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/describe.h"
+#include "base/json_writer.h"
 #include "proof/trend.h"
 
 namespace gapless::internal {
@@ -29,6 +30,7 @@ std::string TrendText(const TrendReport& report, bool utf8);
 // The document of --json. Numbers are in the metric's own unit.
 extern const TypeInfo kTrendDocument;
 std::string TrendJson(const TrendReport& report);
+void WriteTrend(JsonWriter& json, const TrendReport& report);
 // A picture with a panel for each metric: the runs, their levels, and where they changed. Stands alone, in light and
 // dark, and stays below some 300 kB a panel however many runs there are.
 std::string TrendSvg(const TrendReport& report);

@@ -155,7 +155,7 @@ export function TrendApp({trend}: {trend: Trends}) {
         ))}
         <footer>
           {trend.what === "run" && "Times are UTC. "}
-          Written by gapless {trend.gapless.version}. This file holds all it shows and connects to nothing.
+          Written by gapless {trend.version}. This file holds all it shows and connects to nothing.
         </footer>
       </main>
     </ThemeContext.Provider>

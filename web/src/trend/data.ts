@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trends of a history as the program inlines them (src/cli/commands/trend/page.cc writes them). Texts are made there;
-// values are in the unit that is shown. A run is meant by its place, from 0. Absent is a missing key or null.
+// The trends of a history as the program inlines them (src/report/trend/page.cc writes them): the document of
+// `trend --json`, whose types `gapless docs` writes, and what the page shows besides. Texts are made there. A run is meant by
+// its place, from 0. Absent is a missing key or null.
+import type {TrendOfMetric, TrendResult} from "../../../docs/schema/trend";
 
 export type Kind = "improvement" | "regression" | "change";
 
@@ -9,35 +11,50 @@ export interface Runs {
   commits: string[]; // shortened; empty: not known
 }
 
-export interface Change {
-  index: number; // the first run at the new level
-  first: number; // it is one of the runs from here
-  last: number; // to here
-  kind: Kind;
+interface ShownChange {
   when: string;
   size: string; // "+8.1 %"; empty: the level was 0
   levels: string;
   commits: string;
   within?: string;
-  also: string[];
 }
 
-export interface Metric {
-  metric: string;
-  unit: string;
-  higher_is_better?: boolean;
+interface ShownMetric {
+  unit: string; // the one that is shown
+  unit_size: number; // its size in the metric's own
   last: string;
   low: number; // what the chart spans; values beyond are drawn at its edge
   high: number;
   runs: number; // place in `runs`
-  values: number[];
+  values: number[]; // in the unit that is shown, as low, high and the drift
+  changes: ShownChange[]; // those of the document, in its order
+  drift?: {text: string; from: number; to: number}; // at the last level
+}
+
+export interface TrendPage {
+  trend: TrendResult;
+  page: {subject: string; what: "run" | "value"; runs: Runs[]; metrics: ShownMetric[]};
+}
+
+export interface Change extends ShownChange {
+  index: number; // the first run at the new level
+  first: number; // it is one of the runs from here
+  last: number; // to here
+  kind: Kind;
+  also: string[];
+}
+
+/** A metric in the unit that is shown. */
+export interface Metric extends Omit<ShownMetric, "changes" | "drift"> {
+  metric: string;
+  higher_is_better: boolean | undefined;
   levels: {begin: number; end: number; value: number}[];
   changes: Change[];
-  drift?: {text: string; kind: Kind; from: number; to: number}; // at the last level
+  drift: {text: string; kind: Kind; from: number; to: number} | undefined;
 }
 
 export interface Trends {
-  gapless: {version: string};
+  version: string;
   place: string;
   subject: string;
   what: "run" | "value";
@@ -46,8 +63,36 @@ export interface Trends {
   metrics: Metric[];
 }
 
-export interface TrendPage {
-  trend: Trends;
+function together(found: TrendOfMetric, shown: ShownMetric): Metric {
+  return {
+    ...shown,
+    metric: found.metric,
+    higher_is_better: found.higher_is_better,
+    levels: found.levels.map(({begin, end, value}) => ({begin, end, value: value / shown.unit_size})),
+    changes: shown.changes.flatMap((words, at) => {
+      const change = found.changes[at];
+      if (!change) return [];
+      const {index, first, last, also_changed} = change;
+      return {...words, index, first, last, kind: change.kind as Kind, also: also_changed ?? []};
+    }),
+    drift: shown.drift && {...shown.drift, kind: (found.drift?.kind ?? "change") as Kind},
+  };
+}
+
+/** The document and what is shown of it as one. */
+export function decodeTrends({trend, page}: TrendPage): Trends {
+  return {
+    version: trend.gapless.version,
+    place: trend.history,
+    subject: page.subject,
+    what: page.what,
+    notes: trend.warnings,
+    runs: page.runs,
+    metrics: page.metrics.flatMap((shown, at) => {
+      const found = trend.metrics[at];
+      return found ? together(found, shown) : [];
+    }),
+  };
 }
 
 /** "2026-03-04 12:30", or "value 17". */

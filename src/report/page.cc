@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts data into the page of web/ at its marker. Every "<" becomes \u003c, which JSON reads as the same text, so that
 // "</script>" in a name cannot end the element. The page is bundled with the program, so its markers are always there.
-#include "report/filled_page.h"
-
 #include "report/page.h"
 
 namespace gapless::internal {
 
 // Reserves a sixteenth more than the document's size for the escapes.
-std::string FilledPage(std::string_view json, std::string_view without_script) {
+std::string FilledPage(std::string_view page, std::string_view json, std::string_view without_script) {
   constexpr std::string_view kMarker = "<!--data-->", kBegin = "<noscript>", kEnd = "</noscript>";
-  const std::string_view page = ReportPage();
   const size_t words = page.find(kBegin) + kBegin.size(), words_end = page.find(kEnd, words),
                marker = page.find(kMarker, words_end);
   std::string out;
