@@ -12,7 +12,7 @@
 #include "cli/failure.h"
 #include "cli/nsight_reports.h"
 #include "cli/output.h"
-#include "report/job_notes.h"
+#include "report/notes.h"
 
 namespace gapless::internal {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words for what Run decided. Recordings are named by their files, as far up as two names differ.
-#include "report/job_notes.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "report/notes.h"
 #include "trace/recording_name.h"
 
 namespace gapless::internal {

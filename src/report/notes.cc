@@ -13,7 +13,6 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
-#include "report/job_notes.h"
 
 namespace gapless::internal {
 namespace {

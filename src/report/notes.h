@@ -7,6 +7,7 @@
 
 #include "report/renderer.h"
 #include "trace/enums.h"
+#include "trace/run.h"
 
 namespace gapless::internal {
 
@@ -16,5 +17,11 @@ struct Note {
   std::string text;  // as recorded: not safe to print
 };
 std::vector<Note> NotesOf(const Report& report);
+
+// Whose recordings these are. Both return whole sentences without a full stop, not safe to print.
+// Recordings that are left out, and which file got which rank; none if all recordings are in the report as they say.
+std::vector<std::string> RecordingsNotes(const Run& run);
+// Ranks of the job whose recordings were not given; none if all were.
+std::vector<std::string> MissingRankNotes(const Run& run);
 
 }  // namespace gapless::internal

@@ -3,7 +3,7 @@
 // error of the environment if a check found a problem; warnings do not count.
 #include "cli/command.h"
 #include "cli/output.h"
-#include "report/doctor/text.h"
+#include "report/doctor/report.h"
 
 namespace gapless::internal {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "report/doctor/text.h"
+#include "report/doctor/report.h"
 
 namespace gapless::internal {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints the findings of `gapless doctor`. Problems and warnings have their effect and a command; other findings take
 // one line.
-#include "report/doctor/text.h"
+#include "report/doctor/report.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of the write-up (lab.h): the tables and pictures that its sections are made of.
+// Parts of the write-up (lab.h): tables, pictures, and the sections that are made of them.
 #pragma once
 
 #include <optional>
@@ -49,5 +49,13 @@ struct NamedStep {
 // Steps below each other on one time axis; empty without lanes.
 std::string StepsSvg(const std::vector<NamedStep>& steps);
 std::string ScalingSvg(const LabScaling& scaling);
+
+// Sections that are made from recordings, and the end.
+// The baseline: utilisation, the three main bottlenecks with their prices, and what fixing them promises.
+void AddBaseline(const LabView& view, LabDocument& document);
+// Operators and launches of a step, and its timeline, before and after.
+void AddStep(const LabView& view, LabDocument& document);
+// The fix with the most effect, and what is left to do.
+void AddConclusions(const LabView& view, LabDocument& document);
 
 }  // namespace gapless::internal::lab

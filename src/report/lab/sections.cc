@@ -3,12 +3,11 @@
 //
 // A sentence is written only if all its numbers were measured; a section that has no sentence either says which command
 // measures the numbers, or is left out.
-#include "report/lab/sections.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/strings.h"
+#include "report/lab/parts.h"
 
 namespace gapless::internal::lab {
 namespace {

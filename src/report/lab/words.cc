@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "report/lab/sections.h"
+#include "report/lab/parts.h"
 
 namespace gapless::internal {
 namespace {
