@@ -11,7 +11,7 @@
 #include "base/strings.h"
 #include "fixes/names.h"
 #include "trace/processors.h"
-#include "trace/recording_name.h"
+#include "trace/run.h"
 #include "trace/workload.h"
 
 namespace gapless::internal {

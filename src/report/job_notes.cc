@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 #include "report/notes.h"
-#include "trace/recording_name.h"
+#include "trace/run.h"
 
 namespace gapless::internal {
 namespace {

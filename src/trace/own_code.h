@@ -7,8 +7,8 @@
 namespace gapless::internal {
 
 // Returns true if a file, or a frame that begins with it, is of gapless's own Python: of the agent, or of the package,
-// whose path recorders cut to what is below the folder of sys.path that it is in. A user's script in a folder of that
-// name is none.
+// whose path recorders cut to what is below its folder of sys.path. A user's own script in a folder named gapless is
+// not meant.
 inline bool IsOfGapless(std::string_view file) {
   if (file.find("gapless_agent/") != file.npos) return true;
   constexpr std::string_view kPackage = "gapless/", kInCheckout = "python/gapless/";

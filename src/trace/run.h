@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,5 +67,9 @@ class Run {
  private:
   std::vector<RunTrace> traces_;
 };
+
+// Names a recording so that a person finds the file: "a.json", or "worker0/a.json" where another recording of the run
+// has the same file name: then the path below the folder of all. As recorded: not safe to print.
+std::string RecordingName(const Run& run, const RunTrace& of);
 
 }  // namespace gapless::internal

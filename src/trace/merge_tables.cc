@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merges the smaller tables: rows are collected in file order, sorted by time, and turned into columns.
-// Collectives come last: their GPU operation and slice are found by place and time in the finished tables.
+// Merges the tables but gpu_op. Rows of the smaller ones are collected in file order, sorted by time, and turned into
+// columns; memory events and slices are ordered by time, and each column is gathered in that order. Collectives come
+// last: their GPU operation and slice are found by place and time in the finished tables.
 #include <map>
 #include <tuple>
 
 #include "trace/merge.h"
+#include "trace/merge_columns.h"
 #include "trace/order.h"
 
 namespace gapless::internal::merging {
@@ -148,6 +150,41 @@ std::vector<StepRow> Merger::TakeSteps() {
   return TakeRows<StepRow>(
       shards_, kStepList, &Shard::Impl::steps, [](const StepRow& row) { return row.ts_ns; },
       [this](StepRow& row, uint32_t shard) { return Adjust(row, shard); });
+}
+
+// Events of one time keep their order in the file: a release comes before the allocation that takes its place.
+void Merger::OrderMemoryEvents() {
+  memory_order_ = OrderByTime(&Shard::Impl::memory_events, kMemoryList, [](uint32_t) { return int64_t{0}; });
+}
+
+void Merger::GatherMemoryEvents(Tasks& tasks) {
+  AddGatherTasks(tasks, memory_order_, &Shard::Impl::memory_events, trace_.memory_events);
+}
+
+// The slices that events lie in are found when slices are nested.
+void Merger::FinishMemoryEvents() {
+  trace_.memory_events.slice = Column<SliceId>::OfSize(memory_order_.rows.size(), SliceId());
+  memory_order_ = {};
+}
+
+// Longer slices come first among equal starts, so that parents come before their children.
+void Merger::OrderSlices() {
+  const ColumnSegments<SliceStore, int64_t> lengths(shards_, &Shard::Impl::slices, &SliceStore::dur_ns);
+  slice_order_ =
+      OrderByTime(&Shard::Impl::slices, kSliceList, [&](uint32_t source) -> int64_t { return -lengths[source]; });
+}
+
+void Merger::GatherSlices(Tasks& tasks) { AddGatherTasks(tasks, slice_order_, &Shard::Impl::slices, trace_.slices); }
+
+// The columns that are derived later start out absent.
+void Merger::FinishSlices() {
+  SliceTable& out = trace_.slices;
+  const size_t rows = slice_order_.rows.size();
+  slice_order_ = {};
+  out.self_ns = Column<int64_t>::OfSize(rows);
+  out.depth = Column<uint16_t>::OfSize(rows);
+  out.parent = Column<SliceId>::OfSize(rows, SliceId());
+  out.step = Column<StepId>::OfSize(rows, StepId());
 }
 
 }  // namespace gapless::internal::merging
