@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes counters of GPUs out that were not measured and stand at 0, as DCGM prints its profiling fields where it may
-// not profile: what was not measured is absent.
+// Drops counters of GPUs that stand at 0 because nobody measured them: what was not measured is absent. DCGM prints 0
+// for its profiling fields where it may not profile.
 #pragma once
 
 #include "trace/trace.h"

@@ -9,8 +9,7 @@
 
 #include <string>
 
-#include "ingest/names/kernel_class.h"
-#include "ingest/names/kernel_units.h"
+#include "ingest/names/kernel.h"
 #include "ingest/names/text.h"
 
 namespace gapless::internal {

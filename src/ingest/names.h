@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifies names of runtime calls, kernels and copies of any recorder. All are pure functions of the name,
 // called once per distinct name, and safe to call from several threads. New kernel families are added in
-// names/class_rules.h and names/kernel_units.cc, one line each.
+// names/class_rules.h and names/kernel.cc, one line each.
 #pragma once
 
 #include <string_view>

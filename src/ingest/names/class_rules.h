@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules from parts of kernel names to classes, for kernel_class.cc alone. A new family is one line.
+// The rules from parts of kernel names to classes, for kernel.cc alone. A new family is one line.
 //
 // Within a table the first part that occurs decides, so a special name stands above the general one that it
 // contains: "splitkreduce" above "reduce", "igemm_fwd" (a convolution) above "gemm". A part is searched anywhere

@@ -9,8 +9,8 @@
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 #include "ingest/readers/cupti/clock_map.h"
-#include "ingest/readers/cupti/names.h"
 #include "ingest/readers/cupti/testing/streams.h"
+#include "ingest/readers/cupti/values.h"
 
 namespace gapless::internal {
 namespace {

@@ -10,7 +10,7 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
-#include "ingest/readers/ncu_csv/values.h"
+#include "ingest/readers/ncu_csv/printed.h"
 #include "ingest/testing/read.h"
 
 namespace gapless::internal {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds the GPU operations of a CUPTI stream: kernels with their collectives, copies, memsets and graphs.
 #include "base/strings.h"
-#include "ingest/readers/cupti/names.h"
 #include "ingest/readers/cupti/rows.h"
 #include "ingest/readers/cupti/values.h"
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "ingest/readers/cupti/names.h"
 #include "ingest/readers/cupti/rows.h"
 #include "ingest/readers/cupti/values.h"
 

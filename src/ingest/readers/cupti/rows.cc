@@ -14,7 +14,6 @@
 #include <algorithm>
 
 #include "base/strings.h"
-#include "ingest/readers/cupti/names.h"
 #include "ingest/readers/cupti/values.h"
 #include "trace/lost_work.h"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "base/strings.h"
-#include "ingest/readers/ncu_csv/names.h"
+#include "ingest/readers/ncu_csv/printed.h"
 #include "ingest/readers/ncu_csv/text.h"
 
 namespace gapless::internal::ncu {

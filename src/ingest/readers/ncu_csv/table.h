@@ -11,7 +11,7 @@
 #include "base/csv.h"
 #include "base/result.h"
 #include "ingest/readers/ncu_csv/launches.h"
-#include "ingest/readers/ncu_csv/values.h"
+#include "ingest/readers/ncu_csv/printed.h"
 #include "trace/builder.h"
 
 namespace gapless::internal::ncu {

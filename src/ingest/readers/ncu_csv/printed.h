@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values and units as ncu prints them.
+// Values, units, and the names of columns and metrics, as the pages and the versions of ncu print them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,5 +35,17 @@ struct BaseUnit {
   std::string unit;
 };
 BaseUnit ToBaseUnit(std::string_view unit);
+
+// A column about the launch that a row belongs to, and what the metric of it is called here.
+struct AboutColumn {
+  std::string_view printed, metric;
+};
+std::span<const AboutColumn> AboutColumns();
+// Returns true if the column holds no metric.
+bool IsAbout(std::string_view column);
+
+// Returns the metric's own name for a name of the details page; others are called "section: name". Names that are a
+// metric's own already, as --metrics prints them, stay.
+std::string MetricOf(std::string_view section, std::string_view printed);
 
 }  // namespace gapless::internal::ncu

@@ -1,4 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads names of kernels by rules: takes the function's name from them, finds its class, its units and its precision.
+#include "ingest/names/kernel.h"
+
+#include <cctype>
+
+#include "ingest/names/class_rules.h"
+#include "ingest/names/text.h"
+
+namespace gapless::internal {
+
+// Takes the function's name from a kernel name, mangled or demangled, without its template arguments.
+//
+// This is not a demangler: it reads only the plain identifiers at the start of a mangled name, which is enough for
+// the rules on names. Everything is in lower case here, so the digits that give lengths are the only structure
+// left.
+
+namespace {
+
+// Reads the identifiers of a mangled name ("_zn2at6native29vectorized_elementwise_kernelili4e…" → "at::native::
+// vectorized_elementwise_kernel") up to its template arguments. Returns "" if the name is not of this form. A
+// length that goes beyond the name ends the reading: recorders cut long names off.
+std::string MangledHead(std::string_view lower) {
+  size_t at = lower.starts_with("_zn") ? 3 : 2;
+  std::string head;
+  while (at < lower.size() && std::isdigit(static_cast<unsigned char>(lower[at])) != 0) {
+    size_t length = 0;
+    for (; at < lower.size() && std::isdigit(static_cast<unsigned char>(lower[at])) != 0 && length < lower.size(); ++at)
+      length = 10 * length + static_cast<size_t>(lower[at] - '0');
+    if (length == 0 || length > lower.size() - at) break;
+    const std::string_view part = lower.substr(at, length);
+    at += length;
+    if (part.starts_with("_global__n_")) continue;  // a namespace without a name
+    head += head.empty() ? "" : "::";
+    head += part;
+  }
+  return head;
+}
+
+}  // namespace
+
+std::string KernelHead(std::string_view lower) {
+  if (lower.starts_with("_z"))
+    if (std::string head = MangledHead(lower); !head.empty()) return head;
+  // A condition on the template arguments may stand where others have "void".
+  if (lower.starts_with("std::enable_if"))
+    if (const size_t type = lower.find("::type "); type != lower.npos) lower.remove_prefix(type + 7);
+  std::string head(lower);
+  for (const std::string_view none : {"(anonymous namespace)", "<unnamed>"})
+    for (size_t at; (at = head.find(none)) != std::string::npos;) head.erase(at, none.size());
+  const size_t end = head.find_first_of("<(");
+  if (end != std::string::npos && end > 0) head.resize(end);
+  return head;
+}
+
+// Finds the class of a kernel by a list of rules, each a part of a name. The rules are tried in order; the first
+// part that occurs decides. The cost is one search per rule, about 250 at most, for each distinct name of a
+// recording.
+//
+// `kHead` looks at the function's own name only, because arguments mention other kernels' words: elementwise
+// kernels carry functors called …Norm… or …Reduce…. Kernels whose own name says nothing (cutlass::Kernel2,
+// ck_tile::kentry) are read by their arguments, with rules of their own: those arguments are full of converters,
+// copies and activations.
+namespace {
+
+using class_rules::ClassRule;
+using enum GpuOpClass;
+
+// Returns true if the function is a frame for code that its template arguments name.
+bool IsWrapper(std::string_view head) {
+  if (head.starts_with("void ")) head.remove_prefix(5);
+  for (const std::string_view end : {"kentry", "trampoline_kernel"})
+    if (head.ends_with(end)) return true;
+  if (!head.starts_with("cutlass")) return false;
+  for (const std::string_view end : {"::kernel", "::kernel2", "::device_kernel"})
+    if (head.ends_with(end)) return true;
+  return false;
+}
+
+// Returns the class of the first rule that occurs in the name; nullopt if none does.
+template <class Rules>
+std::optional<GpuOpClass> Match(const Rules& rules, std::string_view lower, std::string_view head) {
+  for (const ClassRule& rule : rules)
+    if (Has(rule.where == class_rules::Where::kHead ? head : lower, rule.part)) return rule.op_class;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// Generated code comes first, since its names list the operators that were fused:
+// "triton_poi_fused_convolution_relu" is elementwise. Communicators and optimizers come before the families whose
+// words they contain.
+std::optional<GpuOpClass> ClassByName(std::string_view lower, std::string_view head) {
+  if (const auto found = Match(class_rules::kGenerated, lower, head)) return found;
+  if (const auto found = AscendClass(lower)) return found;
+  // The namespaces of CUB's kernels name the library that uses them.
+  if (Has(head, "cub_") || Has(head, "cub::"))
+    return Match(class_rules::kFamilies, "", head.substr(head.rfind(':') + 1)).value_or(kOther);
+  if (const auto found = Match(class_rules::kCommunicators, lower, head)) return found;
+  if (const auto found = Match(class_rules::kOptimizers, lower, head)) return found;
+  if (const auto found = Match(class_rules::kHelpers, lower, head)) return found;
+  return IsWrapper(head) ? Match(class_rules::kWrapped, lower, head) : Match(class_rules::kFamilies, lower, head);
+}
+
 // Finds the units and the precision of matrix kernels by the instructions and types in their names.
 //
 // Libraries write the instruction into the names of their kernels: "s16816gemm" is a 16×8×16 product on tensor
@@ -9,11 +112,7 @@
 //
 // Libraries have their own spelling of types, so nvJet, Tensile and TensorRT-LLM are read by rules of their own. A
 // kernel whose operands have two types, such as 4-bit weights with 16-bit activations, has precision kMixed.
-#include "ingest/names/kernel_units.h"
 
-#include "ingest/names/text.h"
-
-namespace gapless::internal {
 namespace {
 
 // Instructions and operator classes of matrix units: NVIDIA's by shape (m, n, k), AMD's MFMA.
@@ -175,6 +274,46 @@ KernelPrecision PrecisionByName(std::string_view lower) {
   if (IsWeightOnly(lower)) return kMixed;
   if (Has(lower, "fp8_fp4_gemm")) return First(kPrecisionParts, lower.substr(lower.find('<') + 1));
   return First(kPrecisionParts, WithoutResult(lower));
+}
+
+// Finds the class of kernels of Ascend's libraries.
+//
+// Ascend names a kernel after the call, the implementation and the operation ("aclnnAddmm_MatMulCommon_MemSet"):
+// only the last part is what runs. A number behind it is the place in the graph ("trans_Cast_12"). Operations that
+// are not in the table, such as matrix products, are left to the rules of all vendors, which know them by their
+// words.
+
+namespace {
+
+using enum GpuOpClass;
+
+struct Operation {
+  std::string_view name;  // lower case, without version and number
+  GpuOpClass op_class;
+};
+constexpr Operation kOperations[] = {
+    {"add", kPointwise},     {"adds", kPointwise},     {"sub", kPointwise},           {"mul", kPointwise},
+    {"muls", kPointwise},    {"div", kPointwise},      {"realdiv", kPointwise},       {"sqrt", kPointwise},
+    {"addcmul", kPointwise}, {"addcdiv", kPointwise},  {"axpy", kPointwise},          {"equal", kPointwise},
+    {"cast", kPointwise},    {"memset", kPointwise},   {"zeroslike", kPointwise},     {"oneslike", kPointwise},
+    {"fill", kPointwise},    {"relugrad", kPointwise}, {"dropoutdomask", kPointwise}, {"dsagenbitmask", kPointwise},
+    {"transdata", kCopy},    {"transpose", kCopy},     {"tensormove", kCopy},         {"broadcastto", kCopy},
+    {"nllloss", kReduce},    {"nlllossgrad", kReduce},
+};
+
+bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+}  // namespace
+
+std::optional<GpuOpClass> AscendClass(std::string_view lower) {
+  const bool numbered_memset = lower.ends_with("_memset") && lower.size() > 7 && IsDigit(lower[lower.size() - 8]);
+  if (!lower.starts_with("aclnn") && !lower.starts_with("trans_") && !numbered_memset) return std::nullopt;
+  while (!lower.empty() && (IsDigit(lower.back()) || lower.back() == '_'))
+    lower.remove_suffix(1);  // the place in the graph: trans_Cast_12
+  const std::string_view operation = lower.substr(lower.rfind('_') + 1);
+  for (const Operation& known : kOperations)
+    if (known.name == operation) return known.op_class;
+  return std::nullopt;
 }
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the class of a kernel from its name.
+// What the name of a kernel tells: the function, the class, and for matrix kernels the units and the precision.
 #pragma once
 
 #include <optional>
@@ -22,5 +22,13 @@ std::optional<GpuOpClass> ClassByName(std::string_view lower, std::string_view h
 // Returns the class of a kernel that Ascend's libraries name; nullopt if the name is not one of theirs, or says enough
 // for the rules of all vendors.
 std::optional<GpuOpClass> AscendClass(std::string_view lower);
+
+// Returns whether the kernel runs on matrix units (tensor cores, AMD's matrix cores). Returns kUnknown for names
+// that say nothing: the operator may yet show the kernel's class. `lower` is the whole name in lower case.
+MatrixUnit MatrixUnitByName(std::string_view lower);
+
+// Returns the type of the operands, for kernels that multiply matrices; kMixed if two operands differ, kUnknown if
+// the name does not say. `lower` is the whole name in lower case.
+KernelPrecision PrecisionByName(std::string_view lower);
 
 }  // namespace gapless::internal

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps CUPTI's enumerations of copies, overheads, calls and waits to the names of PyTorch's recorder. Numbers
 // beyond the tables are "Unknown": newer CUPTI versions add values.
-#include "ingest/readers/cupti/names.h"
+#include "ingest/readers/cupti/values.h"
 
 #include <array>
 
