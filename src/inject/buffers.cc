@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "inject/memory.h"
+#include "inject/system_calls.h"
 
 namespace gapless::internal::inject {
 namespace {

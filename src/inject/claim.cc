@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "inject/collector.h"
-#include "inject/installed.h"
 
 namespace gapless::internal::inject {
 namespace {

@@ -16,8 +16,7 @@
 #include <ctime>
 #include <new>
 
-#include "inject/memory.h"
-#include "inject/small_files.h"
+#include "inject/system_calls.h"
 #include "wire/cupti_stream.h"
 
 namespace gapless::internal::inject {

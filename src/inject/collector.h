@@ -71,4 +71,7 @@ class Collector {
   std::atomic<bool> stopping_{false}, abandoned_{false}, collecting_{false};
 };
 
+// The collector of this process; null before it starts. CUPTI's callbacks carry nothing of ours, so it is found here.
+Collector* Installed();
+
 }  // namespace gapless::internal::inject

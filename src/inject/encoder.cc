@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "inject/layouts.h"
-#include "inject/small_files.h"
+#include "inject/system_calls.h"
 
 namespace gapless::internal::inject {
 

@@ -11,7 +11,6 @@
 #include <cstdlib>
 
 #include "inject/collector.h"
-#include "inject/installed.h"
 
 namespace gapless::internal::inject {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "inject/buffers.h"
-#include "inject/cupti_places.h"
+#include "inject/cupti_api.h"
 #include "inject/layouts.h"
 #include "inject/process.h"
 #include "inject/text_table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who this process is in the job, and whether it is to be recorded, as the environment says.
+// Reads from the environment which rank of the job this process is, and whether it is to be recorded.
 #pragma once
 
 #include <cstdint>

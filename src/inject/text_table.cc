@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "inject/memory.h"
+#include "inject/system_calls.h"
 
 namespace gapless::internal::inject {
 namespace {

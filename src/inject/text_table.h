@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names get numbers. A name is looked up for every kernel, so the way there is short: the pointer finds the place, one
-// comparison of the characters proves it (names may be freed and the memory used again). Bounded: when there is no more
-// room everything is forgotten and numbers go on, so names are defined again under new ones.
+// Gives names numbers. A name is looked up for every kernel, so a look-up is short: the pointer finds the place, and
+// one comparison of the characters proves it, since names may be freed and their memory used again. The table is
+// bounded: when there is no more room, all names are forgotten, and each gets a new number when it comes again.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads small files with plain system calls into the caller's memory.
-#include "inject/small_files.h"
+#include "inject/system_calls.h"
 
 #include <fcntl.h>
 #include <unistd.h>
