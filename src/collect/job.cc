@@ -3,8 +3,8 @@
 //
 // A start of a job has a name only where its launcher gives it one: a job's number and that of the step, the name
 // space of PMIx, the address at which the ranks of torchrun meet. A name that comes again in another start
-// (torchrun's port is the same unless it is asked to choose) is held apart by what else must agree: the number of
-// tasks, and by who was in the directory already (collect/entry.h).
+// (torchrun's port is the same unless it is asked to choose) is told apart by what else must agree: the number of
+// tasks, and the task that was in the directory already (collect/entry.h).
 #include "collect/job.h"
 
 #include <charconv>

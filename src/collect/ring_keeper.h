@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saves what the agents of a run report before their rings come round: agent-<pid>.ring is copied on, record by record,
+// Saves what the agents of a run report before their rings overwrite it: agent-<pid>.ring is copied, record by record,
 // to agent-<pid>.events beside it. What is not saved when the launcher dies is still in the ring, and readers take
 // both.
 #pragma once

@@ -10,7 +10,6 @@
 #include <cerrno>
 
 #include "base/strings.h"
-#include "collect/embedded.h"
 #include "collect/private_files.h"
 
 namespace gapless::internal {

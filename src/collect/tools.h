@@ -3,8 +3,12 @@
 // else can change the place that they are loaded from.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -12,6 +16,16 @@
 #include "collect/run_folder.h"
 
 namespace gapless::internal {
+
+// A file that was put into the program when it was built (cmake/AgentFiles.cmake).
+struct EmbeddedFile {
+  std::string_view path;  // below RUN/tools
+  std::string_view content;
+  mode_t mode;
+};
+
+// Returns all of them; they are part of the program and always there.
+std::span<const EmbeddedFile> EmbeddedFiles();
 
 struct UnpackedFile {
   std::string path;      // below the run folder, or absolute where it lies elsewhere

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "collect/nsight/run_process.h"
+#include "collect/nsight/programs.h"
 
 namespace gapless::internal {
 
