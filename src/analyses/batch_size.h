@@ -8,11 +8,9 @@
 //      attention agrees, and the first layer's input has it as a dimension or as a factor of its rows; of scores
 //      [batch · heads, length, length] the length, which leaves the other dimension;
 //   4. a last, partial batch: the one dimension of the first layer's input that is smaller in later calls, if most
-//   calls
-//      have the full size (a prompt that is followed by single tokens is no batch);
+//      calls have the full size (a prompt that is followed by single tokens is no batch);
 //   5. features: the first dimension of a linear layer's [batch, features], in models without sequences: no attention
-//   in any
-//      library, no ids, no products of batches of matrices;
+//      in any library, no ids, no products of batches of matrices;
 //   6. products: in compiled models without sequences no layer is left, but each product of matrices, forward and
 //      backward, has the batch as one of its three dimensions: the number that all of them share, if it is only one;
 //   7. ids or rows of rows whose leading dimensions are all the same number, more than 1: whichever is the batch.

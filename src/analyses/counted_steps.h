@@ -17,8 +17,8 @@ namespace gapless::internal {
 // Returns the rows of the steps of an agent's trace that count, in order.
 std::vector<uint32_t> StepsThatCount(const Trace& trace);
 
-// Returns the time from the first step that an agent saw to the last one, of all processes of execution 0, in run time;
-// nothing: no agent saw any.
+// Returns the time from the first to the last step that agents saw, over all processes of execution 0, in run time.
+// Absent: no agent saw a step.
 std::optional<Interval> TimeOfSteps(const Run& run);
 
 inline Interval SpanOfStep(const Trace& trace, size_t row) {

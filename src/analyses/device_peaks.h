@@ -9,7 +9,7 @@
 
 namespace gapless::internal {
 
-// Absent figures (the device has none, or the vendor does not say) are NaN, texts "".
+// A figure that the device does not have, or that the vendor does not say, is NaN, and such a text is empty.
 struct DevicePeaks {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 

@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyses/compilation.h"
 #include "trace/captures.h"
 #include "trace/marks.h"
 

@@ -8,10 +8,9 @@
 //   capture      …StreamBeginCapture to …EndCapture on one thread, and …GraphInstantiate
 //   loading      …ModuleLoad…, …LibraryLoad… of 1 ms or longer
 //   first_call   a launch of 1 ms or longer, or another call that neither waits nor copies and an operator by itself,
-//   of 5
-//                ms or longer that holds a call, when a quarter of the calls of that name take less than a twentieth of
-//                it, or when it is the first of at most three and the others take less than a tenth; also the only
-//                batch that a data loader gives (its workers start)
+//                of 5 ms or longer that holds a call, when a quarter of the calls of that name take less than a
+//                twentieth of it, or when it is the first of at most three and the others take less than a tenth; also
+//                the only batch that a data loader gives (its workers start)
 // A launch takes 2 to 20 µs, so a millisecond on an idle device is something else (NVIDIA's lazy loading, HIP's code
 // objects); a name whose calls all take long is a habit of the program, not a beginning.
 #pragma once
@@ -23,6 +22,22 @@
 #include "trace/trace.h"
 
 namespace gapless::internal {
+
+// Returns true if `name` is TorchDynamo's own range ("entire_frame_compile (dynamo_timed)") or the Python frame of
+// TorchDynamo's, Inductor's or Triton's compiler.
+inline bool IsCompilation(std::string_view name) {
+  if (name.ends_with("(dynamo_timed)")) return true;
+  struct Frame {
+    std::string_view file, function;
+  };
+  constexpr Frame kFrames[] = {{"torch/_dynamo/convert_frame.py(", "): _compile"},
+                               {"torch/_dynamo/convert_frame.py(", "): compile_inner"},
+                               {"torch/_inductor/compile_fx.py(", "): compile_fx"},
+                               {"triton/compiler/compiler.py(", "): compile"}};
+  for (const Frame& frame : kFrames)
+    if (name.ends_with(frame.function) && name.find(frame.file) != name.npos) return true;
+  return false;
+}
 
 enum class OneOffKind : uint8_t { kCompilation, kCapture, kLoading, kFirstCall };
 inline constexpr std::string_view kOneOffKindNames[] = {"compilation", "capture", "loading", "first_call"};

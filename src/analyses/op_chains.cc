@@ -7,8 +7,8 @@
 #include <array>
 #include <map>
 
+#include "analyses/shapes.h"
 #include "analyses/surroundings.h"
-#include "analyses/tensor_sizes.h"
 
 namespace gapless::internal {
 namespace {

@@ -28,7 +28,7 @@ struct ChainLink {
   uint32_t first = 0;  // its first kernel: row of gpu_ops
   uint32_t kernels = 0;
   int64_t dur_ns = 0;
-  int64_t bytes = 0;  // that it moves at least (tensor_sizes.h); 0: not recorded
+  int64_t bytes = 0;  // that it moves at least (shapes.h); 0: not recorded
 };
 
 struct OpChain {

@@ -6,11 +6,8 @@
 // its host did. The figures are orders of magnitude, not measurements of the run at hand:
 //
 //   Kineto, operator       0.2 µs; 0.1 more with shapes, 0.1 with memory, 2.5 with Python stacks
-//
 //   Kineto, Python call    0.8 µs; at least 0.15 in a loop that fits the caches (PyTorch 2.0 and 2.15, Python 3.11)
-//
 //   Kineto, runtime call   2 µs, of CUPTI
-//
 //   Nsight Systems         8 µs for an operator with its shapes, which emit_nvtx formats; 3 without, 1 for another
 //                          range, 2 for a runtime call
 //

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of operators as recorders write them: shapes, types and values are JSON texts, one element per input.
-//   shapes  [[64,3,224,224],[64,3,7,7],[],[[8,4],[8]]]     a list of tensors is a list of shapes; [] a scalar or no
-//   tensor types   ["float","c10::BFloat16","ScalarList",""] values  ["","","[2, 2]","False"]                       of
-//   inputs that are no tensors
+//   shapes  [[64,3,224,224],[64,3,7,7],[],[[8,4],[8]]]  a list of tensors is a list of shapes; []: a scalar, no tensor
+//   types   ["float","c10::BFloat16","ScalarList",""]
+//   values  ["","","[2, 2]","False"]                    of inputs that are no tensors
 // Parsing allocates: do it once per distinct text, never per event.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/enums.h"
+#include "trace/trace.h"
 
 namespace gapless::internal {
 
@@ -44,5 +45,26 @@ int64_t Elements(const Shape& shape);  // product, at most kMaxElements; 1 of a 
 std::vector<int64_t> ReadInts(std::string_view value);
 // "[True, False]" → {true, false}; anything else → {}.
 std::vector<bool> ReadBools(std::string_view value);
+
+struct TensorSize {
+  int64_t elements = 0;  // elements of the largest input; 1: scalars only; 0: shapes were not recorded
+  int64_t bytes = 0;     // each input read once, and an output like the largest written; 0: types were not recorded
+};
+
+// The sizes of the tensors that operators got, where shapes were recorded. Each distinct text is read once.
+class TensorSizes {
+ public:
+  explicit TensorSizes(const Trace& trace) : trace_(trace), known_(trace.strings.size()) {}
+  const TensorSize& Of(SliceId op);
+
+ private:
+  struct Known {
+    StringId types = StringId::kNone;  // with which the shapes were read last
+    bool read = false;
+    TensorSize size;
+  };
+  const Trace& trace_;
+  std::vector<Known> known_;  // by text of the shapes
+};
 
 }  // namespace gapless::internal

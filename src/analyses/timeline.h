@@ -7,11 +7,11 @@
 //   [g0, l)           T had not come to launching it: the part is what T was doing (host_state.h). Where T had nothing
 //                     stronger than a Python frame open, the strongest state of all launching threads counts, because
 //                     the main thread waits while another one runs the backward pass, and the other way round.
-//   [max(g0,l), l_end)  launch: the call is at work; sync for a copy that blocks or that the call stages from pageable
-//   memory. [max(g0,l_end), g1) launch, when it is no longer than the device needs to start an operation
-//   (kQueuedStartNs when it was
-//                     queued before the gap began, kFreshStartNs when it was launched in the gap); else unknown: the
-//                     operation waited for something that was not recorded.
+//   [max(g0,l), l_end)   launch: the call is at work; sync for a copy that blocks or that the call stages from
+//                     pageable memory.
+//   [max(g0,l_end), g1)  launch, when it is no longer than the device needs to start an operation (kQueuedStartNs when
+//                     it was queued before the gap began, kFreshStartNs when it was launched in the gap); else unknown:
+//                     the operation waited for something that was not recorded.
 // When the last recorded operation is over the states of all threads count. Operations without a launch: unknown.
 // In recordings of more than kMaxAttributedDevices devices all is unknown.
 #pragma once
@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "analyses/copy_kinds.h"
 #include "analyses/host_state.h"
 #include "analyses/intervals.h"
 #include "analyses/window.h"
@@ -84,5 +85,16 @@ struct TraceTimeline {
 
 // `window` returns the AnalysedWindow of the trace. `beside`: what the host did is found by another thread meanwhile.
 TraceTimeline MakeTimeline(const RunTrace& of, const std::function<Window()>& window, bool beside);
+
+// Is `part` of `gap` idle time that belongs to a copy: the time in which the call that launched a large pageable copy,
+// the operation that ends the gap, was at work? The calling thread moves the bytes itself, or waits until they are
+// moved. Small copies are no matter of bytes, and of others the call waits for the device only: their time stays with
+// the wait they are part of.
+inline bool IsCopyAtWork(const Trace& trace, const IdleGap& gap, const IdlePart& part) {
+  if (part.cause != IdleCause::kSync || !gap.next.valid()) return false;
+  const GpuOpTable& ops = trace.gpu_ops;
+  return IsPageable(ops.copy_kind[gap.next.value]).value_or(false) && part.slice == ops.launch[gap.next.value] &&
+         ops.bytes[gap.next.value] > kSmallCopyBytes;
+}
 
 }  // namespace gapless::internal

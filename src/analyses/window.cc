@@ -8,7 +8,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analyses/repetitions.h"
 #include "analyses/steady_span.h"
 #include "trace/marks.h"
 

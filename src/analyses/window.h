@@ -15,7 +15,7 @@
 // A single iteration of a serving engine is analysed without its edges, as below.
 //
 // A trace without complete steps is analysed from its first launch or GPU operation to the end of its last, less what
-// is no part of steady work: what does not repeat, where most of the work does (repetitions.h), else idle edges
+// is no part of steady work: what does not repeat, where most of the work does (steady_span.h), else idle edges
 // (steady_span.h); without GPU operations, from its first host slice to the end of the last. Where one-offs take half
 // of that stretch or more it is a cold start, and nothing is excluded.
 //

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analyses/columns.h"
+#include "analyses/rank_summary.h"
 #include "analyses/rows/compute_use.h"
 #include "analyses/rows/copies.h"
 #include "analyses/rows/engine_steps.h"
@@ -17,7 +18,6 @@
 #include "analyses/rows/ranks.h"
 #include "analyses/rows/roofline.h"
 #include "analyses/rows/steps.h"
-#include "analyses/scaling.h"
 #include "base/strings.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/run_traits.h"

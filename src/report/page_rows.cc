@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyses/rank_distance.h"
+#include "analyses/rank_summary.h"
 
 namespace gapless::internal {
 namespace {

@@ -2,7 +2,7 @@
 // Tests table compute_use: utilisation over the whole window, and NULL for unknown values.
 #include <gtest/gtest.h>
 
-#include "analyses/testing/on_a100.h"
+#include "analyses/testing/hand_made.h"
 
 namespace gapless::internal {
 namespace {

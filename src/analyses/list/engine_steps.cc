@@ -24,7 +24,7 @@ struct Group {
     requests += engine_iteration.prefill_requests + engine_iteration.decode_requests;
     prefill += engine_iteration.prefill_tokens.value_or(0), decode += engine_iteration.decode_tokens.value_or(0);
     context += engine_iteration.context_tokens.value_or(0);
-    prefill_known = prefill_known && engine_iteration.prefill_tokens,
+    prefill_known = prefill_known && engine_iteration.prefill_tokens;
     decode_known = decode_known && engine_iteration.decode_tokens;
     context_known = context_known && engine_iteration.context_tokens;
   }

@@ -17,7 +17,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/compilation.h"
+#include "analyses/one_offs.h"
 
 namespace gapless::internal {
 namespace {

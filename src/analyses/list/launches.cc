@@ -20,9 +20,9 @@ struct Stats {
   int64_t gpu_ops = 0, graph_calls = 0, queued = 0, call_total_ns = 0, short_kernels = 0;
 };
 
-// `counted_on`, by launch: the device on which it was counted last, so that it is counted once for each. Launches of
-// graphs have many operations.
-using CountedOn = std::vector<uint32_t>;  // places from 1 on; 0: not yet
+// By launch: the place, from 1 on, of the device for which it was counted last; 0: for none yet. A launch of a graph
+// has many operations, and counts once for each device.
+using CountedOn = std::vector<uint32_t>;
 
 Stats Collect(const TraceTimeline& timeline, uint32_t place, CountedOn& counted_on) {
   Stats stats;

@@ -8,7 +8,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/kernel_library.h"
+#include "analyses/kernel_names.h"
 #include "analyses/shapes.h"
 
 namespace gapless::internal {

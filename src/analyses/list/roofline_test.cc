@@ -3,7 +3,7 @@
 // stride.
 #include <gtest/gtest.h>
 
-#include "analyses/testing/on_a100.h"
+#include "analyses/testing/hand_made.h"
 
 namespace gapless::internal {
 namespace {

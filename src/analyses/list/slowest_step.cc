@@ -11,7 +11,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/rank_distance.h"
+#include "analyses/rank_summary.h"
 
 namespace gapless::internal {
 namespace {

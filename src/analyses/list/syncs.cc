@@ -12,8 +12,8 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/copy_idle.h"
 #include "analyses/open_slice.h"
+#include "analyses/timeline.h"
 
 namespace gapless::internal {
 namespace {

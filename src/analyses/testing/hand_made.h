@@ -19,6 +19,7 @@
 #include "trace/run.h"
 
 namespace gapless::internal {
+
 inline void PrintTo(const Interval& interval, std::ostream* out) {
   *out << '[' << interval.start << ", " << interval.end << ')';
 }
@@ -252,5 +253,16 @@ inline void AddOperation(HandMade& trace, std::string_view name, GpuOpClass op_c
   trace.Kernel("kernel", {at + 1, at + 9, 10 * at + 100, 10 * at + 100 + dur}, {.op_class = op_class});
 }
 
+// A product of two matrices, and recordings of an A100, whose peaks are known.
+inline constexpr HandMade::Inputs kProduct{.shapes = "[[1024,1024],[1024,1024]]",
+                                           .types = R"(["c10::BFloat16","c10::BFloat16"])"};
+inline constexpr double kProductFlops = 2.0 * 1024 * 1024 * 1024;
+inline constexpr GpuOpDraft kMatrixKernel{.op_class = GpuOpClass::kGemm, .matrix_unit = MatrixUnit::kYes};
+
+struct OnA100 : HandMade {
+  OnA100() { Device({.device = 0, .vendor = Vendor::kNvidia, .name = "NVIDIA A100-SXM4-80GB"}); }
+};
+
 }  // namespace testing
+
 }  // namespace gapless::internal

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "analyses/device_peaks.h"
-#include "analyses/kernel_library.h"
+#include "analyses/kernel_names.h"
 #include "analyses/rows/kernels.h"
 #include "analyses/rows/matrix_work.h"
 #include "base/strings.h"

@@ -9,7 +9,7 @@
 // memory format tutorial): the step, layout changes included. Convolutions in fp32 off tensor cores gain nothing.
 // Grouped and depthwise convolutions can get slower: many times so in the worst reports, half as long again in the
 // cautious case.
-#include "analyses/kernel_library.h"
+#include "analyses/kernel_names.h"
 #include "analyses/work_type.h"
 #include "predict/fix.h"
 #include "predict/fixes/common/edits.h"

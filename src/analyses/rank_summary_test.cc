@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests ScalingEfficiency with and without the step time of a single device.
-#include "analyses/scaling.h"
+#include "analyses/rank_summary.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a job scales over its ranks, from table ranks.
+// Figures of a whole job from table ranks: how well it scales, and how far each rank is from the median.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "analyses/rows/ranks.h"
@@ -18,5 +19,12 @@ namespace gapless::internal {
 // slower than alone, so the true figure is at most this; `estimated` is set. Absent: no complete step to hold against
 // the single run; without one, fewer than two devices.
 std::optional<Scaling> ScalingEfficiency(const RanksRows& ranks, std::optional<int64_t> single_step_ns);
+
+// How much the ranks of a job differ, for pictures that cannot show a thousand of them: those that differ most are what
+// a reader looks for.
+
+// Returns by recording (key of table trace) how far its own work per step is from that of the median device, in ns, the
+// most of its devices; empty without ranks.
+std::map<int64_t, double> DistancesFromMedian(const RanksRows& ranks);
 
 }  // namespace gapless::internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyses/scaling.h"
+#include "analyses/rank_summary.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "analyses/columns.h"
@@ -28,6 +30,20 @@ std::optional<Scaling> ScalingEfficiency(const RanksRows& ranks, std::optional<i
   scaling.efficiency = 1 - ShareOf(exposed, wall);
   scaling.estimated = true;
   return scaling;
+}
+
+std::map<int64_t, double> DistancesFromMedian(const RanksRows& ranks) {
+  std::vector<double> all;
+  for (size_t row = 0; row < ranks.rows(); ++row) all.push_back(ranks.Real(row, "own_per_step_ns"));
+  if (all.empty()) return {};
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::ranges::nth_element(all, middle);
+  std::map<int64_t, double> distances;
+  for (size_t row = 0; row < ranks.rows(); ++row) {
+    double& distance = distances[ranks.Int(row, "trace")];
+    distance = std::max(distance, std::abs(ranks.Real(row, "own_per_step_ns") - *middle));
+  }
+  return distances;
 }
 
 }  // namespace gapless::internal

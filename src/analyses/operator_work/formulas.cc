@@ -1,11 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// The work of convolutions and of their gradients, as the matrix products that they amount to.
+// The work of operators: of matrix products, of attention, which is two of them over the pairs of query and key, of
+// convolutions, and of operators that do a few operations per element.
+#include "analyses/operator_work/formulas.h"
+
 #include <algorithm>
 #include <cstdlib>
 
-#include "analyses/operator_work/formulas.h"
-
 namespace gapless::internal::work {
+
+namespace {
+
+bool IsCausal(std::string_view value) { return value == "True" || value == "1" || value == "2"; }
+bool IsNotCausal(std::string_view value) { return value == "False" || value == "0"; }
+
+}  // namespace
+
+Work Product(const WorkFormula& formula, Inputs inputs) {
+  const Input *a = At(inputs, formula.at[0]), *b = At(inputs, formula.at[1]);
+  Work work;
+  if (a == nullptr || b == nullptr || a->shape.empty() || b->shape.empty()) return work;
+  work.type = a->type;
+  const size_t rank = b->shape.size();
+  const bool transposed = formula.at[3] == 1;
+  const int64_t inner = rank == 1 ? b->shape[0] : transposed ? b->shape[1] : b->shape[rank - 2];
+  const int64_t n = rank == 1 ? 1 : transposed ? b->shape[0] : b->shape[rank - 1];
+  const int64_t batch = rank > 2 ? Elements(Shape(b->shape.begin(), b->shape.end() - 2)) : 1;
+  const int64_t rows = Elements(Shape(a->shape.begin(), a->shape.end() - 1));
+  if (inner != a->shape.back() || batch == 0 || rows % batch != 0) return work;
+  work.batch = batch, work.m = rows / batch, work.n = n, work.k = inner;
+  work.flops = work.model_flops = 2 * Real(rows) * Real(n) * Real(inner);
+  const int64_t out_bytes = work.type == ElementType::kFp8 ? 2 : BytesOf(work.type);  // scaled products give bf16
+  if (out_bytes > 0)
+    work.bytes = BytesOf(a) + BytesOf(b) + Real(rows) * Real(n) * Real(out_bytes) + BytesOf(At(inputs, formula.at[2]));
+  return work;
+}
+
+Work Attend(const WorkFormula& formula, Inputs inputs) {
+  const int first = formula.at[0];
+  const Input *q = At(inputs, first), *k = At(inputs, first + 1), *v = At(inputs, first + 2);
+  if (q == nullptr || k == nullptr || v == nullptr || q->shape.size() != 4 || k->shape.size() != 4 ||
+      v->shape.size() != 4)
+    return {};
+  Work work;
+  work.type = q->type;
+  const Input* offsets = At(inputs, formula.at[4]);
+  if (offsets != nullptr && !offsets->shape.empty()) return work;  // sequences of several lengths
+  const size_t heads = formula.at[2] == 1 ? 1 : 2, length = 3 - heads;
+  const int64_t queries = q->shape[length], keys = k->shape[length], head = q->shape[3], value_head = v->shape[3];
+  work.batch = Elements({q->shape[0], q->shape[heads]}), work.m = queries, work.n = keys, work.k = head;
+  const Input* causal = At(inputs, formula.at[1]);
+  double pairs = Real(queries) * Real(keys);
+  if (causal != nullptr && IsCausal(causal->value) && queries == keys)
+    pairs = Real(queries) * Real(queries + 1) / 2;
+  else if (causal == nullptr || !IsNotCausal(causal->value))
+    return work;
+  const bool backward = formula.at[3] == 1;
+  const double forward = 2 * Real(work.batch) * pairs * Real(head + value_head);
+  work.model_flops = backward ? 2 * forward : forward;
+  work.flops = work.model_flops + (backward ? 2 * Real(work.batch) * pairs * Real(head) : 0);
+  const double out = BytesOf(q) / Real(std::max<int64_t>(1, head)) * Real(value_head);
+  work.bytes = (BytesOf(q) + BytesOf(k) + BytesOf(v)) * (backward ? 2 : 1) + out * (backward ? 2 : 1);
+  return work;
+}
+
+// Convolutions and their gradients, as the matrix products that they amount to.
+
 namespace {
 
 Work OfProducts(const Input& weight, int64_t positions, int64_t out_channels, double products) {
@@ -114,6 +173,52 @@ Work ConvolveBackwardInput(const WorkFormula&, Inputs inputs) {
   Work work = OfProducts(*weight, positions, weight->shape[0], 1);
   if (const auto input = ReadInts(size->value); input.size() == grad->shape.size())
     work.bytes = BytesOf(grad) + BytesOf(weight) + Real(Elements(input)) * Real(BytesOf(grad->type));
+  return work;
+}
+
+// A few operations per element: norms, softmax, pointwise operators and copies.
+
+Work PerElement(const WorkFormula& formula, Inputs inputs) {
+  const Input* first = At(inputs, formula.at[0]);
+  if (first == nullptr || !first->is_tensor() || first->shape.empty()) return {};
+  Work work;
+  work.type = first->type;
+  work.flops = work.model_flops = Real(Elements(first->shape)) * formula.per_element;
+  work.bytes = BytesOf(first) * formula.at[1];
+  return work;
+}
+
+// One tensor more than the operator has inputs is the one given to be written. The result has the widest type of the
+// tensors with dimensions, which scalars follow.
+Work Pointwise(const WorkFormula& formula, Inputs inputs) {
+  Work work;
+  Shape out;
+  double read = 0;
+  const auto arity = static_cast<size_t>(formula.at[0]);
+  if (inputs.size() > arity && inputs.back().is_tensor()) inputs = inputs.first(arity);
+  for (const Input& input : inputs) {
+    if (!input.list.empty()) return work;
+    if (!input.is_tensor()) continue;
+    read += BytesOf(&input);
+    const bool wider = BytesOf(input.type) > BytesOf(work.type);
+    if (out.empty() ? wider || !input.shape.empty() : wider && !input.shape.empty()) work.type = input.type;
+    if (input.shape.size() > out.size()) out.insert(out.begin(), input.shape.size() - out.size(), 1);
+    for (size_t i = 0; i < input.shape.size(); ++i)
+      out[out.size() - 1 - i] = std::max(out[out.size() - 1 - i], input.shape[input.shape.size() - 1 - i]);
+  }
+  if (work.type == ElementType::kUnknown) return work;
+  work.flops = work.model_flops = Real(Elements(out)) * formula.per_element;
+  work.bytes = read + Real(Elements(out)) * Real(BytesOf(work.type));
+  return work;
+}
+
+Work Copy(const WorkFormula&, Inputs inputs) {
+  const Input *to = At(inputs, 0), *from = At(inputs, 1);
+  Work work;
+  if (to == nullptr || !to->is_tensor()) return work;
+  work.type = to->type;
+  work.flops = work.model_flops = 0;
+  work.bytes = BytesOf(to) + BytesOf(from);
   return work;
 }
 
