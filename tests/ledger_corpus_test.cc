@@ -10,7 +10,7 @@
 
 #include "analyses/rows/idle.h"
 #include "analyses/rows/ledger.h"
-#include "diagnose/summary.h"
+#include "diagnose/findings.h"
 #include "ingest/load.h"
 
 namespace gapless::internal {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyses/analysis.h"
-#include "diagnose/summary.h"
+#include "diagnose/findings.h"
 #include "ingest/load.h"
 #include "trace/trace_file.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "diagnose/summary.h"
+#include "diagnose/findings.h"
 #include "ingest/load.h"
 
 namespace gapless::internal {

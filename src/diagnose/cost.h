@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "diagnose/bottleneck.h"
-#include "diagnose/summary.h"
 #include "gapless/report_options.h"
+#include "gapless/summary.h"
 #include "trace/run.h"
 
 namespace gapless::internal {

@@ -21,7 +21,7 @@ struct MultiGPUAnalyzer {
   // From figures alone: communication above kNcclShare of the step, ranks whose times differ by more than a tenth (the
   // slowest is named), and scaling efficiency below kScalingEfficiency. By severity.
   static std::vector<Bottleneck> Analyze(const NcclMetrics& metrics, int num_gpus);
-  // Throughput of all over num_gpus times that of one; absent when either is not known or no number above 0.
+  // Throughput of all over num_gpus times that of one; absent where one of them is not known, or is not above 0.
   static std::optional<double> ScalingEfficiency(const NcclMetrics& metrics, int num_gpus);
 };
 

@@ -11,8 +11,8 @@ namespace gapless::internal {
 
 // The workload that the primary recordings show together.
 Workload WorkloadOf(const Run& run);
-// Returns true if operators were recorded, or some range, kernel or Python frame is PyTorch's, or if nothing of the
-// program was recorded: else advice in its words is of no use.
+// Returns true if advice in PyTorch's words may be of use: operators were recorded, or some range, kernel or Python
+// frame is PyTorch's, or nothing of the program was recorded.
 bool UsesPyTorch(const Run& run);
 // Returns true if a pipeline of Hugging Face's transformers ran, as Python frames show: it has a loader of its own,
 // whose settings are arguments of pipeline().

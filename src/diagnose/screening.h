@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules look at tables one by one; this is what only all findings together, or the program that ran, decide.
+// Takes back findings that do not hold beside others, or for the program that ran. A rule cannot do so itself: it sees
+// tables alone, and neither the findings of other rules nor what was recorded.
 #pragma once
 
 #include <string_view>
@@ -19,8 +20,7 @@ inline constexpr std::string_view kWarmUp = "warm_up", kTooLittleWork = "too_lit
 bool JudgesRecording(const Bottleneck& bottleneck);
 
 // Takes out findings and advice that do not hold here:
-//   - beside a cold start, or too little work, or where the device's part was cut off, everything that is about the
-//     program
+//   - all that is about the program, beside a cold start, too little work, or where the device's part was cut off
 //   - beside lost work of the GPU, what rests on idle time
 //   - other_waste where another finding is about at least half of the same kind of time
 //   - advice that is PyTorch's where PyTorch did not run, and that is CUDA's where another runtime launched

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that a profiler of kernels measured and that wait for device memory. See kernel_metrics.cc.
-#include "diagnose/measured_kernels_view.h"
+#include "diagnose/kernel_analyzer.h"
 #include "diagnose/rule.h"
 
 namespace gapless::internal {

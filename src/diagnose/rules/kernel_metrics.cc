@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that a profiler of kernels measured and that use the GPU badly. The thresholds and the verdicts are those of
 // KernelAnalyzer; nothing is predicted, as a metric does not say how much of a kernel's time could go.
-#include "diagnose/measured_kernels_view.h"
+#include "diagnose/kernel_analyzer.h"
 #include "diagnose/rule.h"
 
 namespace gapless::internal {

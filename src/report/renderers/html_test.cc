@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
-#include "diagnose/summary.h"
+#include "diagnose/findings.h"
 #include "report/page.h"
 #include "report/renderer.h"
 
