@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   const auto loaded = LoadRun(std::vector<std::string>{argv[1]});
   if (!loaded) return std::fprintf(stderr, "%s\n", loaded.error().ToString().c_str()), 3;
   Tables tables(loaded->run);
-  const auto predictor = Predictor::Make(tables);
+  const auto predictor = Predictor::ForRun(tables);
   if (!predictor || !predictor->check().accepted()) return std::fprintf(stderr, "no prediction\n"), 3;
   const Graph& graph = predictor->main_rank().graph;
   const Trace& trace = *predictor->main_rank().of->trace;

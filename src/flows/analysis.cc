@@ -43,7 +43,7 @@ RunReport::RunReport(const RunAnalysis& analysis, const AnalyzeOptions& options)
 }
 
 Result<Predictor> PredictorOf(const RunAnalysis& analysis) {
-  auto predictor = Predictor::Make(analysis.tables(), analysis.tested().rows, analysis.all_steps());
+  auto predictor = Predictor::ForRun(analysis.tables(), analysis.tested().rows, analysis.all_steps());
   if (!predictor)
     return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   return *std::move(predictor);

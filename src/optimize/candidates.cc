@@ -27,7 +27,7 @@ constexpr double kSafetyPenalty =
 const Bottleneck* CuredBy(const FixItem& item, std::span<const Bottleneck> bottlenecks) {
   const Bottleneck* best = nullptr;
   for (const Bottleneck& bottleneck : bottlenecks) {
-    bool cured = std::ranges::find(item.fix->trial.cures, bottleneck.id) != item.fix->trial.cures.end();
+    bool cured = std::ranges::find(item.fix->trial.choice.cures, bottleneck.id) != item.fix->trial.choice.cures.end();
     for (const Recommendation& recommendation : bottleneck.recommendations)
       cured = cured || recommendation.fix.substr(0, recommendation.fix.find('=')) == item.fix->name;
     const auto gain = [](const Bottleneck& of) { return of.gain ? of.gain->expected : 1; };
@@ -43,7 +43,7 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
       predictor.Predict({{.name = std::string(candidate.item.fix->name), .value = candidate.item.value}});
   if (!prediction || !prediction->refusal.empty()) return;
   if (!prediction->nothing.empty()) {
-    if (!gpu && candidate.item.fix->trial.blind)
+    if (!gpu && candidate.item.fix->trial.choice.blind)
       return;  // the model looks for kernels, which a processor does not have
     candidate.skip = prediction->nothing.front();
     return;
@@ -58,7 +58,7 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
 // `workers` may do: values of these have the gain of their own hint.
 void Score(const Bottleneck* cured, const MachineHint& hint, Candidate& candidate) {
   const bool is_by_value = IsHintedByValue(*candidate.item.fix);
-  const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->trial.prior, 1.0) - 1);
+  const double prior = 1 + kOfPrior * (std::max(candidate.item.fix->trial.choice.prior, 1.0) - 1);
   const bool is_cured = cured != nullptr && cured->gain && !is_by_value;
   const bool is_predicted = candidate.predicted && (!hint.speedup || candidate.item.fix->name == "workers");
   candidate.score = is_predicted   ? candidate.predicted->expected
@@ -78,9 +78,10 @@ Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck>
   Candidate candidate{.item = item};
   const Bottleneck* const cured = CuredBy(item, bottlenecks);
   if (cured != nullptr) candidate.cures = cured->title;
-  if (predictor != nullptr && predictor->check().accepted() && item.fix->has_model() && item.fix->trial.predictable)
+  if (predictor != nullptr && predictor->check().accepted() && item.fix->has_model() &&
+      item.fix->trial.choice.predictable)
     Predict(*predictor, context.gpu, candidate);
-  if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->trial.blind)
+  if (candidate.skip.empty() && cured == nullptr && !candidate.predicted && !item.fix->trial.choice.blind)
     candidate.skip = "no finding supports it";
   const MachineHint hint = HintFor(item, context, bottlenecks);
   if (asked != Asked::kNothing || hint.speedup) candidate.skip.clear();
@@ -115,9 +116,9 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
     }
     FixValues values = item.value.empty() && item.fix->has_trial() ? item.fix->trial.values(context)
                                                                    : FixValues{.values = {item.value}};
-    if (item.fix->trial.needs_loader && context.loaders == size_t{0})
+    if (item.fix->trial.needs.loader && context.loaders == size_t{0})
       values = {.values = {}, .why_not = "the program reads from no DataLoader"};
-    if (item.fix->trial.needs_optimizer && context.has_optimizer == false)
+    if (item.fix->trial.needs.optimizer && context.has_optimizer == false)
       values = {.values = {}, .why_not = "no optimiser of torch.optim took a step"};
     if (std::string why = WhyNothingToChange(*item.fix, context); !why.empty() && !values.values.empty())
       values = {.values = {}, .why_not = std::move(why)};
@@ -135,12 +136,13 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
     Candidate candidate = consider(values.values.front());
     candidate.others.assign(values.values.begin() + 1, values.values.end());
     candidates.push_back(std::move(candidate));
-    for (const std::string& value : values.apart) candidates.push_back(consider(value));
+    for (const std::string& value : values.alone) candidates.push_back(consider(value));
   }
   // Fixes whose runs begin minutes later come last, whatever their score: they could use up the budget before
   // others had a turn.
   std::ranges::stable_sort(candidates, [](const Candidate& a, const Candidate& b) {
-    if (a.item.fix->trial.slow_start != b.item.fix->trial.slow_start) return b.item.fix->trial.slow_start;
+    if (a.item.fix->trial.choice.slow_start != b.item.fix->trial.choice.slow_start)
+      return b.item.fix->trial.choice.slow_start;
     return a.score > b.score;
   });
   return candidates;

@@ -64,18 +64,18 @@ TEST(Catalogue, APriorHasItsSourceAndAFigureWithoutOneIsUnknown) {
   for (const Fix* fix : FixesWithTrial()) {
     const bool has_source = fix->trial.why.find("Prior: ") != std::string_view::npos ||
                             fix->trial.why.find("about 20 %") != std::string_view::npos;
-    EXPECT_TRUE(fix->trial.prior == 1 || has_source) << fix->name << " has a prior from nowhere";
-    EXPECT_GT(fix->trial.prior, 0.1) << fix->name;
-    EXPECT_LT(fix->trial.prior, 4) << fix->name;
+    EXPECT_TRUE(fix->trial.choice.prior == 1 || has_source) << fix->name << " has a prior from nowhere";
+    EXPECT_GT(fix->trial.choice.prior, 0.1) << fix->name;
+    EXPECT_LT(fix->trial.choice.prior, 4) << fix->name;
   }
 }
 
 TEST(Catalogue, ConflictsNameFixesInBothDirections) {
   for (const Fix* fix : FixesWithTrial())
-    for (const std::string_view name : fix->trial.conflicts) {
+    for (const std::string_view name : fix->trial.choice.conflicts) {
       const Fix* other = FindFix(name);
       ASSERT_NE(other, nullptr) << fix->name << " conflicts with " << name << ", which is not a fix";
-      EXPECT_NE(std::ranges::find(other->trial.conflicts, fix->name), other->trial.conflicts.end())
+      EXPECT_NE(std::ranges::find(other->trial.choice.conflicts, fix->name), other->trial.choice.conflicts.end())
           << name << " does not know " << fix->name;
       EXPECT_NE(other, fix);
     }
@@ -83,7 +83,7 @@ TEST(Catalogue, ConflictsNameFixesInBothDirections) {
 
 TEST(Catalogue, CuresNameRules) {
   for (const Fix* fix : FixesWithTrial()) {
-    for (const std::string_view id : fix->trial.cures)
+    for (const std::string_view id : fix->trial.choice.cures)
       EXPECT_TRUE(std::ranges::any_of(AllRules(), [&](const Rule* rule) { return rule->id == id; }))
           << fix->name << ": " << id;
   }
@@ -92,11 +92,11 @@ TEST(Catalogue, CuresNameRules) {
 TEST(Catalogue, OrdersAreApart) {
   std::map<int, std::string_view> names;
   for (const Fix* fix : FixesWithTrial()) {
-    const auto [same, is_new] = names.emplace(fix->trial.order, fix->name);
+    const auto [same, is_new] = names.emplace(fix->trial.choice.order, fix->name);
     EXPECT_TRUE(is_new) << fix->name << " and " << same->second << " both have the order " << same->first;
   }
-  EXPECT_LT(FindFix("channels_last")->trial.order, FindFix("compile")->trial.order);
-  EXPECT_LT(FindFix("workers")->trial.order, FindFix("prefetch_factor")->trial.order);
+  EXPECT_LT(FindFix("channels_last")->trial.choice.order, FindFix("compile")->trial.choice.order);
+  EXPECT_LT(FindFix("workers")->trial.choice.order, FindFix("prefetch_factor")->trial.choice.order);
 }
 
 TEST(Catalogue, AValueMayChangeWhatAFixIs) {
@@ -114,7 +114,7 @@ TEST(Catalogue, OnlyATrialWhoseValueIsThatOfTheModelIsPredicted) {
   // `batch=2` is a batch twice as large in a trial, and one of two samples in the model.
   for (const Fix* fix : FixesWithTrial()) {
     if (fix->model.value.empty() || fix->trial.value.empty()) continue;
-    EXPECT_EQ(WithoutBrackets(fix->model.value) == WithoutBrackets(fix->trial.value), fix->trial.predictable)
+    EXPECT_EQ(WithoutBrackets(fix->model.value) == WithoutBrackets(fix->trial.value), fix->trial.choice.predictable)
         << fix->name;
   }
 }
@@ -232,7 +232,7 @@ TEST(Catalogue, TheAgentKnowsEachFixAndWhetherItIsLive) {
     const std::string text = TextOf(ModuleOf(*fix));
     if (text.empty()) missing.emplace_back(fix->name);
     const bool live = text.find("\n    live = True\n") != std::string::npos;
-    EXPECT_EQ(live, fix->trial.live) << fix->name << " is live on one side only";
+    EXPECT_EQ(live, fix->trial.live.between_steps) << fix->name << " is live on one side only";
   }
   EXPECT_TRUE(missing.empty()) << "the agent has no " << Join(missing, ", ");
   for (const auto& entry : fs::directory_iterator("python/gapless/agent/gapless_agent/fixes")) {

@@ -53,8 +53,8 @@ std::string FixesJson() {
                               std::string(fix->help),
                               std::string(ToString(fix->safety)),
                               std::string(NameOf(fix->trial.effort)),
-                              fix->trial.live,
-                              {fix->trial.cures.begin(), fix->trial.cures.end()}});
+                              fix->trial.live.between_steps,
+                              {fix->trial.choice.cures.begin(), fix->trial.choice.cures.end()}});
   return DocumentOf("optimize", document);
 }
 

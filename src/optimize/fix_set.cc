@@ -30,7 +30,7 @@ bool FixSet::Has(std::string_view name) const {
 FixSet FixSet::With(const FixItem& item) const {
   FixSet more = Without(item.fix->name);
   more.items_.push_back(item);
-  std::ranges::stable_sort(more.items_, {}, [](const FixItem& fix_item) { return fix_item.fix->trial.order; });
+  std::ranges::stable_sort(more.items_, {}, [](const FixItem& fix_item) { return fix_item.fix->trial.choice.order; });
   return more;
 }
 

@@ -101,7 +101,7 @@ Result<RunSample> ProcessRunner::RunBlocks(const FixSet& set, BlockDriver& drive
   RunRequest request = RequestFor(set);
   request.switch_loaders = std::ranges::any_of(driver.arms(), [](const BlockArm& arm) {
     const Fix* fix = FindFixWithTrial(std::string_view(arm.fix).substr(0, arm.fix.find('=')));
-    return fix != nullptr && fix->trial.needs_loader;
+    return fix != nullptr && fix->trial.needs.loader;
   });
   request.measure = 1;  // and then as many as the driver wants
   request.enough = [&](std::span<const int64_t>) { return driver.IsDone(); };

@@ -178,7 +178,7 @@ const Decision* DecisionJournal::Find(const FixItem& item, const FixSet& beside)
 std::optional<double> DecisionJournal::SlowStartS() const {
   std::optional<double> latest_s;
   for (const Entry& entry : entries_)
-    if (entry.decision.item.fix->trial.slow_start && entry.decision.startup_s)
+    if (entry.decision.item.fix->trial.choice.slow_start && entry.decision.startup_s)
       latest_s = std::max(0.0, *entry.decision.startup_s);
   return latest_s;
 }

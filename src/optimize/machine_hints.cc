@@ -129,12 +129,12 @@ MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<co
 }
 
 std::string WhyNothingToChange(const Fix& fix, const FixContext& context) {
-  if (fix.trial.operators.empty() || context.operators.empty()) return "";
+  if (fix.trial.needs.operators.empty() || context.operators.empty()) return "";
   const bool is_recorded = std::ranges::any_of(context.operators, [&](const std::string& name) {
-    return std::ranges::any_of(fix.trial.operators,
+    return std::ranges::any_of(fix.trial.needs.operators,
                                [&](std::string_view part) { return name.find(part) != name.npos; });
   });
-  return is_recorded ? "" : StrCat("the recorded steps have no ", fix.trial.operators_are);
+  return is_recorded ? "" : StrCat("the recorded steps have no ", fix.trial.needs.operators_are);
 }
 
 }  // namespace gapless::internal

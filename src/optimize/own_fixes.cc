@@ -45,7 +45,7 @@ Result<OwnFixes> OwnFixesFrom(const std::vector<std::string>& words) {
     own.fixes.push_back({.name = *name,
                          .help = "a fix of the user's own",
                          .safety = *safety,
-                         .trial = {.value = "[V]", .order = kOrder, .values = Always},
+                         .trial = {.value = "[V]", .choice = {.order = kOrder}, .values = Always},
                          .own_file = *file});
     own.texts.push_back(std::move(name));
     own.texts.push_back(std::move(file));

@@ -30,10 +30,10 @@ Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, doub
   const BlockArm* const arm = found == screened.end() ? nullptr : &found->second;
   if (arm != nullptr && arm->sequence.size() >= kMinPairs)
     promise.speedup = promise.expected = 1 / arm->sequence.Interval().expected;
-  const double slow_s = fix.trial.slow_start ? slow_start_s : 0, warm_s = run_s + slow_s / 2;
+  const double slow_s = fix.trial.choice.slow_start ? slow_start_s : 0, warm_s = run_s + slow_s / 2;
   promise.later_run_s = warm_s;
   promise.trial_s = promise.min_trial_s = run_s + slow_s;
-  if (!fix.trial.live || (arm != nullptr && !arm->refusal.empty())) {
+  if (!fix.trial.live.between_steps || (arm != nullptr && !arm->refusal.empty())) {
     promise.trial_s += kPairsToDecide * (run_s + warm_s);
     promise.min_trial_s += PairsToProve(promise.expected) * (run_s + warm_s);
   } else if (!is_alone || arm == nullptr || arm->sequence.Verdict() != SpeedVerdict::kFaster) {

@@ -112,8 +112,8 @@ TEST(Screening, OneValueOfAFixGoesOn) {
 // once.
 TEST(Screening, StepsUntilNewWorkersAreSteadyDoNotCount) {
   const Fix& workers = *FindFix("workers");
-  EXPECT_EQ(workers.trial.block_shape("2", 0, 200).settle, 4U) << "few of such steps pass while workers start";
-  std::vector<BlockArm> arms = {BlockArm("workers=2", {}, workers.trial.block_shape("2", 0, 10)),
+  EXPECT_EQ(workers.trial.live.block_shape("2", 0, 200).settle, 4U) << "few of such steps pass while workers start";
+  std::vector<BlockArm> arms = {BlockArm("workers=2", {}, workers.trial.live.block_shape("2", 0, 10)),
                                 BlockArm("gc_freeze", {})};
   EXPECT_EQ(arms[0].shape.settle, 9U) << "two workers with four batches ahead each";
   EXPECT_EQ(arms[0].BlockSteps(3), 19U) << "nine counted steps become five rounds";

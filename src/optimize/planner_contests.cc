@@ -90,7 +90,7 @@ Result<Contest> Contests::HoldBlocks(const FixItem& item, double& run_s, std::st
     }
     for (const double step_ms : driver.off_ms()) plan_.machine.Add(step_ms, plan_.current.step_ms);
     takes_s = LongestSeconds({&sample, 1});
-    if (item.fix->trial.slow_start) run_s = std::clamp(takes_s, std::min(plan_.time.command_s, run_s), run_s);
+    if (item.fix->trial.choice.slow_start) run_s = std::clamp(takes_s, std::min(plan_.time.command_s, run_s), run_s);
     contest.sequence = arms[0].sequence;
     plan_.Tell({.kind = PlannerEvent::Kind::kPair, .item = &item, .contest = &contest});
     // Without a single pair another process would show nothing more.

@@ -94,7 +94,8 @@ size_t TrialOrder::NextWithin() {
   double best_speedup = first.speedup;
   for (size_t i = 0; i < pending_.size(); ++i) {
     const Promise promise = promise_of(i);
-    const double alone_s = promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->trial.live),
+    const double alone_s =
+                     promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->trial.live.between_steps),
                  after_s = first.min_trial_s + promise.min_trial_s + proof_s(promise, true, true);
     if (promise.speedup > best_speedup && alone_s <= left_s && after_s > left_s)
       best = i, best_speedup = promise.speedup;

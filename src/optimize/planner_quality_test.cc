@@ -66,7 +66,7 @@ std::vector<Candidate> CandidatesOf(const TrainingKind& kind, Random& random) {
   std::vector<Candidate> candidates;
   for (const std::string_view name : names) {
     Candidate candidate{.item = ItemOf(name)};
-    candidate.score = 1 + 0.1 * (std::max(candidate.item.fix->trial.prior, 1.0) - 1);
+    candidate.score = 1 + 0.1 * (std::max(candidate.item.fix->trial.choice.prior, 1.0) - 1);
     for (const TrueGain& gain : kind.gains)
       if (gain.item == name && gain.score > 0) candidate.score = gain.score * std::exp(0.1 * random.Normal());
     if (name == "compile=default" && candidate.score < 1.1) candidate.skip = "no finding supports it";

@@ -77,14 +77,14 @@ struct PlanState {
   void ShortenRunsTo(double seconds);
   // Blocks of the fix within one process, without a pair so far.
   BlockArm ArmOf(const FixItem& item) const {
-    const auto shape_of = item.fix->trial.block_shape;
+    const auto shape_of = item.fix->trial.live.block_shape;
     return BlockArm(item.ToString(), options.pairs,
                     shape_of == nullptr ? BlockShape{} : shape_of(item.value, options.loader_workers, current.step_ms));
   }
   // Returns true if blocks of one process can measure the candidate: the program has not refused to switch it.
   bool IsSwitched(const Candidate& candidate) const {
     const auto found = screened.find(candidate.item.ToString());
-    return candidate.item.fix->trial.live && (found == screened.end() || found->second.refusal.empty());
+    return candidate.item.fix->trial.live.between_steps && (found == screened.end() || found->second.refusal.empty());
   }
 };
 

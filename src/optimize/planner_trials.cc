@@ -31,16 +31,17 @@ bool Trials::Refuse(const Candidate& candidate, Decision& decision) {
 Trials::TrialTimes Trials::TimesOf(const Candidate& candidate) const {
   const Promise promise =
       PromiseOf(candidate, plan_.screened, plan_.time.current_s, plan_.result.accepted.empty(), plan_.slow_start_s);
-  TrialTimes times{.promise = promise, .needs_proof = candidate.item.fix->trial.live || plan_.time.has_accepted};
+  TrialTimes times{.promise = promise,
+                   .needs_proof = candidate.item.fix->trial.live.between_steps || plan_.time.has_accepted};
   times.trial_s = std::max(promise.min_trial_s, 2 * plan_.time.current_s);
   times.ends = times.needs_proof ? plan_.time.ProofBegins(promise.later_run_s) : plan_.time.deadline();
   // A fix alone is proved by pairs of runs that it is tried with.
   const double alone_s =
       promise.later_run_s + PairsToProve(promise.expected) * (plan_.time.current_s + promise.later_run_s);
   const auto now = plan_.runner.Now();
-  times.fits =
-      now + Lasting(times.trial_s) <= times.ends ||
-      (candidate.item.fix->trial.live && !plan_.time.has_accepted && now + Lasting(alone_s) <= plan_.time.deadline());
+  times.fits = now + Lasting(times.trial_s) <= times.ends ||
+               (candidate.item.fix->trial.live.between_steps && !plan_.time.has_accepted &&
+                now + Lasting(alone_s) <= plan_.time.deadline());
   return times;
 }
 
@@ -89,7 +90,7 @@ bool Trials::HasTimeFor(const Candidate& candidate, Decision& decision) {
 Result<void> Trials::Measure(const FixSet& set, Decision& decision) {
   std::string refusal = "it cannot be switched";
   std::optional<Contest> contest;
-  if (decision.item.fix->trial.live) {
+  if (decision.item.fix->trial.live.between_steps) {
     GAPLESS_ASSIGN(auto blocks, contests_.HoldBlocks(decision.item, decision.run_s, refusal));
     // Blocks need a proof by pairs of runs. Where no time is left for both, pairs alone prove a fix that is alone.
     const bool has_no_time = blocks.ending == Ending::kNoTime && blocks.sequence.size() == 0;
@@ -154,7 +155,7 @@ Result<Decision> Trials::Try(const Candidate& candidate, const FixItem& item, bo
   GAPLESS_ASSIGN(auto passes, PassesFirstRun(*first, set, decision));
   if (passes) {
     decision.stage = StageOf(*first);
-    if (item.fix->trial.slow_start) TakeSlowStart(*first, decision);
+    if (item.fix->trial.choice.slow_start) TakeSlowStart(*first, decision);
     if (measure) GAPLESS_TRY(Measure(set, decision));
   } else if (hung) {
     GAPLESS_TRY(contests_.CompareHang(decision.run_s, decision));

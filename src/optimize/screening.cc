@@ -21,8 +21,8 @@ std::vector<FixItem> ItemsToScreen(std::span<const Candidate> candidates, Safety
   std::vector<FixItem> items;
   for (const Candidate& candidate : candidates) {
     const Fix& fix = *candidate.item.fix;
-    if (fix.trial.live && !fix.trial.slow_start && !candidate.does_not_apply && candidate.skip.empty() &&
-        candidate.item.Class() <= allow)
+    if (fix.trial.live.between_steps && !fix.trial.choice.slow_start && !candidate.does_not_apply &&
+        candidate.skip.empty() && candidate.item.Class() <= allow)
       items.push_back(candidate.item);
   }
   if (items.size() < 2) items.clear();

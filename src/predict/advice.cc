@@ -26,7 +26,7 @@ void StretchPicture(double factor, StepPicture& picture) {
 
 Advice::Advice(Tables& tables, std::span<const AdviceRow> ledger, bool all_steps) : tables_(tables) {
   std::optional<ThreadPool> beside;
-  const auto predict = [&] { predictor_ = Predictor::Make(tables, ledger, all_steps); };
+  const auto predict = [&] { predictor_ = Predictor::ForRun(tables, ledger, all_steps); };
   if (tables.threads() > 1)
     beside.emplace(1).Submit(predict);
   else

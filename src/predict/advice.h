@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules' findings, with the speedup of each fix and of all fixes together. A rule estimates its gain from the
 // affected intervals (diagnose/estimate.h). Where its first recommendation names an item of `predict --what` and the
-// recording passes the self-check, a replay takes the place of the estimate. The order and the gains are those of one
-// plan (plan.h), which everything that shows them takes from here.
+// recording passes the self-check, a replay takes the place of the estimate. Order and gains are those of
+// one plan (plan.h), and whatever shows them takes them from here.
 #pragma once
 
 #include <optional>

@@ -21,8 +21,7 @@
 //   R8  Threads that only poll are no part of the program.
 //   R9  At the same instant: operations end before they begin, and before calls end, which end before calls begin.
 //   R10 Nothing stands at its recorded time but the first instant, and the first operation of a device if it began
-//   later
-//       than R4 allows: the device was busy with what had been launched before the recording began.
+//       later than R4 allows: the device was busy with what had been launched before the recording began.
 //   R11 A launch that takes far longer than usual while the queue is all but empty is at work: it loads its kernel. The
 //       operation starts when that is done. So does the first operation of a graph when its launch is done.
 //   R12 An operation that no call of its own launched (one of a graph, or one of a recording without a host) keeps its
@@ -30,8 +29,7 @@
 //   R13 A page of managed memory that moves while no kernel runs was touched by the host: it keeps its distance to what
 //       the host did last, and nothing waits for it. One that moves during a kernel is part of the kernel.
 //   R14 An operation that starts while the one before it on its stream runs (another branch of a graph) starts when
-//   that
-//       one has come as far as it had.
+//       that one has come as far as it had.
 #include <algorithm>
 #include <iterator>
 #include <numeric>

@@ -12,7 +12,7 @@
 namespace gapless::internal {
 namespace {
 
-// The change is given by who asks.
+// Returns true for a fix whose effect the user states ("host=2"), so that no model can be wrong about it.
 bool IsGiven(std::string_view kind) { return kind == "host" || kind == "kernels"; }
 
 struct Weighted {

@@ -58,8 +58,8 @@ Safety UsualSafetyOf(const Fix& fix) { return SafetyOf(fix, fix.model.needs_valu
 
 // Each of the two names the other, as a test of the catalogue checks; a user's own fix may name, and is not named.
 bool Conflict(const Fix& one, const Fix& other) {
-  return std::ranges::count(one.trial.conflicts, other.name) > 0 ||
-         std::ranges::count(other.trial.conflicts, one.name) > 0;
+  return std::ranges::count(one.trial.choice.conflicts, other.name) > 0 ||
+         std::ranges::count(other.trial.choice.conflicts, one.name) > 0;
 }
 
 std::string ModelUsageOf(const Fix& fix) { return UsageOf(fix.name, fix.model.value); }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/precision.h"
-#include "predict/host_shares.h"
+#include "predict/host_use.h"
 
 namespace gapless::internal {
 
@@ -44,7 +44,7 @@ struct FixContext {
 struct FixValues {
   std::vector<std::string> values{};
   std::string why_not{};
-  std::vector<std::string> apart{};  // tried by themselves, whatever becomes of the first of `values`
+  std::vector<std::string> alone{};  // tried by themselves, whatever becomes of the first of `values`
 };
 
 // Returns true if the fix accepts the value. Recipes come from strangers; a rejected value never reaches the agent.
@@ -59,6 +59,33 @@ struct BlockShape {
   size_t round = 1;   // the number of counted steps is a multiple of this
 };
 
+// How the fixes that are tried are chosen, and in which order they are tried.
+struct TrialChoice {
+  int order = 0;                                  // fixes with a lower order are applied first; no two fixes share one
+  std::span<const std::string_view> cures{};      // ids of rules
+  std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it
+  double prior = 1;                               // typical speedup where nothing can be predicted; 1: unknown
+  bool predictable = true;                        // false: its model takes another value
+  bool blind = false;                             // worth a trial even if no finding supports it
+  bool slow_start = false;                        // a run with it begins minutes later: it is tried last
+};
+
+// The parts of a program without which the fix changes nothing.
+struct TrialNeeds {
+  bool loader = false;                            // a DataLoader
+  bool optimizer = false;                         // an optimiser of torch.optim
+  std::span<const std::string_view> operators{};  // an operator with one of these in its name; empty: none is needed
+  std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
+};
+
+// The switch of a fix within a running program.
+struct LiveSwitch {
+  bool between_steps = false;  // may be switched between two steps
+  // Returns the blocks of a value in a program with steps of `step_ms` and a loader with `loader_workers`. Null: the
+  // default.
+  BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;
+};
+
 // Says how a fix is tried. A fix without one can only be predicted.
 struct FixTrial {
   std::string_view value{};  // VALUE of `name=VALUE` in --only: "N"; "[N]": may be left out; "": takes none
@@ -66,23 +93,11 @@ struct FixTrial {
   // A paragraph for docs: when it helps, what it changes, what it risks, prior gain with source.
   std::string_view why{};
   Effort effort = Effort::kQuick;
-  bool blind = false;                                           // worth a trial even if no finding supports it
-  bool slow_start = false;                                      // a run with it begins minutes later: it is tried last
+  TrialChoice choice{};
+  TrialNeeds needs{};
+  LiveSwitch live{};
   Precision (*precision_of)(std::string_view value) = nullptr;  // that it computes in; null: fp32, or as the program
-  bool predictable = true;                                      // false: its model takes another value
-  bool needs_loader = false;     // changes a DataLoader, and nothing where the program has none
-  bool needs_optimizer = false;  // changes an optimiser of torch.optim, likewise
-  bool live = false;             // may be switched between two steps of a running program
-  // Returns the blocks of a value in a program with steps of `step_ms` and a loader with `loader_workers`. Null: the
-  // default.
-  BlockShape (*block_shape)(std::string_view value, size_t loader_workers, double step_ms) = nullptr;
-  std::span<const std::string_view> operators{};  // parts of the names of operators, one of which it needs; empty: any
-  std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
-  int order = 0;                                  // fixes with a lower order are applied first; no two fixes share one
-  std::span<const std::string_view> cures{};      // ids of rules
-  std::span<const std::string_view> conflicts{};  // fixes that must not be on together with it
-  double prior = 1;                               // typical speedup where nothing can be predicted; 1: unknown
-  FixValues (*values)(const FixContext& context) = nullptr;  // null: it cannot be tried
+  FixValues (*values)(const FixContext& context) = nullptr;     // null: it cannot be tried
   // Variables of the environment, "NAME=VALUE"; a variable that the user has set wins. Null: none.
   std::vector<std::string> (*environment)(const FixContext& context, std::string_view value) = nullptr;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph while it is built: instants are appended in order, and edges lead into the last one.
+// A graph while it is built: instants are appended in order, and edges lead into the last one. NewestOfTwo finds the
+// instant of another thread or stream to lead an edge from.
 #pragma once
 
 #include "predict/graph.h"
@@ -31,6 +32,27 @@ class GrowingGraph {
  private:
   Graph graph_{};
   Instant now_ = 0;
+};
+
+// Finds the last event of all lanes (threads or streams) but one in constant time. Events arrive in time order, so it
+// is enough to keep the newest event and the newest event of any other lane.
+template <class Lane>
+class NewestOfTwo {
+ public:
+  void Take(Lane lane, Instant instant) {
+    if (newest_ != kNoInstant && lane != lane_) elsewhere_ = newest_;
+    lane_ = lane;
+    newest_ = instant;
+  }
+  // Returns the newest event of any lane; kNoInstant without events.
+  Instant Any() const { return newest_; }
+  // Returns the newest event of the other lanes; kNoInstant if they have no event.
+  Instant Elsewhere(Lane lane) const { return newest_ != kNoInstant && lane != lane_ ? newest_ : elsewhere_; }
+
+ private:
+  Lane lane_{};
+  Instant newest_ = kNoInstant;
+  Instant elsewhere_ = kNoInstant;  // newest event of the other lanes
 };
 
 }  // namespace gapless::internal

@@ -7,7 +7,6 @@
 
 #include "predict/device_order.h"
 #include "predict/growing_graph.h"
-#include "predict/newest_of_two.h"
 
 namespace gapless::internal {
 

@@ -1,14 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings that have no place in a plan yet, and what becomes of them when another one is placed.
+// The findings that have no place in a plan yet: the fixes that they ask for, what each of these brings on top of what
+// the plan has taken, and what becomes of the findings when another one is placed.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "predict/fix_prices.h"
+#include "diagnose/bottleneck.h"
+#include "predict/predictor.h"
 
 namespace gapless::internal {
+
+// A fix that a finding asks for and that can be replayed.
+struct Option {
+  size_t recommendation = 0;
+  WhatIfItem item{};
+  bool changes_training() const { return SafetyOf(item) >= Safety::kTraining; }
+};
+
+// What fixes bring. Computed side by side, once.
+class FixPrices {
+ public:
+  // `predictor`: null if nothing can be replayed; then no finding has an option.
+  explicit FixPrices(const Predictor* predictor) : predictor_(predictor) {}
+
+  // Computes the gains of `items` on top of `job`, side by side.
+  void Learn(const std::vector<WhatIfItem>& items, const Predictor::FixedJob& job);
+  // Does so for what findings recommend.
+  void LearnAdvice(const std::vector<Bottleneck>& found, const Predictor::FixedJob& job);
+  // Recommends, in a job of several ranks, to bring the late rank's part of a finding (its waits for batches, its host)
+  // to the other ranks' time, where the job waits for that. The mean over the ranks says little of what the job would
+  // save.
+  void OfferLateRank(Bottleneck& found, const Predictor::FixedJob& job);
+  // Returns the gain as a factor; absent: there is no answer.
+  std::optional<double> Of(const WhatIfItem& item, const Predictor::FixedJob& job);
+  // Returns the most that one of the options brings, as a factor; 1 where none has an answer.
+  double BestOf(const std::vector<Option>& options, const Predictor::FixedJob& job);
+  // Returns the fixes with an answer that the finding recommends; none if its first recommendation has no answer.
+  std::vector<Option> OptionsOf(const Bottleneck& found, const Predictor::FixedJob& job);
+  // To be called when `job` is another one.
+  void Forget() { known_.clear(); }
+
+ private:
+  const Predictor* predictor_;
+  std::map<std::string, std::optional<double>> known_{};
+};
 
 struct OpenFinding {
   Bottleneck found{};

@@ -80,21 +80,21 @@ class PlanMaker {
  public:
   PlanMaker(const Predictor* predictor, const LedgerView& ledger)
       : predictor_(predictor), removable_(ledger), prices_(predictor) {
-    if (predictor != nullptr) made_ = predictor->Start();
+    if (predictor != nullptr) so_far_ = predictor->Start();
   }
 
   FixPlan Make(std::vector<Bottleneck>& found) {
     for (Bottleneck& bottleneck : found)
-      if (!JudgesRecording(bottleneck)) prices_.OfferLateRank(bottleneck, made_.made);
-    prices_.LearnAdvice(found, made_.made);
+      if (!JudgesRecording(bottleneck)) prices_.OfferLateRank(bottleneck, so_far_.expected);
+    prices_.LearnAdvice(found, so_far_.expected);
     for (Bottleneck& bottleneck : found) {
       if (JudgesRecording(bottleneck))
         list_.push_back(std::move(bottleneck));
       else
         open_.push_back({.found = std::move(bottleneck)}),
-            open_.back().options = prices_.OptionsOf(open_.back().found, made_.made);
+            open_.back().options = prices_.OptionsOf(open_.back().found, so_far_.expected);
     }
-    for (OpenFinding& open : open_) open.alone = BestOf(open);
+    for (OpenFinding& open : open_) open.alone = prices_.BestOf(open.options, so_far_.expected);
     for (Best best = FindBest(); best.severity >= 0; best = FindBest()) {
       Take(best);
       HangEmptied();
@@ -115,13 +115,12 @@ class PlanMaker {
   std::string WhyFirst(const Bottleneck& head, const std::optional<Option>& option) const;
   size_t HeadFor(const Best& best) const;
   void Take(const Best& best);
-  double BestOf(const OpenFinding& open);
   void HangEmptied();
   Gain TakeEstimate(Bottleneck& head);
   std::pair<Predictor::Progress, Prediction> PredictBeside(const WhatIfItem& item) const;
   Gain TakeOption(const Option& option, Bottleneck& head);
   void Account(const Bottleneck& head, double before);
-  std::string AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const;
+  std::string AlsoOf(const WhatIfItem& item, const Predictor::FixedJob& after) const;
   void BoundByStake(double before, const std::string& also, Bottleneck& head) const;
   void TakeTheRest();
   void Conclude();
@@ -132,8 +131,8 @@ class PlanMaker {
   RemovableTime removable_;
   std::vector<OpenFinding> open_{};
   std::vector<Bottleneck> list_{};
-  Predictor::Progress made_{};  // the job with the items of the plan
-  FixPrices prices_;            // prices of items on top of the chosen ones
+  Predictor::Progress so_far_{};  // the job with the items of the plan
+  FixPrices prices_;              // prices of items on top of the chosen ones
   Effect replayed_{}, estimated_{};
   std::map<std::string, double> of_parts_{};  // by bottleneck: what its parts take away, of the recorded step
   double severity_ = 1;                       // of what was placed last
@@ -174,7 +173,7 @@ void PlanMaker::LearnOpen() {
   std::vector<WhatIfItem> items;
   for (const OpenFinding& open : open_)
     for (const Option& option : open.options) items.push_back(option.item);
-  prices_.Learn(items, made_.made);
+  prices_.Learn(items, so_far_.expected);
 }
 
 Best PlanMaker::FindBest() {
@@ -182,7 +181,7 @@ Best PlanMaker::FindBest() {
   Best best, cause;  // cause: what one rank is late with
   for (size_t i = 0; i < open_.size(); ++i) {
     for (const Option& option : open_[i].options) {
-      const double gain = prices_.Of(option.item, made_.made).value_or(1);
+      const double gain = prices_.Of(option.item, so_far_.expected).value_or(1);
       Offer(i, option, gain, gain, best);
       if (IsLateRank(option) && !option.item.value.empty()) Offer(i, option, gain, gain, cause);
     }
@@ -194,20 +193,14 @@ Best PlanMaker::FindBest() {
   return RemovedBy(cause.gain) >= kMostOfIt * RemovedBy(best.gain) ? cause : best;
 }
 
-// Returns the most that a fix of the finding brings beside those taken, as a factor; 1 where none can be replayed.
-double PlanMaker::BestOf(const OpenFinding& open) {
-  double most = 1;
-  for (const Option& option : open.options) most = std::max(most, prices_.Of(option.item, made_.made).value_or(1));
-  return most;
-}
-
 // Moves what the fix that was taken last left nothing to gain for below it: the waiting of other ranks below what held
 // them up.
 void PlanMaker::HangEmptied() {
   if (plan_.steps.empty() || list_.empty()) return;
   LearnOpen();
   for (size_t i = 0; i < open_.size();) {
-    if (open_[i].found.id != kPredictedFix && open_[i].alone >= kWorthHanging && BestOf(open_[i]) < kMinBought)
+    if (open_[i].found.id != kPredictedFix && open_[i].alone >= kWorthHanging &&
+        prices_.BestOf(open_[i].options, so_far_.expected) < kMinBought)
       HangBelow(plan_.steps.back().id, i, open_, list_);
     else
       ++i;
@@ -249,7 +242,7 @@ void PlanMaker::Take(const Best& best) {
   const std::string id = head.found.id, fix = best.option ? best.option->item.ToString() : "";
   head.found.step_left = Left();
   if (best.option) AdviseFirst(head.Asks(best.option->item.name)->recommendation, head.found);
-  if (plan_.steps.empty() && !(best.option && best.option->apart()))
+  if (plan_.steps.empty() && !(best.option && best.option->changes_training()))
     head.found.why_first = WhyFirst(head.found, best.option);
   const Gain gain = best.option ? TakeOption(*best.option, head.found) : TakeEstimate(head.found);
   const bool apart = head.found.apart;
@@ -263,7 +256,7 @@ void PlanMaker::Take(const Best& best) {
       {.id = id,
        .fix = fix,
        .gain = gain,
-       .so_far = GainOf(replayed_ + estimated_, made_.prediction.what.empty() ? gain.method : kReplay,
+       .so_far = GainOf(replayed_ + estimated_, so_far_.prediction.what.empty() ? gain.method : kReplay,
                         std::min(gain.confidence, plan_.steps.empty() ? 1 : plan_.steps.back().so_far.confidence))});
 }
 
@@ -279,7 +272,7 @@ Gain PlanMaker::TakeEstimate(Bottleneck& head) {
 
 // Returns the plan's items and one more, whose expected gain is known.
 std::pair<Predictor::Progress, Prediction> PlanMaker::PredictBeside(const WhatIfItem& item) const {
-  Predictor::Progress after = made_;
+  Predictor::Progress after = so_far_;
   (void)predictor_->Add(item, after);
   Prediction prediction = predictor_->Conclude(after);
   return {std::move(after), std::move(prediction)};
@@ -293,11 +286,11 @@ Gain PlanMaker::TakeOption(const Option& option, Bottleneck& head) {
   head.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay,
                      tested.programs > 0 ? kCoverage : kUntestedConfidence);
   head.gain->tested_programs = static_cast<int64_t>(tested.programs);
-  head.apart = option.apart();
-  BoundByStake(before, AlsoOf(option.item, after.made), head);
+  head.apart = option.changes_training();
+  BoundByStake(before, AlsoOf(option.item, after.expected), head);
   if (head.apart) return *head.gain;
   replayed_ = EffectOf(prediction.share);
-  made_ = std::move(after), prices_.Forget();
+  so_far_ = std::move(after), prices_.Forget();
   Account(head, before);
   return *head.gain;
 }
@@ -308,11 +301,11 @@ void PlanMaker::Account(const Bottleneck& head, double before) {
 }
 
 // Applies the effects of a fix on other findings.
-std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::Made& after) const {
+std::string PlanMaker::AlsoOf(const WhatIfItem& item, const Predictor::FixedJob& after) const {
   const std::string name = item.ToString();
-  if (after.work != made_.made.work)
+  if (after.work != so_far_.expected.work)
     return StrCat(name, " does the work of a step for more samples, so that what a step costs once counts less");
-  const Predictor::Removed removed = predictor_->RemovedBy(made_.made, after);
+  const Predictor::Removed removed = predictor_->RemovedBy(so_far_.expected, after);
   const auto worth = [&](int64_t ns) {
     return static_cast<double>(ns) >= kWorthSaying * static_cast<double>(predictor_->step_ns());
   };
@@ -342,7 +335,7 @@ void PlanMaker::TakeTheRest() {
     if (!open.options.empty()) {
       const auto best =
           std::max_element(open.options.begin(), open.options.end(), [&](const Option& a, const Option& b) {
-            return prices_.Of(a.item, made_.made) < prices_.Of(b.item, made_.made);
+            return prices_.Of(a.item, so_far_.expected) < prices_.Of(b.item, so_far_.expected);
           });
       const Prediction prediction = PredictBeside(best->item).second;
       open.found.gain = GainOf(prediction.effects.back() + prediction.replay_error, kReplay, kUntestedConfidence);
@@ -370,7 +363,7 @@ void PlanMaker::Conclude() {
     for (const Bottleneck& bottleneck : list_)
       if (bottleneck.cured_by == step.id) step.cures.push_back(bottleneck.id);
   }
-  const std::vector<WhatIfItem>& items = made_.prediction.what;
+  const std::vector<WhatIfItem>& items = so_far_.prediction.what;
   for (const WhatIfItem& item : items) {
     together.fixes.push_back(item.ToString());
     if (predictor_->calibration().TestedOf(item.name).programs == 0) together.untested.push_back(item.name);

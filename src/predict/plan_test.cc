@@ -132,7 +132,7 @@ class Replayed : public ::testing::Test {
     return MakePlan(&*predictor, ReadLedger(run.tables()), found);
   }
   Analysed run{std::vector{LoadingAndProduct(3 * kMs, kMs)}};
-  std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
+  std::optional<Predictor> predictor = Predictor::ForRun(run.tables(), {});
 };
 
 TEST_F(Replayed, EachFixStandsOnce) {
@@ -159,7 +159,7 @@ TEST_F(Replayed, WhatAFixDoesBesideItsStakeIsSaid) {
 // Once the host does not wait, it loads the next batch while the device works: workers bring nothing more.
 TEST(Plan, WhatAnotherFixLeavesNothingOfHangsUnderIt) {
   Analysed run{std::vector{LoadingAndProduct(4 * kMs, 36 * kMs)}};
-  const std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
+  const std::optional<Predictor> predictor = Predictor::ForRun(run.tables(), {});
   std::vector<Bottleneck> found = {Found("loader", BottleneckType::kDataLoading, 0.25, 1.2, {"workers=4"}),
                                    Found("waits", BottleneckType::kCpuGpuSync, 0.25, 1.3, {"sync"})};
   found[0].recommendations.front().effort = "days";
@@ -180,7 +180,7 @@ TEST_F(Replayed, APredictedFixIsListedOnlyForWhatItStillSaves) {
 
 TEST(Plan, APredictedFixIsNotSaidToBeCuredByAnother) {
   Analysed run{std::vector{LoadingAndProduct(4 * kMs, 36 * kMs)}};
-  const std::optional<Predictor> predictor = Predictor::Make(run.tables(), {});
+  const std::optional<Predictor> predictor = Predictor::ForRun(run.tables(), {});
   std::vector<Bottleneck> found = {Found("predicted_fix", BottleneckType::kDataLoading, 0.25, 1.2, {"workers=4"}),
                                    Found("waits", BottleneckType::kCpuGpuSync, 0.25, 1.3, {"sync"})};
   found[0].recommendations.front().effort = "days";

@@ -47,18 +47,18 @@ std::vector<std::span<const int64_t>> SpansOf(const std::vector<EdgeTimes>& time
   return spans;
 }
 
-// Returns a copy of `made` whose memory is that of the thread's last one.
-Predictor::Made& StartFrom(const Predictor::Made& made) {
-  thread_local Predictor::Made copy;
-  copy.times.resize(made.times.size());
-  for (size_t rank = 0; rank < made.times.size(); ++rank) copy.times[rank].StartFrom(made.times[rank]);
-  copy.share = made.share, copy.work = made.work, copy.acts = made.acts, copy.recording = made.recording;
-  copy.assumptions.clear(), copy.nothing.clear();
+// Returns a copy of `job` whose memory is that of the thread's last one.
+Predictor::FixedJob& StartFrom(const Predictor::FixedJob& job) {
+  thread_local Predictor::FixedJob copy;
+  copy.times.resize(job.times.size());
+  for (size_t rank = 0; rank < job.times.size(); ++rank) copy.times[rank].StartFrom(job.times[rank]);
+  copy.share = job.share, copy.work = job.work, copy.acts = job.acts, copy.recording = job.recording;
+  copy.assumptions.clear(), copy.no_effect.clear();
   return copy;
 }
 
-void Share(Predictor::Made& made) {
-  for (EdgeTimes& times : made.times) times.Share();
+void Share(Predictor::FixedJob& job) {
+  for (EdgeTimes& times : job.times) times.Share();
 }
 
 }  // namespace
@@ -78,35 +78,34 @@ Predictor::Predictor(Job job, SelfCheck check, Tables& tables, std::shared_ptr<T
       calibration_(std::make_shared<const Calibration>(ledger, machine())) {
   bare_step_ns_.fill(check_.replayed_step_ns);
   if (!check_.accepted()) return;
-  pool_->ParallelFor(nothing_.size(), [&](size_t i) {
-    Made& made = nothing_[i];
-    made.recording = static_cast<Estimate>(i);
+  pool_->ParallelFor(unfixed_.size(), [&](size_t i) {
+    FixedJob& job = unfixed_[i];
+    job.recording = static_cast<Estimate>(i);
     for (const RankGraph& rank : job_->ranks)
-      made.times.emplace_back(rank.graph,
-                              WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(made.recording)));
-    bare_step_ns_[i] = ReplayedStepNs(*job_, SpansOf(made.times)).value_or(check_.replayed_step_ns);
+      job.times.emplace_back(rank.graph, WithoutRecording(rank.edge_ns, rank.recorded, RecordingTimes(job.recording)));
+    bare_step_ns_[i] = ReplayedStepNs(*job_, SpansOf(job.times)).value_or(check_.replayed_step_ns);
   });
 }
 
 // Absent: there are no typical steps, or nobody can say whether they or the recording are at fault.
-std::optional<Predictor> Predictor::MakeOfTypical(Tables& tables, std::span<const RunTrace* const> candidates,
-                                                  const std::shared_ptr<ThreadPool>& pool,
-                                                  std::span<const AdviceRow> ledger) {
-  auto made = MakeOfRow(TakeTypicalSteps(tables, candidates), candidates, pool, ledger);
-  if (!made || made->check_.accepted()) return made;
-  const TypicalSteps& first = *made->typical_;
-  const auto second = MakeOfRow(TakeTypicalSteps(tables, candidates, first.row), candidates, pool, ledger);
+std::optional<Predictor> Predictor::ForTypicalSteps(Tables& tables, std::span<const RunTrace* const> candidates,
+                                                    const std::shared_ptr<ThreadPool>& pool,
+                                                    std::span<const AdviceRow> ledger) {
+  auto predictor = ForStepsInARow(TakeTypicalSteps(tables, candidates), candidates, pool, ledger);
+  if (!predictor || predictor->check_.accepted()) return predictor;
+  const TypicalSteps& first = *predictor->typical_;
+  const auto second = ForStepsInARow(TakeTypicalSteps(tables, candidates, first.row), candidates, pool, ledger);
   if (!second || second->check_.accepted()) return std::nullopt;
-  made->check_.refusal +=
+  predictor->check_.refusal +=
       StrCat(" (replayed at two places: ", first.Extent(), " and ", second->typical_->Extent(), ")");
-  return made;
+  return predictor;
 }
 
 // Absent: there is no row, or its ranks do not meet.
-std::optional<Predictor> Predictor::MakeOfRow(std::optional<TypicalSteps> typical,
-                                              std::span<const RunTrace* const> candidates,
-                                              const std::shared_ptr<ThreadPool>& pool,
-                                              std::span<const AdviceRow> ledger) {
+std::optional<Predictor> Predictor::ForStepsInARow(std::optional<TypicalSteps> typical,
+                                                   std::span<const RunTrace* const> candidates,
+                                                   const std::shared_ptr<ThreadPool>& pool,
+                                                   std::span<const AdviceRow> ledger) {
   if (!typical) return std::nullopt;
   std::vector<const RunTrace*> stretches;
   for (const RunTrace* of : candidates) stretches.push_back(&typical->run->traces()[static_cast<size_t>(of->index)]);
@@ -119,21 +118,21 @@ std::optional<Predictor> Predictor::MakeOfRow(std::optional<TypicalSteps> typica
   return predictor;
 }
 
-std::optional<Predictor> Predictor::Make(Tables& tables, std::span<const AdviceRow> ledger, bool all_steps) {
+std::optional<Predictor> Predictor::ForRun(Tables& tables, std::span<const AdviceRow> ledger, bool all_steps) {
   const std::vector<const RunTrace*> all = Candidates(tables.run());
   if (all.empty()) return std::nullopt;
   const std::vector<const RunTrace*> candidates = all_steps ? all : RepresentativesOf(tables, all);
   auto pool = std::make_shared<ThreadPool>(tables.threads());
-  std::optional<Predictor> made;
-  if (!all_steps && candidates.size() == all.size()) made = MakeOfTypical(tables, candidates, pool, ledger);
-  if (!made) made = MakeOfAll(tables, candidates, pool, ledger);
-  made->all_ranks_ = all.size();  // the others' times are those of a rank that works alike
-  return made;
+  std::optional<Predictor> predictor;
+  if (!all_steps && candidates.size() == all.size()) predictor = ForTypicalSteps(tables, candidates, pool, ledger);
+  if (!predictor) predictor = ForAllSteps(tables, candidates, pool, ledger);
+  predictor->all_ranks_ = all.size();  // the others' times are those of a rank that works alike
+  return predictor;
 }
 
 // Without a job of all ranks that passes its check, the first one is replayed alone.
-Predictor Predictor::MakeOfAll(Tables& tables, std::span<const RunTrace* const> candidates,
-                               const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger) {
+Predictor Predictor::ForAllSteps(Tables& tables, std::span<const RunTrace* const> candidates,
+                                 const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger) {
   Job job = BuildJob(candidates, {}, pool.get());
   SelfCheck check = CheckJob(job, pool.get());
   if (job.ranks.size() == 1 || check.accepted())
@@ -141,15 +140,15 @@ Predictor Predictor::MakeOfAll(Tables& tables, std::span<const RunTrace* const> 
   Job alone = BuildJob(candidates.first(1));
   SelfCheck its_check = CheckJob(alone, pool.get());
   Predictor predictor(std::move(alone), std::move(its_check), tables, pool, ledger);
-  predictor.apart_ = std::move(check.refusal);
+  predictor.why_not_together_ = std::move(check.refusal);
   return predictor;
 }
 
-int64_t Predictor::step_ns() const { return OfMeanStep(check_.recorded_step_ns); }
+int64_t Predictor::step_ns() const { return ScaledToMeanStep(check_.recorded_step_ns); }
 
 // The ranks' steps are in the ratio of those that were chosen in the first one. Without steps there is one rank, and
 // its step is the stretch as the replay has it.
-int64_t Predictor::OfMeanStep(int64_t ns) const {
+int64_t Predictor::ScaledToMeanStep(int64_t ns) const {
   if (!typical_) return ns;
   const double chosen = static_cast<double>(typical_->all_steps > 0 ? typical_->replayed_ns : check_.recorded_step_ns) /
                         static_cast<double>(typical_->all_steps > 0 ? typical_->row.count : 1);
@@ -161,70 +160,70 @@ Machine Predictor::machine() const {
 }
 
 // Compares both as replays: the prediction misses the same part of the time as the replay of the recording.
-double Predictor::ShareOf(const Made& made) const {
-  const int64_t bare = bare_step_ns_[static_cast<size_t>(made.recording)];
+double Predictor::ShareOf(const FixedJob& job) const {
+  const int64_t bare = bare_step_ns_[static_cast<size_t>(job.recording)];
   const double share =
-      static_cast<double>(ReplayedStepNs(*job_, SpansOf(made.times)).value_or(bare)) / static_cast<double>(bare);
-  return std::max(kMinShare, share / made.work);
+      static_cast<double>(ReplayedStepNs(*job_, SpansOf(job.times)).value_or(bare)) / static_cast<double>(bare);
+  return std::max(kMinShare, share / job.work);
 }
 
-Result<void> Predictor::Apply(const WhatIfItem& item, Estimate estimate, Made& made) const {
+Result<void> Predictor::Apply(const WhatIfItem& item, Estimate estimate, FixedJob& job) const {
   const TimedPart timed("what-if", item.name);
-  made.acts = false;
+  job.acts = false;
   for (size_t i = 0; i < job_->ranks.size(); ++i) {
     GAPLESS_ASSIGN(auto effect,
-                   FindFix(item.name)->model.apply({*job_->ranks[i].of, *tables_}, item, estimate, made.times[i]));
+                   FindFix(item.name)->model.apply({*job_->ranks[i].of, *tables_}, item, estimate, job.times[i]));
     if (!effect.refusal.empty()) return Fail(ErrorCode::kInput, std::move(effect.refusal));
-    made.acts = made.acts || effect.nothing.empty();
+    job.acts = job.acts || effect.no_effect.empty();
     if (i > 0) continue;
-    made.work *= effect.samples_factor;
-    if (!effect.nothing.empty()) made.nothing.push_back(std::move(effect.nothing));
-    for (std::string& assumption : effect.assumptions) made.assumptions.push_back(std::move(assumption));
+    job.work *= effect.samples_factor;
+    if (!effect.no_effect.empty()) job.no_effect.push_back(std::move(effect.no_effect));
+    for (std::string& assumption : effect.assumptions) job.assumptions.push_back(std::move(assumption));
   }
   return {};
 }
 
-Result<void> Predictor::Make(const WhatIfItem& item, Estimate estimate, Made& made) const {
-  GAPLESS_TRY(Apply(item, estimate, made));
-  if (made.acts) made.share = ShareOf(made);
+Result<void> Predictor::ApplyAndReplay(const WhatIfItem& item, Estimate estimate, FixedJob& job) const {
+  GAPLESS_TRY(Apply(item, estimate, job));
+  if (job.acts) job.share = ShareOf(job);
   return {};
 }
 
-std::optional<double> Predictor::ExpectedOf(const Made& made, const WhatIfItem& item) const {
-  Made& after = StartFrom(made);
-  if (!Make(item, Estimate::kExpected, after)) return std::nullopt;
-  return after.acts ? calibration_->SlopeOf(item.name) * std::log(after.share / made.share) : 0;
+std::optional<double> Predictor::ExpectedOf(const FixedJob& job, const WhatIfItem& item) const {
+  FixedJob& after = StartFrom(job);
+  if (!ApplyAndReplay(item, Estimate::kExpected, after)) return std::nullopt;
+  return after.acts ? calibration_->SlopeOf(item.name) * std::log(after.share / job.share) : 0;
 }
 
 Result<std::vector<std::vector<int64_t>>> Predictor::Edges(const std::vector<WhatIfItem>& items) const {
-  Made made = Nothing();
-  for (const WhatIfItem& item : items) GAPLESS_TRY(Apply(item, Estimate::kExpected, made));
+  FixedJob job = Unfixed();
+  for (const WhatIfItem& item : items) GAPLESS_TRY(Apply(item, Estimate::kExpected, job));
   std::vector<std::vector<int64_t>> edge_ns;
-  for (const EdgeTimes& times : made.times) edge_ns.push_back(times.ns());
+  for (const EdgeTimes& times : job.times) edge_ns.push_back(times.ns());
   return edge_ns;
 }
 
 // The item brings little, or much, on top of what those before it are expected to bring; and recording took less of the
 // host's time, or more, than is expected.
-Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const WhatIfItem& item,
-                                   std::array<Made, 2>& others) const {
+Result<Effect> Predictor::EffectOf(const FixedJob& before, const FixedJob& after, const WhatIfItem& item,
+                                   std::array<FixedJob, 2>& others) const {
   if (!after.acts) return Effect{};
   constexpr std::array kBounds = {Estimate::kPessimistic, Estimate::kOptimistic};
   std::array<double, kBounds.size()> bounds{}, shares{};
-  std::array<Result<void>, 2 * kBounds.size()> made;
+  std::array<Result<void>, 2 * kBounds.size()> answers;
   for (size_t i = 0; i < others.size(); ++i) shares[i] = others[i].share;
-  pool_->ParallelFor(made.size(), [&](size_t i) {
+  pool_->ParallelFor(answers.size(), [&](size_t i) {
     if (i < kBounds.size()) {
-      Made& bound = StartFrom(before);
-      made[i] = Make(item, kBounds[i], bound);
+      FixedJob& bound = StartFrom(before);
+      answers[i] = ApplyAndReplay(item, kBounds[i], bound);
       bounds[i] = bound.share;
     } else {
-      Made& other = others[i - kBounds.size()];
-      made[i] = Make(item, Estimate::kExpected, other);
+      FixedJob& other = others[i - kBounds.size()];
+      answers[i] = ApplyAndReplay(item, Estimate::kExpected, other);
       Share(other);
     }
   });
-  for (const Result<void>& item : made) GAPLESS_TRY(item);
+  for (const Result<void>& answer : answers) GAPLESS_TRY(answer);
   Effect effect{.expected = std::log(after.share / before.share)};
   for (const double bound : bounds) {
     const double off = std::log(bound / after.share);
@@ -237,11 +236,11 @@ Result<Effect> Predictor::EffectOf(const Made& before, const Made& after, const 
   return effect;
 }
 
-Effect Predictor::Bounded(const Made& before, const Made& after, const WhatIfItem& item, const Effect& model,
+Effect Predictor::Bounded(const FixedJob& before, const FixedJob& after, const WhatIfItem& item, const Effect& model,
                           double uncertain) const {
   Effect tested = calibration_->Apply(item.name, model);
   if (SafetyOf(item) == Safety::kHardware || after.work != before.work) return tested;
-  Made& gone = StartFrom(after);
+  FixedJob& gone = StartFrom(after);
   for (size_t rank = 0; rank < gone.times.size(); ++rank) gone.times[rank].RemoveWhatShrank(before.times[rank]);
   const double noise = calibration_->WidthOf(item.name, 0);
   const double least = std::min(std::log(ShareOf(gone) / before.share), model.expected);
@@ -252,7 +251,7 @@ Effect Predictor::Bounded(const Made& before, const Made& after, const WhatIfIte
   return tested;
 }
 
-std::string Predictor::WhyHidden(const Made& before, const Made& after, const WhatIfItem& item) const {
+std::string Predictor::WhyHidden(const FixedJob& before, const FixedJob& after, const WhatIfItem& item) const {
   const Removed removed = RemovedBy(before, after);
   std::vector<std::string> parts;
   if (removed.host_ns > 0) parts.push_back(StrCat(FormatDuration(removed.host_ns), " of the host's work"));
@@ -263,7 +262,7 @@ std::string Predictor::WhyHidden(const Made& before, const Made& after, const Wh
 }
 
 Predictor::Progress Predictor::Start() const {
-  return {.made = Nothing(), .others = {Nothing(Estimate::kPessimistic), Nothing(Estimate::kOptimistic)}};
+  return {.expected = Unfixed(), .others = {Unfixed(Estimate::kPessimistic), Unfixed(Estimate::kOptimistic)}};
 }
 
 // How far off each item may be has nothing to do with the others, so that the distances add up as those of independent
@@ -272,26 +271,26 @@ Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   Prediction& prediction = progress.prediction;
   prediction.what.push_back(item);
   prediction.safety = std::max(prediction.safety, SafetyOf(item));
-  Made after = progress.made;
-  const Result<void> made = Make(item, Estimate::kExpected, after);
-  if (!made && made.error().code != ErrorCode::kInput) return Unexpected{made.error()};
-  if (!made) {
-    prediction.refusal = made.error().message;
+  FixedJob after = progress.expected;
+  const Result<void> applied = ApplyAndReplay(item, Estimate::kExpected, after);
+  if (!applied && applied.error().code != ErrorCode::kInput) return Unexpected{applied.error()};
+  if (!applied) {
+    prediction.refusal = applied.error().message;
     return {};
   }
   Share(after);
   const std::array<double, 2> shares = {progress.others[0].share, progress.others[1].share};
-  GAPLESS_ASSIGN(const auto effect, EffectOf(progress.made, after, item, progress.others));
+  GAPLESS_ASSIGN(const auto effect, EffectOf(progress.expected, after, item, progress.others));
   double uncertain = 0;
   for (size_t i = 0; i < shares.size(); ++i)
     uncertain = std::min(uncertain, std::log(progress.others[i].share / shares[i]) - effect.expected);
-  prediction.effects.push_back(after.acts ? Bounded(progress.made, after, item, effect, uncertain) : kNoEffect);
+  prediction.effects.push_back(after.acts ? Bounded(progress.expected, after, item, effect, uncertain) : kNoEffect);
   if (Effect& last = prediction.effects.back(); after.acts && std::abs(last.expected) < kLeastEffect) {
     last.expected = 0;
-    after.nothing.push_back(WhyHidden(progress.made, after, item));
+    after.no_effect.push_back(WhyHidden(progress.expected, after, item));
   }
   progress.model = progress.model + effect, progress.tested = progress.tested + prediction.effects.back();
-  progress.made = std::move(after);
+  progress.expected = std::move(after);
   return {};
 }
 
@@ -301,15 +300,15 @@ Prediction Predictor::Conclude(const Progress& progress) const {
   // 1 − s, would be off by e s ÷ (1 − s).
   const double saved = std::abs(std::expm1(-progress.tested.expected));
   const double error = std::hypot(std::log1p(std::abs(check_.error)), typical_ ? typical_->error * saved : 0);
-  prediction.work = progress.made.work, prediction.assumptions = progress.made.assumptions;
-  prediction.nothing = progress.made.nothing;
+  prediction.work = progress.expected.work, prediction.assumptions = progress.expected.assumptions;
+  prediction.no_effect = progress.expected.no_effect;
   prediction.replay_error = {.down = error, .up = error};
   prediction.model = SharesOf(progress.model + prediction.replay_error);
   prediction.share = SharesOf(progress.tested + prediction.replay_error);
   const int64_t recording_ns = check_.replayed_step_ns - bare_step_ns();
   if (static_cast<double>(recording_ns) >= kMinRecordingCost * static_cast<double>(check_.replayed_step_ns))
     prediction.assumptions.push_back(StrCat("recording slowed the host down, by about ",
-                                            FormatDuration(OfMeanStep(recording_ns)),
+                                            FormatDuration(ScaledToMeanStep(recording_ns)),
                                             " a step, which is taken out of both steps"));
   return prediction;
 }
@@ -326,7 +325,7 @@ Result<Prediction> Predictor::Predict(const std::vector<WhatIfItem>& items) cons
   return Conclude(progress);
 }
 
-Predictor::Removed Predictor::RemovedBy(const Made& before, const Made& after) const {
+Predictor::Removed Predictor::RemovedBy(const FixedJob& before, const FixedJob& after) const {
   const RankGraph& rank = main_rank();
   const Graph& graph = rank.graph;
   const Interval window = AnalysedWindow(*rank.of->trace).span;
@@ -342,7 +341,8 @@ Predictor::Removed Predictor::RemovedBy(const Made& before, const Made& after) c
     }
   }
   const auto steps = static_cast<int64_t>(rank.span.steps());
-  return {.host_ns = OfMeanStep(removed.host_ns / steps), .device_ns = OfMeanStep(removed.device_ns / steps)};
+  return {.host_ns = ScaledToMeanStep(removed.host_ns / steps),
+          .device_ns = ScaledToMeanStep(removed.device_ns / steps)};
 }
 
 }  // namespace gapless::internal

@@ -42,7 +42,7 @@ std::shared_ptr<const Trace> Steps() {
 }
 
 Prediction Predict(Tables& tables, std::string_view items, std::span<const AdviceRow> ledger = {}) {
-  const auto predictor = Predictor::Make(tables, ledger);
+  const auto predictor = Predictor::ForRun(tables, ledger);
   EXPECT_TRUE(predictor && predictor->check().accepted()) << (predictor ? predictor->check().refusal : "");
   auto prediction = predictor->Predict(*ParseItems(items));
   EXPECT_TRUE(prediction.has_value());
@@ -100,7 +100,7 @@ TEST(Predictor, WhatHasNoEffectIsExactlyOne) {
   Analysed run({Steps()});
   const std::vector<AdviceRow> ledger(6, {.kind = "pin", .measured = 0.7, .model = {0.9, 0.9, 0.9}});
   const Prediction pin = Predict(run.tables(), "pin", ledger);
-  EXPECT_FALSE(pin.nothing.empty());
+  EXPECT_FALSE(pin.no_effect.empty());
   EXPECT_EQ(pin.share.expected, 1);
   EXPECT_EQ(Predict(run.tables(), "kernels=0.5,pin").share.expected,
             Predict(run.tables(), "kernels=0.5").share.expected);
@@ -109,7 +109,7 @@ TEST(Predictor, WhatHasNoEffectIsExactlyOne) {
 TEST(Predictor, OfNothingIsAbsent) {
   HandMade made;
   Analysed run(made);
-  EXPECT_FALSE(Predictor::Make(run.tables()).has_value());
+  EXPECT_FALSE(Predictor::ForRun(run.tables()).has_value());
 }
 
 // Half of the product is 1 of 4 ms: no test of others' makes a prediction promise more than its part of the step.
@@ -138,9 +138,9 @@ TEST(Predictor, WhatIsHiddenSaysWhy) {
   Analysed run({made.Finish()});
   const Prediction graph = Predict(run.tables(), "cudagraph");
   EXPECT_EQ(graph.share.expected, 1);
-  ASSERT_EQ(graph.nothing.size(), 1U);
-  EXPECT_NE(graph.nothing[0].find("out of a step, which waits for other work meanwhile"), std::string::npos)
-      << graph.nothing[0];
+  ASSERT_EQ(graph.no_effect.size(), 1U);
+  EXPECT_NE(graph.no_effect[0].find("out of a step, which waits for other work meanwhile"), std::string::npos)
+      << graph.no_effect[0];
 }
 
 // A recorder of stacks may have made up 1.6 µs or 7.7 of launches 20 µs apart: the less, the more a graph saves.
@@ -165,7 +165,7 @@ TEST(Predictor, RecordingThatTookLessLeavesMoreToGain) {
 
 TEST(Sweep, ShowsWhatEachKernelIsWorth) {
   Analysed run({Steps()});
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   const auto parts = Sweep(*predictor, SweepBy::kKernel, 5);
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts[0].name, "sgemm");

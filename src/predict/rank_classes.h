@@ -3,8 +3,8 @@
 //
 // A job of a thousand ranks is a few kinds of rank, many times. Two are alike when they take part in as many
 // collectives, run as many operations on their devices, and take as long for a step without waiting in communication
-// that nothing hides (table `ranks`), each within kAlike: so a rank whose loader or host is late is none of the others.
-// Of each class the member that takes longest is replayed: in a collective all wait for the last to come. Where
+// that nothing hides (table `ranks`), each within kAlike: so a rank whose loader or host is late is in a class of its
+// own. Of each class the member that takes longest is replayed: in a collective all wait for the last to come. Where
 // that leaves more than kMaxReplayedRanks, the width is doubled until it does not.
 //
 // Example: 1,024 ranks, of which rank 7 computes a tenth longer. Two classes: rank 7 alone, and one rank for 1,023.

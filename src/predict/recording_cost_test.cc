@@ -77,7 +77,7 @@ TEST(RecordingCost, NoEdgeGetsBelowZero) {
 // Kernels of 18 µs hide behind a host that takes 20 while it is recorded and 10 otherwise.
 TEST(RecordingCost, AFixOfTheDeviceIsWorthWhatItBringsWithoutTheRecorder) {
   Analysed run(std::vector{Recorded("nsys", 18)});
-  const auto predictor = Predictor::Make(run.tables(), {});
+  const auto predictor = Predictor::ForRun(run.tables(), {});
   ASSERT_TRUE(predictor && predictor->check().accepted()) << predictor->check().refusal;
   EXPECT_NEAR(predictor->check().error, 0, 0.01) << "the check is of the recording as it is";
   const auto items = ParseItems("kernels=0.5");

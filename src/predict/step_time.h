@@ -11,9 +11,9 @@
 
 namespace gapless::internal {
 
-// The complete steps of a recording, from the start of the first to the end of what the last one launched, both found
-// in the times that are asked about. Without steps the stretch that is analysed
-// (analyses/window.h) is one: setting up and taking down a process is no part of it.
+// The complete steps of a recording, from the start of the first to the end of what the last one launched, both at the
+// times that are asked about. Without steps the analysed stretch (analyses/window.h) counts as one step, so that
+// setting up and taking down a process is no part of it.
 class StepSpan {
  public:
   StepSpan(const Trace& trace, const Graph& graph);
@@ -24,8 +24,8 @@ class StepSpan {
   size_t steps() const { return steps_; }
 
  private:
-  std::vector<Instant> starts_{},
-      ends_{};  // the span begins with the last of the ones, and ends with the last of the others
+  // The span begins at the latest of `starts_`, and ends at the latest of `ends_`.
+  std::vector<Instant> starts_{}, ends_{};
   size_t steps_ = 1;
 };
 

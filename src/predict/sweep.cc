@@ -36,7 +36,7 @@ class Sweeper {
       : predictor_(predictor), job_(predictor.job()), check_(predictor.check()) {
     for (const RankGraph& rank : job_.ranks) part_of_edge_.push_back(Assign(rank, by));
     const auto steps = static_cast<int64_t>(job_.ranks.size() * job_.ranks[0].span.steps());
-    for (SweptPart& part : parts_) part.time_ns = predictor.OfMeanStep(part.time_ns / steps);
+    for (SweptPart& part : parts_) part.time_ns = predictor.ScaledToMeanStep(part.time_ns / steps);
   }
 
   std::vector<SweptPart> Run(size_t most) {

@@ -105,7 +105,7 @@ std::shared_ptr<const Trace> LongRecording(int64_t rank = kAbsent, int64_t late 
 
 TEST(TypicalSteps, GiveWhatAllStepsGive) {
   Analysed run({LongRecording()});
-  const auto some = Predictor::Make(run.tables()), all = Predictor::Make(run.tables(), BuiltInLedger(), true);
+  const auto some = Predictor::ForRun(run.tables()), all = Predictor::ForRun(run.tables(), BuiltInLedger(), true);
   ASSERT_TRUE(some && all && some->check().accepted() && all->check().accepted());
   ASSERT_TRUE(some->typical_steps());
   EXPECT_FALSE(all->typical_steps());
@@ -123,7 +123,7 @@ TEST(TypicalSteps, GiveWhatAllStepsGive) {
 
 TEST(TypicalSteps, OfRanksAreTheSameStepsOfEach) {
   Analysed run(std::vector{LongRecording(0), LongRecording(1)});
-  const auto some = Predictor::Make(run.tables()), all = Predictor::Make(run.tables(), BuiltInLedger(), true);
+  const auto some = Predictor::ForRun(run.tables()), all = Predictor::ForRun(run.tables(), BuiltInLedger(), true);
   ASSERT_TRUE(some && all && some->check().accepted() && all->check().accepted());
   ASSERT_TRUE(some->typical_steps());
   EXPECT_EQ(some->job().ranks.size(), 2U);
@@ -136,7 +136,7 @@ TEST(TypicalSteps, OfRanksAreTheSameStepsOfEach) {
 // A third of each step is missing from the replay, wherever one looks.
 TEST(TypicalSteps, RefuseARecordingThatTwoRowsRefuse) {
   Analysed run({LongRecording(kAbsent, kLongSteps)});
-  const auto some = Predictor::Make(run.tables()), all = Predictor::Make(run.tables(), BuiltInLedger(), true);
+  const auto some = Predictor::ForRun(run.tables()), all = Predictor::ForRun(run.tables(), BuiltInLedger(), true);
   ASSERT_TRUE(some && all && some->typical_steps());
   EXPECT_TRUE(all->check().refusal.starts_with("replaying the recording gives a step of"));
   EXPECT_TRUE(some->check().refusal.starts_with("replaying the recording gives a step of"));
@@ -146,7 +146,7 @@ TEST(TypicalSteps, RefuseARecordingThatTwoRowsRefuse) {
 // The first row is refused and the second is not, so neither stands for all.
 TEST(TypicalSteps, AreNotTakenIfTheyAloneAreRefused) {
   Analysed run({LongRecording(kAbsent, 8)});
-  const auto some = Predictor::Make(run.tables()), all = Predictor::Make(run.tables(), BuiltInLedger(), true);
+  const auto some = Predictor::ForRun(run.tables()), all = Predictor::ForRun(run.tables(), BuiltInLedger(), true);
   ASSERT_TRUE(some && all && all->check().accepted());
   EXPECT_FALSE(some->typical_steps());
   EXPECT_TRUE(some->check().accepted());
@@ -156,7 +156,7 @@ TEST(TypicalSteps, AreNotTakenIfTheyAloneAreRefused) {
 // Rows of the stretch are named as those of the whole are.
 TEST(TypicalSteps, KeepTheIdsAndTimesOfTheRun) {
   Analysed run({LongRecording()});
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   ASSERT_TRUE(predictor && predictor->typical_steps());
   const RunTrace &part = *predictor->main_rank().of, &whole = *run.tables().run().primary()[0];
   const int64_t id = part.Id(SliceId(5));
@@ -182,7 +182,7 @@ constexpr int64_t kManyRounds = 10'000;  // 230,000 slices and GPU operations
 
 TEST(TypicalSteps, ArePartsOfARecordingWithoutSteps) {
   Analysed run({WithoutSteps(kManyRounds)});
-  const auto some = Predictor::Make(run.tables()), all = Predictor::Make(run.tables(), BuiltInLedger(), true);
+  const auto some = Predictor::ForRun(run.tables()), all = Predictor::ForRun(run.tables(), BuiltInLedger(), true);
   ASSERT_TRUE(some && all && some->check().accepted() && all->check().accepted());
   ASSERT_TRUE(some->typical_steps());
   EXPECT_EQ(some->typical_steps()->all_steps, 0U);
@@ -197,7 +197,7 @@ TEST(TypicalSteps, ArePartsOfARecordingWithoutSteps) {
   const auto removed_by = [](const Predictor& predictor) {
     Predictor::Progress progress = predictor.Start();
     EXPECT_TRUE(predictor.Add((*ParseItems("kernels=0.5"))[0], progress));
-    return static_cast<double>(predictor.RemovedBy(predictor.Nothing(), progress.made).device_ns);
+    return static_cast<double>(predictor.RemovedBy(predictor.Unfixed(), progress.expected).device_ns);
   };
   EXPECT_NEAR(removed_by(*some) / removed_by(*all), 1, 0.01) << "of all of the recording as well";
 }
@@ -205,7 +205,7 @@ TEST(TypicalSteps, ArePartsOfARecordingWithoutSteps) {
 // A third of the time is of another kind.
 TEST(TypicalSteps, AreNotTakenWhereTheTimeIsOfTwoKinds) {
   Analysed run({WithoutSteps(kManyRounds, kManyRounds / 8)});
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   ASSERT_TRUE(predictor && predictor->check().accepted());
   EXPECT_FALSE(predictor->typical_steps());
 }
@@ -222,7 +222,7 @@ TEST(TypicalSteps, AreNotTakenOfStepsThatDifferTooMuch) {
     made.Step(step, start, at);
   }
   Analysed run(made);
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   ASSERT_TRUE(predictor && predictor->check().accepted());
   EXPECT_FALSE(predictor->typical_steps());
 }
@@ -237,7 +237,7 @@ size_t StepsFor(int64_t more) {
     made.Step(step, start, at);
   }
   Analysed run(made);
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   return predictor && predictor->typical_steps() ? predictor->typical_steps()->row.count : 0;
 }
 
@@ -253,7 +253,7 @@ TEST(TypicalSteps, AreNotTakenOfShortRecordings) {
     made.Step(step, step * kMs, (step + 1) * kMs);
   }
   Analysed run(made);
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   ASSERT_TRUE(predictor);
   EXPECT_FALSE(predictor->typical_steps());
 }

@@ -15,7 +15,7 @@
 #include "diagnose/screening.h"
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
-#include "predict/fix_prices.h"
+#include "predict/open_findings.h"
 #include "predict/plan.h"
 
 namespace gapless::internal {
@@ -47,7 +47,7 @@ std::vector<const Fix*> NotAskedFor(const std::vector<Bottleneck>& found) {
     const bool apart = std::ranges::none_of(asked, [&](const Fix* one) { return one == fix || Conflict(*one, *fix); });
     // A rule that found the waste which the fix is for knew of the fix, and advised something else.
     const bool judged =
-        std::ranges::any_of(found, [&](const Bottleneck& one) { return IsAmong(fix->trial.cures, one.id); });
+        std::ranges::any_of(found, [&](const Bottleneck& one) { return IsAmong(fix->trial.choice.cures, one.id); });
     if (usable && apart && !judged && !IsAmong(kNoAdvice, fix->name)) fixes.push_back(fix);
   }
   return fixes;
@@ -63,15 +63,15 @@ std::vector<Priced> WorthAsking(const Predictor& predictor, const std::vector<co
   FixPrices prices(&predictor);
   std::vector<WhatIfItem> items;
   for (const Fix* fix : fixes) items.push_back({.name = std::string(fix->name)});
-  prices.Learn(items, predictor.Nothing());
+  prices.Learn(items, predictor.Unfixed());
   std::vector<Priced> priced;
   for (size_t i = 0; i < fixes.size(); ++i) {
-    if (prices.Of(items[i], predictor.Nothing()).value_or(1) < kWorthAsking) continue;
+    if (prices.Of(items[i], predictor.Unfixed()).value_or(1) < kWorthAsking) continue;
     auto prediction = predictor.Predict({items[i]});
     if (!prediction || !prediction->refusal.empty()) continue;
     const Gain gain = GainOf(*prediction, predictor.calibration());
     // A compiler's gain where the host itself computes depends on more than a recording shows: it has to be large.
-    const bool is_slow = fixes[i]->trial.slow_start && predictor.machine() == Machine::kHost;
+    const bool is_slow = fixes[i]->trial.choice.slow_start && predictor.machine() == Machine::kHost;
     if (gain.low >= (is_slow ? kMinSlowOnHost : kSurelyMore))
       priced.push_back({fixes[i], std::move(*prediction), gain});
   }
@@ -83,7 +83,7 @@ std::vector<Priced> WorthAsking(const Predictor& predictor, const std::vector<co
 BottleneckType KindOfTime(const Predictor& predictor, const Fix& fix) {
   if (predictor.machine() == Machine::kHost) return BottleneckType::kHostBound;
   for (const Rule* rule : AllRules())
-    if (!fix.trial.cures.empty() && rule->id == fix.trial.cures.front()) return rule->type;
+    if (!fix.trial.choice.cures.empty() && rule->id == fix.trial.choice.cures.front()) return rule->type;
   return BottleneckType::kHostBound;
 }
 

@@ -28,7 +28,7 @@ std::optional<Bottleneck> Unasked(std::string_view name, const std::vector<Bottl
   HandMade made;
   OnTheHost(name, made);
   Analysed run(made);
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   EXPECT_TRUE(predictor && predictor->check().accepted());
   return UnaskedFixes(run.tables().run(), *predictor, found);
 }
@@ -44,7 +44,7 @@ std::optional<Bottleneck> UnaskedOfUpdates() {
       made.Operator("aten::mul_", start + kMs + number * 200 * kUs, start + kMs + (number * 200 + 190) * kUs);
   }
   Analysed run(made);
-  const auto predictor = Predictor::Make(run.tables());
+  const auto predictor = Predictor::ForRun(run.tables());
   EXPECT_TRUE(predictor && predictor->check().accepted());
   return UnaskedFixes(run.tables().run(), *predictor, {});
 }

@@ -63,7 +63,7 @@ Result<double> MeasuredShare(const Arguments& arguments, const Session& session,
   const std::string path(arguments.Value("measured"));
   GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, {&path, 1}));
   Tables tables(loaded.run);
-  const auto after = Predictor::Make(tables);
+  const auto after = Predictor::ForRun(tables);
   if (!after || after->step_ns() <= 0 || before.step_ns() <= 0)
     return Fail(ErrorCode::kInput, "cannot measure: the recording has no complete step", path);
   return static_cast<double>(after->step_ns()) / static_cast<double>(before.step_ns());
@@ -102,7 +102,7 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
   GAPLESS_ASSIGN(const auto combinations, CombinationsFrom(arguments));
   GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.positionals()));
   WarnOfLosses(analysis->loaded());
-  const auto predictor = Predictor::Make(analysis->tables(), analysis->tested().rows, arguments.Has("all-steps"));
+  const auto predictor = Predictor::ForRun(analysis->tables(), analysis->tested().rows, arguments.Has("all-steps"));
   if (!predictor)
     return Fail(ErrorCode::kInput, "cannot predict: the recording has no operators and no GPU operations");
   PredictView view{.predictor = *predictor};

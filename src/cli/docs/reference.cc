@@ -94,14 +94,16 @@ std::string FixSection(const Fix& fix) {
   if (!fix.trial.grammar.words.empty()) out += StrCat("- Takes: ", fix.trial.grammar.words, ".\n");
   if (const std::string values = ValuesOf(fix); !values.empty())
     out += StrCat("- Values that are tried, as far as the machine has room: ", values, ".\n");
-  if (!fix.trial.cures.empty()) out += StrCat("- Cures: ", LinksTo(fix.trial.cures, "rules.md"), ".\n");
-  if (!fix.trial.conflicts.empty()) out += StrCat("- Not together with: ", LinksTo(fix.trial.conflicts, ""), ".\n");
+  if (!fix.trial.choice.cures.empty()) out += StrCat("- Cures: ", LinksTo(fix.trial.choice.cures, "rules.md"), ".\n");
+  if (!fix.trial.choice.conflicts.empty())
+    out += StrCat("- Not together with: ", LinksTo(fix.trial.choice.conflicts, ""), ".\n");
   if (fix.has_model())
     out += StrCat("- Before it is tried: `gapless predict --what ", TrialUsageOf(fix), "`, see [", fix.name,
                   "](what_ifs.md#", fix.name, ").\n");
-  out += fix.trial.prior == 1
+  out += fix.trial.choice.prior == 1
              ? "- Typical gain: not known.\n"
-             : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.trial.prior, 2), " times.\n");
+             : StrCat("- Typical gain where nothing can be predicted: ", FormatNumber(fix.trial.choice.prior, 2),
+                      " times.\n");
   return out + MeasuredText(fix);
 }
 
@@ -161,7 +163,7 @@ std::string FixesPage() {
   out += "\n| fix | class | effort | live | what it does |\n|---|---|---|---|---|\n";
   for (const Fix* fix : FixesWithTrial())
     out += StrCat("| [`", fix->name, "`](#", fix->name, ") | ", ToString(fix->safety), " | ", NameOf(fix->trial.effort),
-                  " | ", fix->trial.live ? "yes" : "", " | ", MarkdownCell(fix->help), " |\n");
+                  " | ", fix->trial.live.between_steps ? "yes" : "", " | ", MarkdownCell(fix->help), " |\n");
   for (const Fix* fix : FixesWithTrial()) out += FixSection(*fix);
   return out;
 }

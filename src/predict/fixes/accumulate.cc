@@ -26,8 +26,7 @@ FIX(accumulate) = {
                      "often, so learning rate and schedule have to follow. Another training. The gain is at most (K − "
                      "1) / K of what exchange and optimiser take.",
               .effort = Effort::kMedium,
-              .order = 96,
-              .cures = kCures,
+              .choice = {.order = 96, .cures = kCures},
               .values = Values}};
 
 }  // namespace gapless::internal

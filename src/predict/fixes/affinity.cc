@@ -28,10 +28,8 @@ FIX(affinity) = {
                      "that is known; a list such as 0-7 names them. The numbers stay. Prior: 1.01 to 1.10 times on "
                      "machines with several sockets (documentation of torch.numa).",
               .effort = Effort::kQuick,
-              .live = true,
-              .order = 22,
-              .cures = kCures,
-              .prior = 1.03,
+              .choice = {.order = 22, .cures = kCures, .prior = 1.03},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

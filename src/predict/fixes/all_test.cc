@@ -72,7 +72,7 @@ TEST_F(EveryModel, HasCasesInTheirOrderAndTimesThatCanBe) {
   for (const Fix* fix : FixesWithModel()) {
     const Asked asked = AskOf(run_, ItemOf(*fix));
     if (fix->name == "threads") continue;  // applies to operators that compute on the host
-    EXPECT_TRUE(asked.Applies()) << fix->name << ": " << asked.effect.refusal << asked.effect.nothing;
+    EXPECT_TRUE(asked.Applies()) << fix->name << ": " << asked.effect.refusal << asked.effect.no_effect;
     EXPECT_GT(asked.before_ns, 0);
     EXPECT_GE(asked.ns[0], asked.ns[1]) << fix->name;
     EXPECT_GE(asked.ns[1], asked.ns[2]) << fix->name;
@@ -98,7 +98,7 @@ TEST_F(EveryModel, ThatDoesNotApplyLeavesTheStepAlone) {
   for (const Fix* fix : FixesWithModel()) {
     const Asked asked = AskOf(bare, ItemOf(*fix));
     EXPECT_TRUE(asked.Applies() || asked.ns[1] == asked.before_ns) << fix->name;
-    EXPECT_TRUE(asked.effect.refusal.empty() || asked.effect.nothing.empty()) << fix->name << ": one of both";
+    EXPECT_TRUE(asked.effect.refusal.empty() || asked.effect.no_effect.empty()) << fix->name << ": one of both";
   }
 }
 

@@ -33,10 +33,8 @@ FIX(allocator) = {
                      "processes. The numbers stay. Prior: 21.6 to 20.6 s a step, 1.05 times, and 16.4 to 10.8 GiB "
                      "(QLoRA of Llama 3 8B on an A100, torchtune#1185).",
               .effort = Effort::kQuick,
-              .live = true,
-              .order = 10,
-              .cures = kCures,
-              .prior = 1.02,
+              .choice = {.order = 10, .cures = kCures, .prior = 1.02},
+              .live = {.between_steps = true},
               .values = Values,
               .environment = Environment}};
 

@@ -77,13 +77,13 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const Peaks16 peaks = PeaksOf(device, bf16);
   if (device != nullptr && !(peaks.tflops > 0)) {
     const bool other = bf16 && device->fp16 > 0;
-    (other ? effect.refusal : effect.nothing) =
+    (other ? effect.refusal : effect.no_effect) =
         StrCat(device->name, other ? " has no matrix units for bf16: ask for amp=fp16" : " has no matrix units");
     return effect;
   }
   const std::vector<uint8_t>& moves = input.Once(Float32OffUnits);
-  effect.nothing = NothingToGain(DivideMatrixWork(ops, moves));
-  if (!effect.nothing.empty()) return effect;
+  effect.no_effect = NothingToGain(DivideMatrixWork(ops, moves));
+  if (!effect.no_effect.empty()) return effect;
   const double matrix = LeftOfMatrixWork(estimate, 1.5, 2.3, 3.2, peaks.ratio);
   const double memory = ValueFor(estimate, 1 / 1.3, 1 / 1.6, 1 / 2.0);
   const Passes& passes = input.Once(FindPasses);
@@ -146,14 +146,10 @@ FIX(amp) = {
             "up to 3 times on Volta and newer "
             "(PyTorch's performance tuning guide); on top of TF32 333 to 300 ms, 1.11 times (GPT-2 124M on an A100).",
         .effort = Effort::kMedium,
-        .blind = true,
+        .choice = {.order = 70, .cures = kCures, .prior = 1.5, .blind = true},
+        .needs = {.operators = kMatrixWork, .operators_are = "matrix product or convolution"},
+        .live = {.between_steps = true},
         .precision_of = PrecisionOf,
-        .live = true,
-        .operators = kMatrixWork,
-        .operators_are = "matrix product or convolution",
-        .order = 70,
-        .cures = kCures,
-        .prior = 1.5,
         .values = Values}};
 
 }  // namespace gapless::internal

@@ -50,7 +50,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   WhatIfEffect effect;
   if (std::ranges::find(inside, 1) == inside.end()) {
     if (HasHost(FindProgram(trace)))
-      effect.nothing = "autograd does not search gradients for NaN in this recording";
+      effect.no_effect = "autograd does not search gradients for NaN in this recording";
     else
       effect.refusal = kNoHost;
     return effect;
@@ -77,9 +77,8 @@ FIX(anomaly) = {
                      "keeps the Python stack of its forward pass, and every gradient is searched for NaN. It is "
                      "switched off. The numbers stay; a NaN in a gradient no longer ends the run.",
               .effort = Effort::kQuick,
-              .live = true,
-              .order = 54,
-              .cures = kCures,
+              .choice = {.order = 54, .cures = kCures},
+              .live = {.between_steps = true},
               .values = Always}};
 
 }  // namespace gapless::internal

@@ -114,11 +114,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   WhatIfEffect effect;
   if (!now) effect.refusal = "the batch size is not known: the recorded input shapes do not show it";
   const int64_t size = asked.value_or(1);
-  if (now && *now == size) effect.nothing = StrCat("batches have ", size, " samples already");
+  if (now && *now == size) effect.no_effect = StrCat("batches have ", size, " samples already");
   const double ratio = now ? static_cast<double>(size) / static_cast<double>(*now) : 1;
   if (std::max(ratio, 1 / ratio) > kFarthest)
     effect.refusal = StrCat("batches of ", size, " are too far from the recorded ones of ", *now);
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const std::optional<ByClass> fitted = Fitted(input, *now, size);
   const bool larger = ratio > 1;
   const double growth = fitted ? (larger ? ValueFor(estimate, 1.1, 1, 0.9) : ValueFor(estimate, 0.9, 1, 1.1))
@@ -172,10 +172,8 @@ FIX(batch) = {
                      "memory fails in its trial, which is contained, and is rejected. No figure holds for all models; "
                      "`gapless predict --what batch=N` estimates the gain from a recording.",
               .effort = Effort::kQuick,
-              .predictable = false,  // `predict --what batch=N` takes samples, this a factor
-              .order = 30,
-              .cures = kCures,
-              .conflicts = kConflicts,
+              // `predict --what batch=N` takes samples, this a factor: so it is not predictable.
+              .choice = {.order = 30, .cures = kCures, .conflicts = kConflicts, .predictable = false},
               .values = Values}};
 
 }  // namespace gapless::internal

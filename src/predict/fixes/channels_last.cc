@@ -93,12 +93,12 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (HostConvolves(input.trace()))
     effect.refusal = "the host computes the convolutions: what another layout brings there is not modelled";
   else if (changes + gain + grouped + unknown + found.Count(Conv::kKeepsTime) == 0)
-    effect.nothing = "no convolution was recorded";
+    effect.no_effect = "no convolution was recorded";
   else if (changes + gain + unknown == 0)
-    effect.nothing = "no kernel changes a layout, and no convolution in half precision is left in NCHW";
+    effect.no_effect = "no kernel changes a layout, and no convolution in half precision is left in NCHW";
   else if (changes + gain == 0)
     effect.refusal = "what type the convolutions compute in was not recorded";
-  if (!effect.nothing.empty() || !effect.refusal.empty()) return effect;
+  if (!effect.no_effect.empty() || !effect.refusal.empty()) return effect;
   const double left = ValueFor(estimate, 0.5, 0.2, 0);
   times.ScaleHost(
       [&](uint32_t slice) { return slice != kNoRowValue && found.launches_change[slice] != 0 ? left : 1.0; });
@@ -134,12 +134,8 @@ FIX(channels_last) = {
                      "kept. Prior: 260 to 198 ms a step, 1.22 to 1.31 times (ResNet-50 with mixed precision), 1.08 to "
                      "1.35 times on Volta (PyTorch's memory format tutorial).",
               .effort = Effort::kQuick,
-              .blind = true,
-              .operators = kConvolutions,
-              .operators_are = "convolution",
-              .order = 62,
-              .cures = kCures,
-              .prior = 1.22,
+              .choice = {.order = 62, .cures = kCures, .prior = 1.22, .blind = true},
+              .needs = {.operators = kConvolutions, .operators_are = "convolution"},
               .values = Always}};
 
 }  // namespace gapless::internal

@@ -105,8 +105,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   else if (device.backward_ns == 0)
     effect.refusal = "no backward pass was recorded";
   else if (ComputesAgain(trace, passes))
-    effect.nothing = "activations are computed again already";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+    effect.no_effect = "activations are computed again already";
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const double share = ValueFor(estimate, 1.05, 0.9, 0.6);
   times.ScaleOps([&](uint32_t op) {
     return passes.of_op[op] == Pass::kBackward && IsComputed(trace.gpu_ops, op) ? device.Factor(share) : 1.0;
@@ -149,11 +149,8 @@ FIX(checkpoint) = {
                      "numbers stay. It costs time, about 20 % (documentation of transformers), and pays only through a "
                      "larger batch or a model that did not fit.",
               .effort = Effort::kMedium,
-              .live = true,
-              .order = 64,
-              .cures = kCures,
-              .conflicts = kConflicts,
-              .prior = 0.8,
+              .choice = {.order = 64, .cures = kCures, .conflicts = kConflicts, .prior = 0.8},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

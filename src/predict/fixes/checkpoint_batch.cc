@@ -32,11 +32,8 @@ FIX(checkpoint_batch) = {
                      "schedule and the number of steps have to follow: another training, tried only where you allow "
                      "it. The speed counts in samples. No figure is known.",
               .effort = Effort::kMedium,
-              .predictable = false,
-              .needs_loader = true,
-              .order = 65,
-              .cures = kCures,
-              .conflicts = kConflicts,
+              .choice = {.order = 65, .cures = kCures, .conflicts = kConflicts, .predictable = false},
+              .needs = {.loader = true},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -146,8 +146,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
   WhatIfEffect effect;
-  effect.nothing = input.Once(NothingToCompile);
-  if (!effect.nothing.empty()) return effect;
+  effect.no_effect = input.Once(NothingToCompile);
+  if (!effect.no_effect.empty()) return effect;
   const Passes& passes = input.Once(FindPasses);
   times.ScaleOps([&](uint32_t op) {
     return Fuses(ops.op_class[op]) && passes.of_op[op] != Pass::kOptimizer ? ValueFor(estimate, 1.0, 0.55, 0.35) : 1.0;
@@ -198,12 +198,8 @@ FIX(compile) = {
                      "mean over 163 models on an A100 (fp32 1.21, mixed precision 1.51; PyTorch 2.0 release), 300 to "
                      "130 ms (GPT-2 124M); but also 72 to 103 ms (DeBERTa, pytorch#98441).",
               .effort = Effort::kQuick,
-              .slow_start = true,
-              .live = true,
-              .order = 80,
-              .cures = kCures,
-              .conflicts = kConflicts,
-              .prior = 1.3,
+              .choice = {.order = 80, .cures = kCures, .conflicts = kConflicts, .prior = 1.3, .slow_start = true},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -47,9 +47,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return IsHalf(trace.Text(trace.collectives.dtype[collective.row]));
   });
   if (any && gradients.empty() && text.refusal.empty())
-    text.nothing = "gradients are exchanged in half the bytes already";
-  WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+    text.no_effect = "gradients are exchanged in half the bytes already";
+  WhatIfEffect effect{.refusal = std::move(text.refusal), .no_effect = std::move(text.no_effect)};
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const double gbps = MemoryGbps(trace);
   std::vector<int64_t> ns(trace.gpu_ops.size(), kAbsent);
   for (const Collective& collective : gradients) {

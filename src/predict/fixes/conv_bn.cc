@@ -18,11 +18,9 @@ FIX(conv_bn) = {
                      "Only for a model in eval() of a program that does not train; the model itself stays as it is, so "
                      "memory holds it twice. Rounds differently. Prior: at most the share of the normalisations.",
               .effort = Effort::kMedium,
-              .live = true,
-              .operators = kConvolutions,
-              .operators_are = "convolution",
-              .order = 60,
-              .cures = kCures,
+              .choice = {.order = 60, .cures = kCures},
+              .needs = {.operators = kConvolutions, .operators_are = "convolution"},
+              .live = {.between_steps = true},
               .values = Always}};
 
 }  // namespace gapless::internal

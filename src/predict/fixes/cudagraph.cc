@@ -30,17 +30,17 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   const HostParts& parts = input.Once(FindHostParts);
   WhatIfEffect effect;
   for (uint32_t row = 0; row < trace.slices.size(); ++row)
-    if (trace.slices.api[row] == ApiKind::kGraphLaunch) effect.nothing = "the step is launched as graphs already";
+    if (trace.slices.api[row] == ApiKind::kGraphLaunch) effect.no_effect = "the step is launched as graphs already";
   const size_t steps = std::max<size_t>(1, AnalysedWindow(trace).steps.size());
-  if (effect.nothing.empty() && parts.launched_kernels() > 0 && parts.launched_kernels() <= steps)
-    effect.nothing = "a step launches one kernel: a graph of it is launched as often";
-  if (effect.nothing.empty() && parts.launched_kernels() == 0) {
+  if (effect.no_effect.empty() && parts.launched_kernels() > 0 && parts.launched_kernels() <= steps)
+    effect.no_effect = "a step launches one kernel: a graph of it is launched as often";
+  if (effect.no_effect.empty() && parts.launched_kernels() == 0) {
     if (trace.gpu_ops.size() > 0 && !HasHost(FindProgram(trace)))
       effect.refusal = kNoHost;
     else
-      effect.nothing = "no kernel is launched by the host: there are no launches to take away";
+      effect.no_effect = "no kernel is launched by the host: there are no launches to take away";
   }
-  if (!effect.nothing.empty() || !effect.refusal.empty()) return effect;
+  if (!effect.no_effect.empty() || !effect.refusal.empty()) return effect;
   times.LimitHost([&](const Edge& edge, int64_t ns) {
     switch (parts.Of(edge, ns)) {
       case HostPart::kLaunching: return ValueFor(estimate, 0.5, 0.1, 0.02);
@@ -82,12 +82,8 @@ FIX(cudagraph) = {
                      "pool. Rounds differently, as kernels are fused too. Prior: often 1.2 to 3 times (NVIDIA's guide "
                      "to CUDA graphs in deep learning); Mask R-CNN 1.7 times, BERT 1.12 times (MLPerf 1.0).",
               .effort = Effort::kMedium,
-              .slow_start = true,
-              .live = true,
-              .order = 82,
-              .cures = kCures,
-              .conflicts = kConflicts,
-              .prior = 1.2,
+              .choice = {.order = 82, .cures = kCures, .conflicts = kConflicts, .prior = 1.2, .slow_start = true},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -26,12 +26,9 @@ FIX(cudnn_benchmark) = {
                      "time make it slow: 0.022 to 2.3 s in one report (pytorch#2759). Prior: 17 to 12 and 60 to 25 "
                      "minutes an epoch, 1.4 and 2.4 times (V100, 1080 Ti; speechbrain#294).",
               .effort = Effort::kQuick,
-              .live = true,
-              .operators = kConvolutions,
-              .operators_are = "convolution",
-              .order = 52,
-              .cures = kCures,
-              .prior = 1.4,
+              .choice = {.order = 52, .cures = kCures, .prior = 1.4},
+              .needs = {.operators = kConvolutions, .operators_are = "convolution"},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -144,15 +144,15 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const Collectives collectives = FindCollectives(input);
   const std::vector<Collective> gradients = collectives.Gradients();
   ExchangeText text = CheckGradients(collectives, gradients, true);
-  WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  WhatIfEffect effect{.refusal = std::move(text.refusal), .no_effect = std::move(text.no_effect)};
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const Steps steps = StepsOf(input, times, gradients);
   const double bucket_bytes = kMiB * static_cast<double>(mib.value_or(1));
   size_t before = 0, after = 0;
   for (const auto& [step, exchanges] : steps) before += exchanges.size(), after += Cut(exchanges, bucket_bytes).size();
   if (steps.empty()) effect.refusal = "no steps were recorded: where one exchange of gradients ends is not known";
-  if (!steps.empty() && before == after) effect.nothing = "gradients are exchanged in as many buckets already";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  if (!steps.empty() && before == after) effect.no_effect = "gradients are exchanged in as many buckets already";
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const double latency = collectives.link.latency_ns;
   const LinkSpeed link = WithLatency(gradients, after < before ? ValueFor(estimate, latency / 2, latency, 2 * latency)
                                                                : ValueFor(estimate, 2 * latency, latency, latency / 2));
@@ -192,8 +192,7 @@ FIX(ddp_bucket) = {
                "exchanges are bound by latency (larger ones). DistributedDataParallel gets bucket_cap_mb, 25 by "
                "default. Sums may be rounded in another order. The gain is at most the exchange that is not hidden.",
         .effort = Effort::kQuick,
-        .order = 74,
-        .cures = kCures,
+        .choice = {.order = 74, .cures = kCures},
         .values = Values}};
 
 }  // namespace gapless::internal

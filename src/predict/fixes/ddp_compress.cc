@@ -25,9 +25,8 @@ FIX(ddp_compress) = {
                "bf16_compress_hook: half the bytes, and gradients are rounded to 8 bits of mantissa before they are "
                "summed: another training, if close. The gain is at most half of the exchange that is not hidden.",
         .effort = Effort::kMedium,
+        .choice = {.order = 78, .cures = kCures},
         .precision_of = [](std::string_view /*value*/) { return Precision::kBf16; },
-        .order = 78,
-        .cures = kCures,
         .values = Values}};
 
 }  // namespace gapless::internal

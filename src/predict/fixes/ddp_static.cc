@@ -24,10 +24,7 @@ FIX(ddp_static) = {
                      "where DDP itself says that it can be. A graph that changes later ends the run with an error. The "
                      "numbers stay. Prior: a few per cent.",
               .effort = Effort::kMedium,
-              .order = 76,
-              .cures = kCures,
-              .conflicts = kConflicts,
-              .prior = 1.02,
+              .choice = {.order = 76, .cures = kCures, .conflicts = kConflicts, .prior = 1.02},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -21,8 +21,7 @@ FIX(ddp_view) = {.name = "ddp_view",
                                   "gradients. A program that detaches gradients in place (detach_()) fails. The "
                                   "numbers stay. A small gain: at most the time of the copies.",
                            .effort = Effort::kQuick,
-                           .order = 75,
-                           .cures = kCures,
+                           .choice = {.order = 75, .cures = kCures},
                            .values = Values}};
 
 }  // namespace gapless::internal

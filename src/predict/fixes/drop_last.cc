@@ -18,9 +18,8 @@ FIX(drop_last) = {
                      "seen in that epoch: another training, if barely, where samples are shuffled. In an evaluation it "
                      "would change the result; leave it out there. No figure is known.",
               .effort = Effort::kQuick,
-              .needs_loader = true,
-              .order = 32,
-              .cures = kCures,
+              .choice = {.order = 32, .cures = kCures},
+              .needs = {.loader = true},
               .values = Always}};
 
 }  // namespace gapless::internal

@@ -55,8 +55,8 @@ TEST(Nosync, IsTheMeanOfStepsAndNoShorterExchange) {
 }
 TEST(Nosync, EveryStepAndNone) {
   Program program = After({kMB}), alone = Alone(), host = OnHost();
-  EXPECT_EQ(Ask(program, "nosync=1").effect.nothing, "every step exchanges its gradients already");
-  EXPECT_EQ(Ask(alone, "nosync=4").effect.nothing, "no exchange of gradients was recorded");
+  EXPECT_EQ(Ask(program, "nosync=1").effect.no_effect, "every step exchanges its gradients already");
+  EXPECT_EQ(Ask(alone, "nosync=4").effect.no_effect, "no exchange of gradients was recorded");
   EXPECT_EQ(Ask(host, "nosync=4").effect.refusal,
             "the host carries the collectives: how long they hold up a step was not recorded");
 }
@@ -88,7 +88,7 @@ TEST(Compress, OfATransferAloneHalfGoes) {
 }
 TEST(Compress, WithoutAnExchangeOrItsSize) {
   Program alone = Alone(), sizes = After({kAbsent});
-  EXPECT_EQ(Ask(alone, "compress").effect.nothing, "no exchange of gradients was recorded");
+  EXPECT_EQ(Ask(alone, "compress").effect.no_effect, "no exchange of gradients was recorded");
   EXPECT_EQ(Ask(sizes, "compress").effect.refusal, "the sizes of the exchanges were not recorded");
 }
 
@@ -115,8 +115,8 @@ TEST(DdpBucket, SmallerBucketsLeaveEarlier) {
 }
 TEST(DdpBucket, AsRecorded) {
   Program program = After({kMiB, 25 * kMiB, 25 * kMiB}), alone = Alone();
-  EXPECT_EQ(Ask(program, "ddp_bucket=25").effect.nothing, "gradients are exchanged in as many buckets already");
-  EXPECT_EQ(Ask(alone, "ddp_bucket=25").effect.nothing, "no exchange of gradients was recorded");
+  EXPECT_EQ(Ask(program, "ddp_bucket=25").effect.no_effect, "gradients are exchanged in as many buckets already");
+  EXPECT_EQ(Ask(alone, "ddp_bucket=25").effect.no_effect, "no exchange of gradients was recorded");
 }
 TEST(DdpBucket, BearsSizesThatCannotBe) {
   Program program;
@@ -143,7 +143,7 @@ TEST(Network, OfTwiceTheSpeedTakesHalfForTheBytes) {
 }
 TEST(Network, WithoutCollectivesOrTheirSize) {
   Program alone = Alone(), sizes = After({kAbsent});
-  EXPECT_EQ(Ask(alone, "network=0.5").effect.nothing, "no collective was recorded");
+  EXPECT_EQ(Ask(alone, "network=0.5").effect.no_effect, "no collective was recorded");
   EXPECT_EQ(Ask(sizes, "network=0.5").effect.refusal,
             "neither sizes of collectives nor a second rank were recorded: what of their time is transfer");
 }
@@ -174,7 +174,7 @@ TEST(Straggler, DoesItsWorkInTheMediansTimeAndTheOthersWaitLess) {
 }
 TEST(Straggler, EvenRanks) {
   Analysed ranks = Ranks({500, 500});
-  EXPECT_EQ(AskOf(ranks, "straggler").effect.nothing, "no rank takes longer than the median");
+  EXPECT_EQ(AskOf(ranks, "straggler").effect.no_effect, "no rank takes longer than the median");
 }
 TEST(Straggler, RefusesOneRank) {
   Program program = After({kMB});
@@ -231,14 +231,14 @@ TEST(Exchange, WithoutABackwardPassIsNoneOfGradients) {
     program.MarkAsCollective("all_reduce", kMB);
     program.Join();
   });
-  EXPECT_EQ(Ask(program, "nosync=4").effect.nothing,
+  EXPECT_EQ(Ask(program, "nosync=4").effect.no_effect,
             "no backward pass was recorded, and so no exchange of its gradients");
 }
 
 TEST(Straggler, OfAPartBringsThatPartAlone) {
   Analysed ranks = Ranks({500, 800, 600});
   EXPECT_NEAR(AskOf(ranks, "straggler=kernels", 1).SavedUs(), 200, 4);
-  EXPECT_EQ(AskOf(ranks, "straggler=data", 1).effect.nothing, "no rank takes longer than the median");
+  EXPECT_EQ(AskOf(ranks, "straggler=data", 1).effect.no_effect, "no rank takes longer than the median");
   EXPECT_FALSE(ParseItems("straggler=data")->empty());
 }
 

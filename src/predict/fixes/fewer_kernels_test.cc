@@ -25,7 +25,7 @@ TEST(Compile, WorkBoundByMemoryGetsFaster) {
 }
 TEST(Compile, CompiledAlready) {
   Program program = Of({.us = 1000, .op_class = GpuOpClass::kPointwise, .name = "triton_poi_fused_add_0"});
-  EXPECT_EQ(Ask(program, "compile").effect.nothing, "compiled kernels are in it already");
+  EXPECT_EQ(Ask(program, "compile").effect.no_effect, "compiled kernels are in it already");
 }
 
 TEST(Cudagraph, ALaunchBoundStepLosesItsLaunches) {
@@ -73,7 +73,7 @@ TEST(Cudagraph, BesideCompileTakesLaunchesOnce) {
 TEST(Cudagraph, LaunchedAsGraphsAlready) {
   Program program = Of({.op = "aten::mm", .us = 1000});
   program.made().Call("cudaGraphLaunch", ApiKind::kGraphLaunch, 3'000'000, 3'010'000);
-  EXPECT_EQ(Ask(program, "cudagraph").effect.nothing, "the step is launched as graphs already");
+  EXPECT_EQ(Ask(program, "cudagraph").effect.no_effect, "the step is launched as graphs already");
 }
 
 Program Update(std::string_view kernel) {
@@ -91,7 +91,7 @@ TEST(FusedOptimizer, TheUpdateTakesHalf) {
 }
 TEST(FusedOptimizer, FusedAlready) {
   Program program = Update("multi_tensor_apply<FusedAdam>");
-  EXPECT_EQ(Ask(program, "fused_optimizer").effect.nothing, "the optimiser is fused already");
+  EXPECT_EQ(Ask(program, "fused_optimizer").effect.no_effect, "the optimiser is fused already");
 }
 TEST(FusedOptimizer, RefusesWithoutAnOptimiser) {
   Program program = Of({.op = "aten::add_"});
@@ -130,7 +130,7 @@ TEST(Fusion, OperatorsApartAreNoChain) {
     program.Kernel({.op = "aten::mul", .op_class = GpuOpClass::kPointwise});
     program.Kernel({.op = "aten::mm", .op_class = GpuOpClass::kGemm});
   });
-  EXPECT_EQ(Ask(program, "fusion").effect.nothing, "no operators that could be one kernel follow each other");
+  EXPECT_EQ(Ask(program, "fusion").effect.no_effect, "no operators that could be one kernel follow each other");
 }
 TEST(Fusion, RefusesWithoutOperators) {
   Program program = Of({.op_class = GpuOpClass::kPointwise});
@@ -182,9 +182,9 @@ TEST(Sdpa, WithoutShapesWhatIsBetweenTheProductsGoes) {
 }
 TEST(Sdpa, FusedAlready) {
   Program program = Of({.op = "aten::_flash_attention_forward", .op_class = GpuOpClass::kAttention});
-  EXPECT_EQ(Ask(program, "sdpa").effect.nothing, "attention runs in fused kernels already");
+  EXPECT_EQ(Ask(program, "sdpa").effect.no_effect, "attention runs in fused kernels already");
   Program none = Of({.op = "aten::mm"});
-  EXPECT_EQ(Ask(none, "sdpa").effect.nothing, "no attention in single operators was recorded");
+  EXPECT_EQ(Ask(none, "sdpa").effect.no_effect, "no attention in single operators was recorded");
 }
 TEST(Sdpa, RefusesWithoutOperators) {
   Program program = Of({.op_class = GpuOpClass::kGemm});

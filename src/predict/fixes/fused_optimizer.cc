@@ -62,8 +62,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (std::find(inside.begin(), inside.end(), 1) == inside.end())
     effect.refusal = "no optimiser's step was recorded";
   else if (IsFusedAlready(trace, inside))
-    effect.nothing = "the optimiser is fused already";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+    effect.no_effect = "the optimiser is fused already";
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const bool lists = RunsOverLists(trace, inside);
   times.ScaleOps([&](uint32_t op) {
     const bool updates = ops.kind[op] == GpuOpKind::kKernel && ops.launch[op].valid() && inside[ops.launch[op].value];
@@ -114,12 +114,9 @@ FIX(fused_optimizer) = {
                      "the optimiser's share of a step. Prior: 93 to 90 ms a step, 1.03 times (GPT-2 124M on an A100); "
                      "28 to 22 ms, 1.27 times (small model on a processor).",
               .effort = Effort::kQuick,
-              .blind = true,
-              .needs_optimizer = true,
-              .live = true,
-              .order = 90,
-              .cures = kCures,
-              .prior = 1.05,
+              .choice = {.order = 90, .cures = kCures, .prior = 1.05, .blind = true},
+              .needs = {.optimizer = true},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

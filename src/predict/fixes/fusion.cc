@@ -92,7 +92,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
     FindChains(*timeline, input.Once(Surroundings), fused);
   if (fused.chains == 0) {
-    effect.nothing = "no operators that could be one kernel follow each other";
+    effect.no_effect = "no operators that could be one kernel follow each other";
     return effect;
   }
   MarkInside(trace, fused.removed);

@@ -18,10 +18,8 @@ FIX(gc_freeze) = {
                      "step grows without it: watch its memory over a long run. Prior: as much as the pauses take; with "
                      "many ranks, where each waits for the one that collects, more.",
               .effort = Effort::kQuick,
-              .blind = true,
-              .live = true,
-              .order = 56,
-              .cures = kCures,
+              .choice = {.order = 56, .cures = kCures, .blind = true},
+              .live = {.between_steps = true},
               .values = Always}};
 
 }  // namespace gapless::internal

@@ -157,8 +157,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     effect.refusal = StrCat("the table of devices lacks figures of ", to.name);
   if (effect.refusal.empty() && to.memory_gb > 0 && static_cast<double>(reserved) > 1e9 * to.memory_gb)
     effect.refusal = StrCat("the training held ", FormatBytes(reserved), ", and ", to.name, " has less memory");
-  if (effect.refusal.empty() && from == &to) effect.nothing = StrCat("it ran on ", to.name, " already");
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  if (effect.refusal.empty() && from == &to) effect.no_effect = StrCat("it ran on ", to.name, " already");
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   Swap swap(trace, *from, to);
   times.ScaleOps([&](uint32_t op) { return swap.Factor(op, estimate); });
   if (estimate != Estimate::kExpected)

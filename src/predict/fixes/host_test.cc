@@ -70,7 +70,7 @@ TEST(Sync, NoCallWaits) {
   Program program;
   program.Steps(
       2, [&] { program.Kernel({.op = "aten::mm", .us = 10}).Host(100); }, false);
-  EXPECT_EQ(Ask(program, "sync").effect.nothing, "no call waits for the device");
+  EXPECT_EQ(Ask(program, "sync").effect.no_effect, "no call waits for the device");
 }
 
 TEST(Sync, ACopyOfPageableMemoryBlocksAnyway) {
@@ -78,7 +78,7 @@ TEST(Sync, ACopyOfPageableMemoryBlocksAnyway) {
   program.Steps(
       2, [&] { program.Kernel({.op = "aten::mm", .us = 10}).Host(100).Copy(CopyKind::kDtoHPageable, 1000); }, false);
   const Asked asked = Ask(program, "sync");
-  EXPECT_EQ(asked.effect.nothing, "only copies hold up the host, and they block it whenever they are asked for");
+  EXPECT_EQ(asked.effect.no_effect, "only copies hold up the host, and they block it whenever they are asked for");
   EXPECT_NEAR(asked.SavedUs(), 0, 1);
 }
 TEST(Sync, AValueKeepsTheTimeOfItsOwnCopy) {
@@ -164,7 +164,7 @@ TEST(Threads, SplitWhatIsLarge) {
 }
 TEST(Threads, AreAllInUse) {
   Analysed run(OnTheHost(1.8));
-  EXPECT_EQ(AskOf(run, "threads=2").effect.nothing, "the training keeps 2 processors busy already");
+  EXPECT_EQ(AskOf(run, "threads=2").effect.no_effect, "the training keeps 2 processors busy already");
 }
 TEST(Threads, WhoseNumberIsNotKnownAreRefused) {
   HandMade made;
@@ -186,7 +186,7 @@ TEST(ChannelsLast, OfConvolutionsOnTheHostIsRefused) {
   made.Operator("aten::mkldnn_convolution", 0, 5'000'000);
   Analysed run(made);
   const Asked asked = AskOf(run, "channels_last");
-  EXPECT_EQ(asked.effect.nothing, "") << "there are convolutions";
+  EXPECT_EQ(asked.effect.no_effect, "") << "there are convolutions";
   EXPECT_NE(asked.effect.refusal, "");
   for (const std::string_view of_kernels : {"checkpoint", "fusion", "sdpa"})
     EXPECT_TRUE(AskOf(run, of_kernels).effect.refusal.starts_with("no kernel was recorded")) << of_kernels;
@@ -199,7 +199,7 @@ TEST(Workers, OfWhichTheNumberIsNotKnownAreRefused) {
 }
 TEST(Workers, WithNothingToLoad) {
   Program program = TwoKernels();
-  EXPECT_EQ(Ask(program, "workers=4").effect.nothing, "no wait for a batch was recorded");
+  EXPECT_EQ(Ask(program, "workers=4").effect.no_effect, "no wait for a batch was recorded");
 }
 
 TEST(Pin, TheHostGoesOnDuringTheCopy) {
@@ -228,7 +228,7 @@ TEST(Pin, TheRecordingsOwnPinnedCopiesSayHowFastTheyAre) {
 TEST(Pin, PinnedAlready) {
   Program program;
   program.Steps(2, [&] { program.Copy(CopyKind::kHtoDPinned, 100); });
-  EXPECT_EQ(Ask(program, "pin").effect.nothing, "no copy from or to pageable memory was recorded");
+  EXPECT_EQ(Ask(program, "pin").effect.no_effect, "no copy from or to pageable memory was recorded");
 }
 
 Program Batches(CopyKind kind, int64_t stream) {
@@ -253,14 +253,14 @@ TEST(Prefetch, PageableMemoryIsHiddenOnlyOnceItIsPinned) {
   Program program;
   program.Steps(2, [&] { program.Copy(CopyKind::kHtoDPageable, 100).Kernel({.op = "aten::mm", .us = 1000}); });
   Analysed run(std::vector{program.Finish()});
-  EXPECT_EQ(AskOf(run, "prefetch").effect.nothing,
+  EXPECT_EQ(AskOf(run, "prefetch").effect.no_effect,
             "copies from pageable memory block the host until they are over, on any stream: pin the memory first");
 }
 TEST(Prefetch, OnAStreamOfTheirOwnAlready) {
   Program program = Batches(CopyKind::kHtoDPinned, 9);
-  EXPECT_EQ(Ask(program, "prefetch").effect.nothing, "copies to the device have a stream of their own already");
+  EXPECT_EQ(Ask(program, "prefetch").effect.no_effect, "copies to the device have a stream of their own already");
   Program none = TwoKernels();
-  EXPECT_EQ(Ask(none, "prefetch").effect.nothing, "no copy to the device was recorded");
+  EXPECT_EQ(Ask(none, "prefetch").effect.no_effect, "no copy to the device was recorded");
 }
 
 // 10 MB at 2.5 GB/s on an A100, whose 16 lanes of PCIe 4 can be used for 25.2 GB/s: 15.1 are expected.

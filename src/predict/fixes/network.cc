@@ -26,10 +26,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   else if (collectives.all.empty() && collectives.unnamed > 0)
     effect.refusal = "communication was recorded, but not what it carries";
   else if (collectives.all.empty())
-    effect.nothing = "no collective was recorded";
+    effect.no_effect = "no collective was recorded";
   else if (std::none_of(collectives.all.begin(), collectives.all.end(), is_known))
     effect.refusal = "neither sizes of collectives nor a second rank were recorded: what of their time is transfer";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const double latency =
       collectives.link.latency_ns * (factor < 1 ? ValueFor(estimate, 2, 1, 0) : ValueFor(estimate, 0, 1, 2));
   ScaleTransfers(collectives, latency, factor, times);

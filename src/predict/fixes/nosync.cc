@@ -66,10 +66,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const Collectives collectives = FindCollectives(input);
   const std::vector<Collective> gradients = collectives.Gradients();
   ExchangeText text = CheckGradients(collectives, gradients, false);
-  WhatIfEffect effect{.refusal = std::move(text.refusal), .nothing = std::move(text.nothing)};
+  WhatIfEffect effect{.refusal = std::move(text.refusal), .no_effect = std::move(text.no_effect)};
   const auto steps = static_cast<double>(every.value_or(1));
-  if (steps == 1 && effect.refusal.empty()) effect.nothing = "every step exchanges its gradients already";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  if (steps == 1 && effect.refusal.empty()) effect.no_effect = "every step exchanges its gradients already";
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const Scaling scaling(input, times, gradients);
   const double with = scaling.StepWith(1), without = scaling.StepWith(ValueFor(estimate, 0.1, 0, 0));
   if (with > without) {
@@ -109,10 +109,8 @@ FIX(nosync) = {
                      "another order; a program that reads gradients between the passes finds those of its own rank. "
                      "The gain is at most (K − 1) / K of the exchange that is not hidden.",
               .effort = Effort::kMedium,
-              .live = true,
-              .order = 94,
-              .cures = kCures,
-              .conflicts = kConflicts,
+              .choice = {.order = 94, .cures = kCures, .conflicts = kConflicts},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -27,10 +27,8 @@ FIX(offload) = {
                      "The numbers stay. It costs the time of the copies: usually more than computing activations "
                      "again, which is tried first. Prior: slower; no figure is known.",
               .effort = Effort::kMedium,
-              .live = true,
-              .order = 66,
-              .cures = kCures,
-              .conflicts = kConflicts,
+              .choice = {.order = 66, .cures = kCures, .conflicts = kConflicts},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

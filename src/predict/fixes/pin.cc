@@ -81,8 +81,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (found.copies == 0 && found.unknown > 0)
     effect.refusal = "whether copies come from pageable memory or go there was not recorded";
   else if (found.copies == 0)
-    effect.nothing = "no copy from or to pageable memory was recorded";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+    effect.no_effect = "no copy from or to pageable memory was recorded";
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   times.ScaleOps([&](uint32_t op) { return found.factor[op]; });
   FreeHost(input.trace(), found, times);
   effect.assumptions.emplace_back("the copies are asked for with non_blocking=True");
@@ -116,9 +116,8 @@ FIX(pin) = {
                "copies from the GPU stay as they are. Pinned memory cannot be swapped out. The gain is at most the "
                "time of the copies; small unless they are visible in a step (PyTorch's performance tuning guide).",
         .effort = Effort::kQuick,
-        .needs_loader = true,
-        .order = 44,
-        .cures = kCures,
+        .choice = {.order = 44, .cures = kCures},
+        .needs = {.loader = true},
         .values = Values}};
 
 }  // namespace gapless::internal

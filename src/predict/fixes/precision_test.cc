@@ -32,7 +32,7 @@ TEST(Amp, MatrixWorkTakesLessThanHalfAndTheRestHalfTheBytes) {
 TEST(Amp, OnMatrixUnitsAlreadyItBringsNothing) {
   Program program = Training(MatrixUnit::kYes);
   const Asked asked = Ask(program, "amp");
-  EXPECT_EQ(asked.effect.nothing, "most matrix work runs on matrix units already");
+  EXPECT_EQ(asked.effect.no_effect, "most matrix work runs on matrix units already");
   EXPECT_EQ(asked.SavedUs(), 0);
 }
 TEST(Amp, LeavesWorkInOtherTypesThanFloat32) {
@@ -41,7 +41,7 @@ TEST(Amp, LeavesWorkInOtherTypesThanFloat32) {
     program.Steps(2, [&] {
       program.Kernel({.op = "aten::mm", .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo, .inputs = inputs});
     });
-    EXPECT_EQ(Ask(program, "amp").effect.nothing, "most matrix work off the matrix units is not in float32");
+    EXPECT_EQ(Ask(program, "amp").effect.no_effect, "most matrix work off the matrix units is not in float32");
   }
 }
 TEST(Amp, AProductWithAVectorKeepsItsTime) {
@@ -68,14 +68,14 @@ TEST(Tf32, MatrixWorkOffTheUnitsGetsFaster) {
 }
 TEST(Tf32, WorkOnTheUnitsStays) {
   Program program = Training(MatrixUnit::kYes);
-  EXPECT_EQ(Ask(program, "tf32").effect.nothing, "no matrix work in float32 off matrix units was recorded");
+  EXPECT_EQ(Ask(program, "tf32").effect.no_effect, "no matrix work in float32 off matrix units was recorded");
 }
 TEST(Tf32, WorkInHalfPrecisionStays) {
   Program program;
   program.Steps(2, [&] {
     program.Kernel({.op = "aten::mm", .op_class = GpuOpClass::kGemm, .unit = MatrixUnit::kNo, .inputs = kHalf});
   });
-  EXPECT_EQ(Ask(program, "tf32").effect.nothing, "no matrix work in float32 off matrix units was recorded");
+  EXPECT_EQ(Ask(program, "tf32").effect.no_effect, "no matrix work in float32 off matrix units was recorded");
 }
 // The table of devices gives a GeForce RTX 3090 the same peak for TF32 as for float32, and an A100 eight times it.
 TEST(Tf32, GainsNoMoreThanTheDeviceHas) {
@@ -117,7 +117,7 @@ TEST(Amp, LeavesTheOptimiserInFloat32) {
 TEST(Tf32, LeavesDevicesWithoutItAlone) {
   Program program = Training(MatrixUnit::kNo);
   program.made().Device({.vendor = Vendor::kNvidia, .name = "Tesla V100-SXM2-16GB", .compute_major = 7});
-  EXPECT_EQ(Ask(program, "tf32").effect.nothing, "this GPU has no TF32: its float32 products stay as they are");
+  EXPECT_EQ(Ask(program, "tf32").effect.no_effect, "this GPU has no TF32: its float32 products stay as they are");
 }
 
 // One convolution between changes of layout, one in NCHW.
@@ -163,10 +163,10 @@ TEST(ChannelsLast, BringsNothingWhereThereIsNothingToChange) {
   program.Steps(2, [&] {
     program.Kernel({.op = "aten::cudnn_convolution", .us = 500, .op_class = GpuOpClass::kConv, .inputs = kFloat});
   });
-  EXPECT_EQ(Ask(program, "channels_last").effect.nothing,
+  EXPECT_EQ(Ask(program, "channels_last").effect.no_effect,
             "no kernel changes a layout, and no convolution in half precision is left in NCHW");
   Program products = Training(MatrixUnit::kNo);
-  EXPECT_EQ(Ask(products, "channels_last").effect.nothing, "no convolution was recorded");
+  EXPECT_EQ(Ask(products, "channels_last").effect.no_effect, "no convolution was recorded");
 }
 TEST(ChannelsLast, RefusesWithoutTypes) {
   Program program;

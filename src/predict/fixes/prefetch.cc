@@ -67,8 +67,8 @@ std::string NothingToHide(const Copies& copies) {
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Copies copies = FindCopies(input.trace(), times);
   WhatIfEffect effect;
-  effect.nothing = NothingToHide(copies);
-  if (!effect.nothing.empty()) return effect;
+  effect.no_effect = NothingToHide(copies);
+  if (!effect.no_effect.empty()) return effect;
   const double left = std::max(1 - copies.hidden, ValueFor(estimate, 0.5, 0.1, 0));
   times.ScaleOps([&](uint32_t op) { return copies.is_one[op] != 0 ? left : 1.0; });
   times.DropWaits(EdgeKind::kSync, [&](uint32_t slice) { return copies.launches[slice] != 0; });

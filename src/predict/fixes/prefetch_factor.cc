@@ -30,11 +30,9 @@ FIX(prefetch_factor) = {
                      "batches of each worker stay in the memory of the host (pinned, where pin_memory is set). It "
                      "brings nothing where the workers are too slow on average. No figure is known.",
               .effort = Effort::kQuick,
-              .needs_loader = true,
-              .live = true,
-              .block_shape = LoaderBlocks,
-              .order = 42,
-              .cures = kCures,
+              .choice = {.order = 42, .cures = kCures},
+              .needs = {.loader = true},
+              .live = {.between_steps = true, .block_shape = LoaderBlocks},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -127,7 +127,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   if (written.replaced == 0) {
     const bool fused =
         std::find(ops.op_class.begin(), ops.op_class.end(), GpuOpClass::kAttention) != ops.op_class.end();
-    effect.nothing =
+    effect.no_effect =
         fused ? "attention runs in fused kernels already" : "no attention in single operators was recorded";
     return effect;
   }
@@ -160,10 +160,8 @@ FIX(sdpa) = {
                      "hand. Rounds differently; dropout within the attention draws other random numbers. Prior: 130 to "
                      "96 ms a step, 1.35 times (GPT-2 124M on an A100, compiled).",
               .effort = Effort::kMedium,
-              .live = true,
-              .order = 58,
-              .cures = kCures,
-              .prior = 1.2,
+              .choice = {.order = 58, .cures = kCures, .prior = 1.2},
+              .live = {.between_steps = true},
               .values = Always}};
 
 }  // namespace gapless::internal

@@ -201,7 +201,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   if (!effect.refusal.empty()) return effect;
   const Evened evened(ranks, part, estimate);
   if (evened.AreEven()) {
-    effect.nothing = "no rank takes longer than the median";
+    effect.no_effect = "no rank takes longer than the median";
     return effect;
   }
   const RankTimes& mine = ranks.find(input.of.index)->second;

@@ -70,9 +70,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return effect;
   }
   if (calls + values == 0)
-    effect.nothing = needed > 0   ? "the host reads managed memory that the kernels wrote, and has to wait for them"
-                     : copies > 0 ? "only copies hold up the host, and they block it whenever they are asked for"
-                                  : "no call waits for the device";
+    effect.no_effect = needed > 0   ? "the host reads managed memory that the kernels wrote, and has to wait for them"
+                       : copies > 0 ? "only copies hold up the host, and they block it whenever they are asked for"
+                                    : "no call waits for the device";
   if (values > 0)
     effect.assumptions.push_back(StrCat(values, " waits for a value on the host can be put off until after the step"));
   return effect;

@@ -40,10 +40,10 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   size_t count = 0;
   for (uint32_t op = 0; op < ops.size(); ++op) count += gains(op) ? 1 : 0;
   if (IsTooOld(trace, device))
-    effect.nothing = "this GPU has no TF32: its float32 products stay as they are";
+    effect.no_effect = "this GPU has no TF32: its float32 products stay as they are";
   else if (count == 0)
-    effect.nothing = "no matrix work in float32 off matrix units was recorded";
-  if (!effect.nothing.empty()) return effect;
+    effect.no_effect = "no matrix work in float32 off matrix units was recorded";
+  if (!effect.no_effect.empty()) return effect;
   const double ratio = device != nullptr ? device->tf32 / device->fp32 : DevicePeaks::kNone;
   const double left = LeftOfMatrixWork(estimate, 1.33, 2.2, 3, ratio);
   ProductBound bound(trace, device, device != nullptr ? device->tf32 : 0, 1);
@@ -79,11 +79,9 @@ FIX(tf32) = {
                      "newer torch.backends interface itself is left alone. Prior: 1000 to 333 ms a step, 3 times "
                      "(GPT-2 124M on an A100); models of convolutions gain less.",
               .effort = Effort::kQuick,
+              .choice = {.order = 50, .cures = kCures, .prior = 1.5},
+              .live = {.between_steps = true},
               .precision_of = [](std::string_view /*value*/) { return Precision::kTf32; },
-              .live = true,
-              .order = 50,
-              .cures = kCures,
-              .prior = 1.5,
               .values = Values}};
 
 }  // namespace gapless::internal

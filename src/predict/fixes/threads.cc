@@ -26,7 +26,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   WhatIfEffect effect;
   const HostUse use = FindHostUse(input.tables, input.of);
   if (trace.gpu_ops.size() > 0) {
-    effect.nothing = "operators compute on a device: threads of the host only launch them";
+    effect.no_effect = "operators compute on a device: threads of the host only launch them";
     return effect;
   }
   if (!use.busy) {
@@ -44,8 +44,8 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
     large += splits ? 1 : 0;
     return splits ? 1 - split + split * now / then : 1.0;
   });
-  if (large == 0) effect.nothing = "no operator is large enough to be split";
-  if (large > 0 && now == then) effect.nothing = StrCat("the training keeps ", now, " processors busy already");
+  if (large == 0) effect.no_effect = "no operator is large enough to be split";
+  if (large > 0 && now == then) effect.no_effect = StrCat("the training keeps ", now, " processors busy already");
   return effect;
 }
 
@@ -57,8 +57,8 @@ FixValues Values(const FixContext& context) {
   FixValues values = AtMost(most, {most});
   for (const size_t fewer : {most / 2, size_t{1}})
     if (const std::string value = std::to_string(fewer);
-        fewer > 0 && fewer < most && std::ranges::find(values.apart, value) == values.apart.end())
-      values.apart.push_back(value);
+        fewer > 0 && fewer < most && std::ranges::find(values.alone, value) == values.alone.end())
+      values.alone.push_back(value);
   return values;
 }
 
@@ -88,10 +88,8 @@ FIX(threads) = {
                      "ranks, and small operators take longer to be shared than to be done: then fewer are faster, down "
                      "to one. With more threads the gain is at most the operators' time, divided by the threads.",
               .effort = Effort::kQuick,
-              .blind = true,
-              .live = true,
-              .order = 20,
-              .cures = kCures,
+              .choice = {.order = 20, .cures = kCures, .blind = true},
+              .live = {.between_steps = true},
               .values = Values,
               .environment = Environment}};
 

@@ -74,7 +74,7 @@ TEST(Batch, AsRecordedOrNotRecordedOrFarAway) {
   EXPECT_EQ(Ask(far, "batch=9000000000000000000").effect.refusal,
             "batches of 9000000000000000000 are too far from the recorded ones of 64");
   unknown.Steps(2, [&] { unknown.Kernel({.op = "aten::conv2d", .op_class = GpuOpClass::kConv}); });
-  EXPECT_EQ(Ask(program, "batch=64").effect.nothing, "batches have 64 samples already");
+  EXPECT_EQ(Ask(program, "batch=64").effect.no_effect, "batches have 64 samples already");
   EXPECT_EQ(Ask(unknown, "batch=64").effect.refusal,
             "the batch size is not known: the recorded input shapes do not show it");
 }
@@ -121,11 +121,11 @@ TEST(Checkpoint, LayersCalledInTheBackwardPassAreComputedAgain) {
     program.Kernel({.op = "aten::linear"});
     program.Under("ReluBackward0", [&] { program.Kernel({.op = "aten::linear"}).Kernel({.op = "aten::mm"}); });
   });
-  EXPECT_EQ(Ask(program, "checkpoint").effect.nothing, "activations are computed again already");
+  EXPECT_EQ(Ask(program, "checkpoint").effect.no_effect, "activations are computed again already");
 }
 TEST(Checkpoint, AlreadyOrWithoutABackwardPass) {
   Program already = TwoPasses("CheckpointFunctionBackward"), none = TwoPasses("aten::something");
-  EXPECT_EQ(Ask(already, "checkpoint").effect.nothing, "activations are computed again already");
+  EXPECT_EQ(Ask(already, "checkpoint").effect.no_effect, "activations are computed again already");
   EXPECT_EQ(Ask(none, "checkpoint").effect.refusal, "no backward pass was recorded");
 }
 
@@ -164,7 +164,7 @@ TEST(Gpu, CopiesByTheGenerationOfPcie) {
 }
 TEST(Gpu, TheSameOne) {
   Program program = On(kVolta, {.op = "aten::add"});
-  EXPECT_EQ(Ask(program, "gpu=v100 sxm2").effect.nothing, "it ran on V100 SXM2 already");
+  EXPECT_EQ(Ask(program, "gpu=v100 sxm2").effect.no_effect, "it ran on V100 SXM2 already");
 }
 TEST(Gpu, RefusesRecordingsOfUnknownOnes) {
   Program program = On("Voodoo 2", {.op = "aten::add"}), unnamed;

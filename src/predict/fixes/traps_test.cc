@@ -29,7 +29,7 @@ void ExpectNothing(Program& program, std::string_view what) {
   EXPECT_EQ(asked.effect.refusal, "") << what;
   for (const Estimate estimate : {Estimate::kPessimistic, Estimate::kExpected, Estimate::kOptimistic})
     EXPECT_NEAR(asked.SavedUs(estimate), 0, kSlack * static_cast<double>(asked.before_ns) / testing::kUs) << what;
-  if (asked.effect.nothing.empty()) return;
+  if (asked.effect.no_effect.empty()) return;
   for (const int64_t ns : asked.ns) EXPECT_EQ(ns, asked.before_ns) << what << ": no effect is exactly none";
 }
 

@@ -27,9 +27,8 @@ FIX(vmap) = {
                      "A loop in the function that holds the training loop stays too. Rounds differently. The gain is "
                      "what calling the operators takes, times the rows. No figure is known.",
               .effort = Effort::kMedium,
-              .live = true,
-              .order = 68,
-              .cures = kCures,
+              .choice = {.order = 68, .cures = kCures},
+              .live = {.between_steps = true},
               .values = Values}};
 
 }  // namespace gapless::internal

@@ -92,9 +92,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   if (found.load_ns <= 0 && !SeesLoading(input.trace()))
     effect.refusal = "the recording has no operators of the host, among which waits for batches would be marked";
   else if (found.load_ns <= 0)
-    effect.nothing = "no wait for a batch was recorded";
+    effect.no_effect = "no wait for a batch was recorded";
   if (found.by_workers) effect.refusal = "batches are loaded by workers already, and how many was not recorded";
-  if (!effect.refusal.empty() || !effect.nothing.empty()) return effect;
+  if (!effect.refusal.empty() || !effect.no_effect.empty()) return effect;
   const HostUse use = FindHostUse(input.tables, input.of);
   const double factor = LeftOf(found, use, workers, estimate);
   const std::vector<uint8_t>& loading = input.Once(LoadingSlices);
@@ -111,10 +111,10 @@ FixValues Fewer(size_t workers, size_t most) {
   FixValues values;
   for (const size_t count : {size_t{0}, most / 2, most - 1, size_t{1}})
     if (const std::string value = std::to_string(count);
-        count < workers && std::ranges::find(values.apart, value) == values.apart.end())
-      values.apart.push_back(value);
-  values.values = {values.apart.front()};
-  values.apart.erase(values.apart.begin());
+        count < workers && std::ranges::find(values.alone, value) == values.alone.end())
+      values.alone.push_back(value);
+  values.values = {values.alone.front()};
+  values.alone.erase(values.alone.begin());
   return values;
 }
 
@@ -149,7 +149,7 @@ FixValues Values(const FixContext& context) {
     // Few processors: as many workers as there are.
     if (most < 4 && most != 2) values.values.push_back(std::to_string(most));
   }
-  if (context.loader_workers > 0) values.apart.push_back("0");
+  if (context.loader_workers > 0) values.alone.push_back("0");
   return values;
 }
 
@@ -191,13 +191,9 @@ FIX(workers) = {
             "computes. Prior: 152 to 126 ms and 176 to 126 ms a step, 1.2 to 1.4 "
             "times (0 to 4 workers, ResNet-50 on a V100, recorded pairs).",
         .effort = Effort::kQuick,
-        .blind = true,
-        .needs_loader = true,
-        .live = true,
-        .block_shape = LoaderBlocks,
-        .order = 40,
-        .cures = kCures,
-        .prior = 1.3,
+        .choice = {.order = 40, .cures = kCures, .prior = 1.3, .blind = true},
+        .needs = {.loader = true},
+        .live = {.between_steps = true, .block_shape = LoaderBlocks},
         .values = Values}};
 
 }  // namespace gapless::internal

@@ -17,11 +17,9 @@ FIX(zero_grad) = {
                      "since 2.0. A program that reads .grad between zero_grad() and backward() finds None. The numbers "
                      "stay. A small gain, at most the time of the fills (PyTorch's performance tuning guide).",
               .effort = Effort::kQuick,
-              .blind = true,
-              .needs_optimizer = true,
-              .live = true,
-              .order = 92,
-              .cures = kCures,
+              .choice = {.order = 92, .cures = kCures, .blind = true},
+              .needs = {.optimizer = true},
+              .live = {.between_steps = true},
               .values = Always}};
 
 }  // namespace gapless::internal

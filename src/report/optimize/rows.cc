@@ -77,7 +77,7 @@ std::string FoundText(const Bottleneck& found, const Optimized& result) {
   std::string measured;
   for (const Decision& decision : result.decisions) {
     const Fix& fix = *decision.item.fix;
-    bool cures = std::ranges::find(fix.trial.cures, found.id) != fix.trial.cures.end();
+    bool cures = std::ranges::find(fix.trial.choice.cures, found.id) != fix.trial.choice.cures.end();
     for (const Recommendation& recommendation : found.recommendations)
       cures = cures || recommendation.fix.substr(0, recommendation.fix.find('=')) == fix.name;
     if (!cures) continue;

@@ -214,7 +214,7 @@ Predicted PredictedOf(const Predictor& predictor, const Prediction& prediction) 
   if (prediction.work != 1) predicted.work = prediction.work;
   predicted.safety = prediction.safety;
   predicted.assumptions = prediction.assumptions;
-  predicted.no_effect = prediction.nothing;
+  predicted.no_effect = prediction.no_effect;
   predicted.tested.emplace();
   for (const WhatIfItem& item : prediction.what) {
     const auto tested = predictor.calibration().TestedOf(item.name);
@@ -268,9 +268,9 @@ std::string PredictJson(const PredictView& view) {
                    .replay_error_share = check.error,
                    .step_ns = predictor.step_ns(),
                    .ranks = static_cast<int64_t>(predictor.job().ranks.size()),
-                   .ranks_apart_reason = predictor.apart(),
+                   .ranks_apart_reason = predictor.why_not_together(),
                    .self_check = {check.responses.begin(), check.responses.end()}};
-  if (predictor.all_ranks() > predictor.job().ranks.size() && predictor.apart().empty())
+  if (predictor.all_ranks() > predictor.job().ranks.size() && predictor.why_not_together().empty())
     document.all_ranks = static_cast<int64_t>(predictor.all_ranks());
   if (const auto& typical = predictor.typical_steps()) {
     document.replayed_ns = typical->replayed_ns;
@@ -284,7 +284,7 @@ std::string PredictJson(const PredictView& view) {
   if (view.path) document.critical_path = CriticalTimeOf(predictor.main_rank(), *view.path);
   if (!view.sweep.empty()) document.sweep = SweepOf(view);
   std::vector<std::string> warnings;
-  if (!predictor.apart().empty()) warnings.push_back(predictor.apart());
+  if (!predictor.why_not_together().empty()) warnings.push_back(predictor.why_not_together());
   return DocumentOf("predict", document, warnings);
 }
 

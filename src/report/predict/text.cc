@@ -60,9 +60,9 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
   std::string text = StrCat("  ", name, "  ", Padded(MillisecondsText(StepNs(predictor, share.expected)), 10, false),
                             "  ", TimesText(1 / share.expected), " (", TimesText(1 / share.high), " to ",
                             TimesText(1 / share.low), ")  ", ToString(prediction.safety), "\n");
-  for (const std::string& item : prediction.nothing) text += Remark("no effect: ", item, columns);
+  for (const std::string& item : prediction.no_effect) text += Remark("no effect: ", item, columns);
   for (const std::string& assumption : prediction.assumptions) text += Remark("if ", assumption, columns);
-  if (prediction.nothing.size() < prediction.what.size())
+  if (prediction.no_effect.size() < prediction.what.size())
     for (const WhatIfItem& item : prediction.what) text += TestedText(predictor, item, columns);
   if (prediction.work != 1)
     text += StrCat("      for the work of one step; a step then does ", FormatNumber(prediction.work, 2),
@@ -136,8 +136,8 @@ std::string PredictText(const PredictView& view, int columns) {
     text +=
         StrCat(ranks, ranks < predictor.all_ranks() ? StrCat(" of ", predictor.all_ranks()) : "",
                " ranks replayed together", ranks < predictor.all_ranks() ? ", each for those that work alike\n" : "\n");
-  if (!predictor.apart().empty())
-    text += StrCat("one rank alone; all together could not be replayed: ", predictor.apart(), "\n");
+  if (!predictor.why_not_together().empty())
+    text += StrCat("one rank alone; all together could not be replayed: ", predictor.why_not_together(), "\n");
   for (const Prediction& prediction : predictions) text += Line(predictor, prediction, width, columns);
   if (view.measured) text += MeasuredText(predictor, predictions[0], *view.measured);
   if (view.path) text += PathText(predictor.main_rank(), *view.path, columns);

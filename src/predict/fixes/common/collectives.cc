@@ -84,7 +84,7 @@ size_t CountUnnamed(const Trace& trace) {
 
 // No exchange of gradients is known: is there none?
 ExchangeText WhyNone(const Collectives& collectives) {
-  if (!collectives.trains) return {.nothing = "no backward pass was recorded, and so no exchange of its gradients"};
+  if (!collectives.trains) return {.no_effect = "no backward pass was recorded, and so no exchange of its gradients"};
   if (collectives.sums > 0)
     return {.refusal =
                 "the recorded sums over the ranks are few and small: whether they are of gradients is not known"};
@@ -92,7 +92,7 @@ ExchangeText WhyNone(const Collectives& collectives) {
     return {.refusal = "communication was recorded, but not which of it exchanges gradients"};
   if (collectives.ranks != kAbsent && collectives.ranks > 1)
     return {.refusal = StrCat("this is one of ", collectives.ranks, " ranks, and no communication of it was recorded")};
-  return {.nothing = "no exchange of gradients was recorded"};
+  return {.no_effect = "no exchange of gradients was recorded"};
 }
 
 }  // namespace

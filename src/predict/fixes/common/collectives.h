@@ -74,7 +74,7 @@ void ScaleTransfers(const Collectives& collectives, double latency_ns, double fa
 
 // Why nothing can be said of the exchange of gradients, or why nothing is there to change.
 struct ExchangeText {
-  std::string refusal{}, nothing{};
+  std::string refusal{}, no_effect{};
 };
 ExchangeText CheckGradients(const Collectives& collectives, std::span<const Collective> gradients, bool needs_sizes);
 

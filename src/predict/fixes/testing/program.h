@@ -173,7 +173,7 @@ struct Asked {
   double SavedUs(Estimate estimate = Estimate::kExpected) const {
     return static_cast<double>(before_ns - ns[static_cast<size_t>(estimate)]) / kUs;
   }
-  bool Applies() const { return effect.refusal.empty() && effect.nothing.empty(); }
+  bool Applies() const { return effect.refusal.empty() && effect.no_effect.empty(); }
 };
 
 inline bool IsSound(const EdgeTimes& times) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the shares of host time on small hand-made recordings.
-#include "predict/host_shares.h"
+#include "predict/host_use.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compared with a search through the last events of all lanes.
-#include "predict/newest_of_two.h"
+// Tests NewestOfTwo against a search through the last events of all lanes.
+#include "predict/growing_graph.h"
 
 #include <gtest/gtest.h>
 
