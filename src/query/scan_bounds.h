@@ -13,7 +13,7 @@ namespace gapless::internal::scan {
 enum Use : int { kTrace, kRank, kIdIs, kIdLow, kIdHigh, kTimeLow, kTimeHigh, kUses };
 constexpr int Bit(int use) { return 1 << use; }
 
-// Closed ranges that the constraints leave. `none`: a comparison with NULL, which no row passes.
+// The closed ranges that the constraints leave. `none`: no row passes, because one of them compares with NULL.
 struct Bounds {
   static constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   static constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
