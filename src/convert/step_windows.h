@@ -10,8 +10,8 @@
 
 namespace gapless::internal {
 
-// For each trace, where the steps of these numbers run: from the first to the last of the host's span and the device
-// work it launched. Stretches that touch are one. An error when no trace has such a step.
+// Returns, for each trace, the stretches of the steps with these numbers. A stretch holds the step on the host and the
+// device work that it launched; stretches that touch are one. Returns an error when no trace has such a step.
 Result<std::vector<WriteWindows>> WindowsOfSteps(std::span<const RunTrace* const> traces,
                                                  std::span<const int64_t> numbers);
 

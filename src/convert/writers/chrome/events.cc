@@ -3,6 +3,7 @@
 // block, events are still built and thrown away; writers look at good() between batches of rows.
 #include "convert/writers/chrome/events.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -174,6 +175,31 @@ std::vector<std::pair<std::string_view, int64_t>> Events::counts() const {
   for (size_t i = 0; i < counts_.size(); ++i)
     if (counts_[i] > 0) found.emplace_back(kKindNames[i], counts_[i]);
   return found;
+}
+
+// The cache has two bits per text for "plain or to be escaped", and two for "JSON or not", found out at first use.
+
+// Returns true if the text can be written between quotes as it is.
+bool IsPlain(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+}
+
+void TextCache::AppendString(std::string& out, StringId id) {
+  const std::string_view text = pool_[id];
+  uint8_t& known = known_[static_cast<uint32_t>(id)];
+  if ((known & (kPlain | kEscape)) == 0) known |= IsPlain(text) ? kPlain : kEscape;
+  if ((known & kEscape) != 0) return AppendJsonString(out, text);
+  out += '"';
+  out += text;
+  out += '"';
+}
+
+void TextCache::AppendJson(std::string& out, StringId id) {
+  const std::string_view text = pool_[id];
+  uint8_t& known = known_[static_cast<uint32_t>(id)];
+  if ((known & (kJson | kNoJson)) == 0) known |= check_.IsValue(text) ? kJson : kNoJson;
+  if ((known & kNoJson) != 0) return AppendString(out, id);
+  out += text;
 }
 
 }  // namespace gapless::internal::chrome
