@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often the history gate is wrong, and how soon it is right, by kind of noise and number of past runs: the tables
-// of docs/CHANGE_POINTS.md. With --rates, the figures that the gate states (src/validate/gate_rates.cc), of 600
+// of docs/CHANGE_POINTS.md. With --rates, the figures that the gate states (src/validate/noise_look.cc), of 600
 // histories. All are of the showing seeds (validate/testing/gate_walk.h).
 //
 // usage: gate_alarms [HISTORIES]
@@ -83,7 +83,7 @@ void Power(int histories) {
     }
 }
 
-// A row of the table of gate_rates.cc: for each look the worst of the kinds that may look so, rounded up to 0.1 %.
+// A row of the table of noise_look.cc: for each look the worst of the kinds that may look so, rounded up to 0.1 %.
 // With fresh runs, which can only add to the alarms.
 void PrintRates(size_t past, int histories) {
   std::array<double, kNoiseLooks> rates{};

@@ -11,7 +11,6 @@
 #include "proof/trend_runs.h"
 #include "validate/dependence.h"
 #include "validate/hypothesis.h"
-#include "validate/power.h"
 #include "validate/rank_tests.h"
 #include "validate/summary.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Do several new runs agree that the level moved? Whatever the noise is like, one run cannot tell.
+// Do several new runs agree that the level moved? Whatever the noise is like, one run cannot tell. The answer rests on
+// the chances of their ranks in an unchanged program, which hold for every kind of noise, spikes, heavy tails and
+// several machines included, as long as any order of the runs is equally likely. Larger values are worse.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +33,17 @@ std::optional<size_t> RunsThatAgree(std::span<const double> values, size_t begin
 
 // The same for the last `size` runs alone. More than 24 never agree.
 bool Agree(std::span<const double> values, size_t begin, size_t learned, size_t size, const AgreementOptions& options);
+
+// The most runs of a baseline that are ranked: the newest ones.
+inline constexpr size_t kMaxRanked = 100;
+
+// Returns the chance that k runs have ranks among the n + k runs as high as those of `window` or higher (exact rank
+// sum; Wilcoxon 1945, Individual comparisons by ranking methods). Of equal values those of the window count as the
+// lower ones. Returns 1 if either is empty.
+double RankSumChance(std::span<const double> baseline, std::span<const double> window);
+
+// Returns the chance that at least `beyond` of `window` new runs are above all of `baseline` runs (exact; the
+// exceedance test of Wilks 1942, Statistical prediction with special reference to the problem of tolerance limits).
+double ExceedanceChance(size_t baseline, size_t window, size_t beyond);
 
 }  // namespace gapless::internal

@@ -3,22 +3,18 @@
 //
 //   1. Values far from the median of their neighbours are pulled in: one slow run is no level.
 //   2. The cheapest partition into levels (optimal_partition.h) at a penalty per change of c ln n (Schwarz 1978; Yao
-//   1988,
-//      Estimating the number of change-points via Schwarz' criterion) in units of the noise's variance. First with the
-//      noise of neighbours' differences and no dependence, which finds too many changes when values depend on each
-//      other.
+//      1988, Estimating the number of change-points via Schwarz' criterion) in units of the noise's variance. First
+//      with the noise of neighbours' differences and no dependence, which finds too many changes when values depend on
+//      each other.
 //   3. What is left after the levels gives the noise and its dependence anew; the penalty is multiplied by the long-run
-//   variance
-//      ratio (1+phi)/(1-phi) (Bai 1994; Lavielle, Moulines 2000, Least-squares estimation of an unknown number of
-//      shifts in a time series); again from 2. Coming from too many changes, a missed change does not pass for
+//      variance ratio (1+phi)/(1-phi) (Bai 1994; Lavielle, Moulines 2000, Least-squares estimation of an unknown number
+//      of shifts in a time series); again from 2. Coming from too many changes, a missed change does not pass for
 //      dependence, which would hide it.
 //   4. Each change moves to its likeliest place under that dependence (change_place.h). A dependent series shows a
-//   change best in
-//      the one step where it happens, which the partition, blind to order within a level, does not see.
+//      change best in the one step where it happens, which the partition, blind to order within a level, does not see.
 //   5. The weakest change goes until all hold: enough standard errors between the levels next to it, by the noise of
-//   these two
-//      levels shrunk to that of the series, so that a noisy stretch does not break into pieces; and enough of its
-//      likelihood near one place.
+//      these two levels shrunk to that of the series, so that a noisy stretch does not break into pieces; and enough of
+//      its likelihood near one place.
 #include "validate/change_points.h"
 
 #include <algorithm>

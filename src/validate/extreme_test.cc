@@ -20,7 +20,6 @@
 #include "validate/interval.h"
 #include "validate/optimal_partition.h"
 #include "validate/pair_sequence.h"
-#include "validate/power.h"
 #include "validate/rank_tests.h"
 #include "validate/series_noise.h"
 #include "validate/simulate.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "validate/gate_rates.h"
+#include "validate/noise_look.h"
 #include "validate/testing/effort.h"
 #include "validate/testing/gate_walk.h"
 

@@ -14,8 +14,8 @@
 namespace gapless::internal {
 
 // The state of a past run. kPending and kConfirmed runs at the end of a history freeze the baseline: they are
-// judged with the new one, never learned from. A kPending run that a kUnmarked one follows was one of the slow runs
-// that this place has, as a kCleared one was: the baseline holds them, since it is to know how often they come.
+// judged with the new one, never learned from. A kPending run with a kUnmarked one behind it
+// was a slow run as they come now and then here, and so was a kCleared one: the baseline has them, to know how often.
 enum class GateMark : uint8_t {
   kUnmarked,   // no alarm
   kPending,    // slower than the noise explains, but too few runs agree
@@ -76,7 +76,7 @@ struct GateVerdict {
   NoiseLook look = NoiseLook::kQuiet;   // kind of noise of the baseline
   MachineUse machines = MachineUse::kNone;
   size_t left_out = 0;  // runs of machines that have too few
-  // False alarms of such a history within 100 runs without a change, as simulated (gate_rates.h). Absent where no such
+  // False alarms of such a history within 100 runs without a change, as simulated (noise_look.h). Absent where no such
   // history was simulated.
   std::optional<double> false_alarms;
 

@@ -14,12 +14,10 @@
 // there; a nonparametric estimate (Geyer 1992) takes over where it finds more, for dependence of longer reach. Both
 // give an autocorrelation time, and n over it the effective n.
 //  - Median: the interval between two (interpolated) order statistics, placed as for the effective n independent values
-//  (Hutson
-//    1999). Outliers and skew do not matter to it. The dependence is that of the values' ranks: of a Gaussian AR(1),
-//    the signs, which decide how the median wanders, have autocorrelations 2/pi asin(phi^k).
+//    (Hutson 1999). Outliers and skew do not matter to it. The dependence is that of the values' ranks: of a Gaussian
+//    AR(1), the signs, which decide how the median wanders, have autocorrelations 2/pi asin(phi^k).
 //  - Mean: Student's t with the effective n, the standard deviation freed of its bias under dependence, and the
-//  skewness taken
-//    out by Hall's cubic transformation (1992).
+//    skewness taken out by Hall's cubic transformation (1992).
 // Few effective values are refused: their interval would reach past the ends of the sample, and it is there that
 // strong dependence is mistaken for a weak one.
 //

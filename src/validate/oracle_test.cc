@@ -15,7 +15,6 @@
 #include "validate/dependence.h"
 #include "validate/distributions.h"
 #include "validate/hypothesis.h"
-#include "validate/power.h"
 #include "validate/rank_tests.h"
 #include "validate/summary.h"
 

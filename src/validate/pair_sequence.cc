@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "validate/power.h"
+#include "validate/hypothesis.h"
 #include "validate/rank_tests.h"
 #include "validate/summary.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where steady begins.
+// Finds the step from which on a series is steady.
 //
 // MSER-5 answers how many steps to drop, but it always answers: it finds a beginning in a series that never settles.
 // Change points (Barrett et al. 2017) distinguish the classes. So: optimal partitioning into levels (Killick, Fearnhead

@@ -6,8 +6,8 @@
 // Thresholds were chosen on the choosing seeds; the figures that are printed and stated are of the showing seeds; the
 // test of the stated figures has seeds of its own. A look at the showing seeds was the occasion to set two
 // anew: kAgreementShare (gate_agreement.cc) on the choosing seeds, and kRunsToKnow (history_gate.cc) by arithmetic,
-// since of spikes in 8 % of the runs 75 hold none once in 500. So the checking seeds alone were never seen by who
-// chose.
+// since of spikes in 8 % of the runs 75 hold none once in 500. So only the checking seeds had no part
+// in any choice.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests power and sample sizes against Cohen's tables.
-#include "validate/power.h"
+#include "validate/hypothesis.h"
 
 #include <gtest/gtest.h>
 
