@@ -10,13 +10,123 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/strings.h"
-#include "store/inserter.h"
-#include "store/run_columns.h"
+#include "store/backend.h"
+#include "store/history.h"
 
 namespace gapless::internal {
 namespace {
+
+// An Inserter collects rows and inserts many at a time. The last rows are inserted by Flush().
+class Inserter {
+ public:
+  Inserter(Connection& connection, std::string_view into, size_t columns)
+      : connection_(connection), into_(into), columns_(columns) {}
+
+  Result<void> Add(std::vector<SqlCell> row) {
+    for (SqlCell& cell : row) {
+      if (const auto* bytes = std::get_if<Bytes>(&cell)) size_ += bytes->content.size();
+      cells_.push_back(std::move(cell));
+    }
+    return cells_.size() >= kRowsAtOnce * columns_ || size_ > kBytesAtOnce ? Flush() : Result<void>();
+  }
+
+  Result<void> Flush() {
+    if (cells_.empty()) return {};
+    std::string sql = StrCat("INSERT INTO ", into_, " VALUES ");
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      const bool first = i % columns_ == 0;
+      sql += StrCat(first ? (i == 0 ? "($" : "), ($") : ", $", i + 1);
+    }
+    const auto done = connection_.Run(sql + ")", cells_);
+    cells_.clear();
+    size_ = 0;
+    return done ? Result<void>() : Unexpected{done.error()};
+  }
+
+ private:
+  static constexpr size_t kRowsAtOnce = 1000;  // databases limit the number of parameters of a statement
+  static constexpr size_t kBytesAtOnce = size_t{16} << 20;
+
+  Connection& connection_;
+  std::string_view into_;
+  size_t columns_;
+  std::vector<SqlCell> cells_;
+  size_t size_ = 0;  // total size of the texts in bytes
+};
+
+// One list of columns serves writing and reading.
+
+SqlCell TextOrNull(const std::string& text) { return text.empty() ? SqlCell() : SqlCell(text); }
+SqlCell FlagOrNull(std::optional<bool> flag) { return flag ? SqlCell(static_cast<int64_t>(*flag)) : SqlCell(); }
+
+// A RunColumn has exactly one member that is not null.
+struct RunColumn {
+  std::string_view name;
+  std::string BenchmarkRecord::*text = nullptr;
+  std::optional<int64_t> BenchmarkRecord::*number = nullptr;
+  std::optional<bool> BenchmarkRecord::*flag = nullptr;
+};
+constexpr RunColumn kRunColumns[] = {
+    {.name = "uid", .text = &BenchmarkRecord::uid},
+    {.name = "recorded_at_ns", .number = &BenchmarkRecord::recorded_unix_ns},
+    {.name = "commit_sha", .text = &BenchmarkRecord::commit_sha},
+    {.name = "branch", .text = &BenchmarkRecord::branch},
+    {.name = "dirty", .flag = &BenchmarkRecord::dirty},
+    {.name = "author_time_ns", .number = &BenchmarkRecord::author_unix_ns},
+    {.name = "benchmark", .text = &BenchmarkRecord::benchmark},
+    {.name = "command", .text = &BenchmarkRecord::command},
+    {.name = "host", .text = &BenchmarkRecord::host},
+    {.name = "fingerprint", .text = &BenchmarkRecord::fingerprint},
+    {.name = "gpu_type", .text = &BenchmarkRecord::gpu_type},
+    {.name = "num_gpus", .number = &BenchmarkRecord::num_gpus},
+    {.name = "batch_size", .number = &BenchmarkRecord::batch_size},
+    {.name = "framework", .text = &BenchmarkRecord::framework},
+    {.name = "driver", .text = &BenchmarkRecord::driver},
+    {.name = "environment", .text = &BenchmarkRecord::environment},
+    {.name = "source", .text = &BenchmarkRecord::source},
+};
+
+// Returns the names of the columns without the id, separated by commas.
+const std::string& RunColumns() {
+  static const std::string kNames = [] {
+    std::string names;
+    for (const RunColumn& column : kRunColumns) names += StrCat(names.empty() ? "" : ", ", column.name);
+    return names;
+  }();
+  return kNames;
+}
+
+// Returns the cells of a record in the order of RunColumns().
+std::vector<SqlCell> CellsOf(const BenchmarkRecord& record) {
+  std::vector<SqlCell> cells;
+  for (const RunColumn& column : kRunColumns) {
+    if (column.text != nullptr) cells.push_back(TextOrNull(record.*column.text));
+    if (column.number != nullptr)
+      cells.push_back(record.*column.number ? SqlCell(*(record.*column.number)) : SqlCell());
+    if (column.flag != nullptr) cells.push_back(FlagOrNull(record.*column.flag));
+  }
+  return cells;
+}
+
+// Reads a row whose first column is the id, followed by RunColumns(). Metrics and verdicts are not part of the row.
+BenchmarkRecord RunFrom(const DbRow& row) {
+  BenchmarkRecord record;
+  record.id = row.Int(0).value_or(0);
+  size_t at = 1;
+  for (const RunColumn& column : kRunColumns) {
+    if (column.text != nullptr) record.*column.text = row.Text(at);
+    if (column.number != nullptr) record.*column.number = row.Int(at);
+    if (column.flag != nullptr) record.*column.flag = row.Flag(at);
+    ++at;
+  }
+  return record;
+}
 
 constexpr int64_t kPage = 200;  // records
 

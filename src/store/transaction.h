@@ -11,8 +11,8 @@
 
 namespace gapless::internal {
 
-// Does `work` in a transaction. Where the server is lost it is done again from its beginning: so `work` must be such
-// that doing it twice is doing it once.
+// Does `work` in a transaction. Where the server is lost it is done again from its beginning: so `work`
+// done twice must leave the same as done once.
 template <class T>
 Result<T> InTransaction(Connection& connection, const std::function<Result<T>()>& work) {
   constexpr auto kFirstPause = std::chrono::milliseconds(100), kLongestPause = std::chrono::milliseconds(2000);

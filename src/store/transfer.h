@@ -14,7 +14,7 @@ namespace gapless::internal {
 
 // The counts of an import.
 struct Imported {
-  int64_t added = 0, advice = 0, present = 0;  // runs and tested predictions that came in; either that was there
+  int64_t added = 0, advice = 0, present = 0;  // added runs, added predictions, and runs or predictions that were there
 };
 // Brings a text of either form in, which is read piece by piece; what is there already stays as it is, so that
 // importing twice adds nothing. Ends with kInterrupted soon after `cancel` is set (null: never); what was stored stays.

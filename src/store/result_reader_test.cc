@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of other tools in their smallest form: what a value is, its unit, and what it is a sample of.
+#include "store/result_reader.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <fstream>
 
 #include "base/strings.h"
-#include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
