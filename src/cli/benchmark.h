@@ -10,7 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/step_function.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

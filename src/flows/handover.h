@@ -7,7 +7,7 @@
 
 #include "optimize/patch.h"
 #include "optimize/planner.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

@@ -8,7 +8,7 @@
 
 #include "flows/analysis.h"
 #include "optimize/fix_item.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

@@ -12,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "optimize/fix_set.h"
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 #include "validate/pair_sequence.h"
 
 namespace gapless::internal {

@@ -10,7 +10,7 @@
 #include "gapless/optimize.h"
 #include "optimize/change.h"
 #include "optimize/fix_set.h"
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 #include "validate/metric_change.h"
 #include "validate/pair_sequence.h"
 #include "validate/parity.h"

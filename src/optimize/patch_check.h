@@ -6,7 +6,7 @@
 #include <string>
 
 #include "optimize/patch.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 
 namespace gapless::internal {
 

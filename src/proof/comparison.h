@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "proof/kept_metric.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 #include "validate/pair_sequence.h"
 #include "validate/parity.h"
 

@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "trial/process_run.h"
+#include "base/result.h"
+#include "trial/run_sample.h"
 
 namespace gapless::internal {
 

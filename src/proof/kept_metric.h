@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 #include "validate/metric_change.h"
 
 namespace gapless::internal {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

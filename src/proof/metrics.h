@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gapless/metrics.h"
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 
 namespace gapless::internal {
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 
 namespace gapless::internal {
 

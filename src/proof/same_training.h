@@ -11,7 +11,7 @@
 #include "collect/agent_options.h"
 #include "collect/files.h"
 #include "proof/comparison.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 #include "validate/parity.h"
 
 namespace gapless::internal {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

@@ -8,7 +8,7 @@
 
 #include "collect/launch.h"
 #include "collect/telemetry/process_tree.h"
-#include "trial/process_run.h"
+#include "trial/run_once.h"
 
 namespace gapless::internal {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "trial/process_run.h"
+#include "trial/run_sample.h"
 
 namespace gapless::internal {
 

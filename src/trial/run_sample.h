@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process of a benchmark: a command run once, with what it measured. Samples out, no judgement.
-//
-// The measured numbers are the first of these that the run provides: numbers that the program prints (when a pattern is
-// given), the steps that the agent sees, the time of the whole process. A program that trains on is stopped, as by
-// Ctrl-C, once enough of its steps were seen.
+// What one run of a command showed, and the few numbers that stand for it: its mean step, the ratio to another run.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "collect/agent_options.h"
-#include "collect/launch.h"
 #include "collect/machine.h"
 #include "trial/requests.h"
 
@@ -24,36 +16,6 @@ namespace gapless::internal {
 
 enum class SampleSource { kProcess, kSteps, kPattern };
 std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
-
-// A RunRequest says what is run, what is measured, and when it is enough.
-struct RunRequest {
-  std::vector<std::string> command;
-  std::string working_folder{};          // working folder of the command; empty: ours
-  std::string note_on_failure{};         // sentence for who sees the command fail there
-  std::vector<int> cpus{};               // it may run on; empty: on ours
-  std::string folder{};                  // folder of the run, kept; empty: a temporary one, removed
-  size_t warmup = 10;                    // steps, or matches of the pattern, that do not count
-  size_t measure = 100;                  // and that do
-  bool to_the_end = false;               // the program is not stopped when it has been measured
-  bool whole_process = false;            // measure that, whatever else there is
-  std::string pattern{};                 // base/pattern.h; its first group, or all of it, is a number
-  std::string metric{};                  // as `pattern`; the last match is a result of the run, which goes to its end
-  double timeout_s = 0;                  // 0: none
-  bool record = false;                   // a few steps with the profiler, for who analyses the folder
-  std::string step_function{};           // a step ends where it returns; empty: the agent finds out
-  bool inference = false;                // `measure` counts requests of a program that infers; see trial/requests.h
-  std::vector<std::string> fixes{};      // switched on in it from the beginning: "workers=4"
-  std::vector<std::string> own_fixes{};  // files of the user's own fixes
-  bool switch_loaders = false;           // workers of DataLoaders can be exchanged between two steps
-  ParityOptions parity{};                // record the first steps; `warmup` then counts from the end of that recording
-  std::vector<std::pair<std::string, std::string>> environment{};  // environment of the command, beside ours
-  std::vector<Watcher*> watchers{};                                // notified of events during the run
-  bool show_output = false;                                        // pass the program's output through
-  bool output_to_stderr = false;
-  int telemetry_hz = 10;  // 0: none
-  // Asked from time to time with the measured steps: is that enough? None: when `measure` are there.
-  std::function<bool(std::span<const int64_t> step_ns)> enough{};
-};
 
 // The agent's report on a fix.
 struct FixReport {
@@ -105,10 +67,6 @@ struct RunSample {
   std::optional<GitFacts> git{};
   std::string versions{};  // as the agent reports them: "python 3.11.7 torch 2.15.0"
 };
-
-// Runs the command and waits for its end. Returns an error when the command could not be run, or a pattern is
-// invalid; a command that failed is a sample: see exit_status.
-Result<RunSample> RunOnce(const RunRequest& request);
 
 // Returns the errors that the agent reported, one sentence a line, to stand behind what failed because of it: "\nthe
 // agent said: …". Empty: nothing.
