@@ -27,7 +27,7 @@ struct MetricJudgement {
   size_t runs = 0;                        // runs of the baseline, or pairs
   std::optional<size_t> runs_to_alarm{};  // runs worse by `mde` that make a regression
   std::optional<NoiseLook> noise_kind{};  // kind of noise that the baseline seems to have; absent: not judged by it
-  std::optional<double> false_alarms{};   // simulated for that kind and as many runs (validate/gate_rates.h)
+  std::optional<double> false_alarms{};   // simulated for that kind and as many runs (validate/noise_look.h)
 };
 
 struct Judgement {

@@ -15,9 +15,10 @@ struct SeriesPair {
   const ResultSeries *a = nullptr, *b = nullptr;
 };
 
-// Pairs series by name, which may be a short one that is unique; else the only ones, whatever they are called; else all
-// that both have. Only times of steps are paired of gapless bench. Series with several values on both sides are
-// preferred to single values. An error: nothing is in both; it names what is in each.
+// Pairs series by name; a shortened name is enough if it is unique. Without names the only series of each file are
+// paired, whatever they are called, else all series that both have. Only times of steps are paired of gapless bench.
+// Series with several values on both sides are preferred to single values. An error: nothing is in both; it names what
+// is in each.
 Result<std::vector<SeriesPair>> PairsOf(const ResultFile& a, const ResultFile& b, const std::string& name);
 
 // Names of the series that only one of two files has. Empty if both have one series: these are compared, whatever they

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts decisions about trainings to documents and back. The precision is in a document only where rounding explains
-// the difference.
+// Converts what became of the number of --metric to its document, and decisions about trainings to documents and back.
+// The precision is in a document only where rounding explains the difference.
 #include "proof/described.h"
 
 namespace gapless::internal {
@@ -33,6 +33,22 @@ std::optional<ParityReport> ParityFrom(const documents::Parity& parity) {
                       .seen_from = parity.seen_from,
                       .differences = parity.differences,
                       .steps = parity.steps};
+}
+
+std::optional<documents::PrintedMetric> MetricDocument(std::string_view name,
+                                                       const std::optional<MetricChange>& change) {
+  if (!change) return std::nullopt;
+  const std::string_view basis = change->basis == MetricBasis::kNoise   ? "noise"
+                                 : change->basis == MetricBasis::kFloor ? "floor"
+                                                                        : "exact";
+  return documents::PrintedMetric{.name = std::string(name),
+                                  .before = change->before,
+                                  .after = change->after,
+                                  .allowed = change->allowed,
+                                  .basis = std::string(basis),
+                                  .runs_before = change->runs_before,
+                                  .runs_after = change->runs_after,
+                                  .changed = change->changed};
 }
 
 }  // namespace gapless::internal
