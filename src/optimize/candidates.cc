@@ -42,10 +42,10 @@ void Predict(const Predictor& predictor, bool gpu, Candidate& candidate) {
   const auto prediction =
       predictor.Predict({{.name = std::string(candidate.item.fix->name), .value = candidate.item.value}});
   if (!prediction || !prediction->refusal.empty()) return;
-  if (!prediction->nothing.empty()) {
+  if (!prediction->no_effect.empty()) {
     if (!gpu && candidate.item.fix->trial.choice.blind)
       return;  // the model looks for kernels, which a processor does not have
-    candidate.skip = prediction->nothing.front();
+    candidate.skip = prediction->no_effect.front();
     return;
   }
   const Gain gain = GainOf(*prediction, predictor.calibration());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the JSON of a fix's report, with the edits of the user's script that have the same effect.
+// Parses the JSON of a fix's report, with the edits of the user's script that have the same effect, and writes it in
+// the form that is read.
 //
 // The text comes from the process that trains, so nothing in it is trusted: unknown kinds of edits become "no
 // edit", numbers of lines are limited, other types than expected are ignored, and secrets in sentences are
@@ -9,6 +10,7 @@
 #include <algorithm>
 
 #include "base/json_value.h"
+#include "base/json_writer.h"
 #include "base/redact.h"
 #include "base/strings.h"
 
@@ -82,6 +84,50 @@ Result<Change> ParseChange(std::string_view json, int value) {
   change.state = static_cast<ChangeState>(value);
   change.edit = ParseEdit(parsed.Get("edit"));
   return change;
+}
+
+namespace {
+
+void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  json.Key(key);
+  json.BeginArray();
+  for (const std::string& text : texts) json.String(text);
+  json.EndArray();
+}
+
+void WriteEdit(JsonWriter& json, const Edit& edit) {
+  json.Key("edit");
+  json.BeginObject();
+  json.Field("kind", NameOf(edit.kind));
+  json.FieldUnlessEmpty("file", edit.file);
+  if (edit.line > 0) json.Field("line", edit.line);
+  if (edit.last > 0) json.Field("last", edit.last);
+  json.FieldUnlessEmpty("call", edit.call);
+  json.FieldUnlessEmpty("of", edit.of);
+  if (!edit.set.empty()) {
+    json.Key("set");
+    json.BeginObject();
+    for (const auto& [name, value] : edit.set) json.Field(name, value);
+    json.EndObject();
+  }
+  WriteTexts(json, "lines", edit.lines);
+  WriteTexts(json, "imports", edit.imports);
+  json.EndObject();
+}
+
+}  // namespace
+
+std::string ToJson(const Change& change) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Field("fix", change.fix);
+  json.Field("value", change.value);
+  json.Field("what", change.what);
+  if (change.edit.kind != EditKind::kNone) WriteEdit(json, change.edit);
+  json.EndObject();
+  return out;
 }
 
 }  // namespace gapless::internal

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests a patch the way its user will use it: git applies it, his Python compiles the files, and his command runs.
+// Tests a patch the way it will be used: git applies it, the Python of the user compiles the files, and the command
+// runs.
 //
 // The first two look at the changed files alone and take well under a second. The run is one of those that trials make
 // (RunOnce), without fixes, in a copy of the checkout; its steps are counted, nothing is timed. Words of the command
@@ -11,17 +12,99 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/result.h"
 #include "base/strings.h"
 #include "collect/files.h"
 #include "optimize/contest.h"
-#include "optimize/patch/copied_tree.h"
 #include "trial/captured.h"
 #include "trial/checkout.h"
 
 namespace gapless::internal {
 namespace {
+
+// Copies the folders and Python files of a checkout, and links the rest. What bounds it is the number of files, not
+// their size: a data set of a million pictures is one link.
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxEntries = 20'000;    // of the whole checkout
+constexpr size_t kMaxOfAFolder = 1'000;   // more are data
+constexpr size_t kMaxPython = 512 << 10;  // bytes of a Python file; a longer one is data
+
+class TreeCopier {
+ public:
+  explicit TreeCopier(const std::map<std::string, std::string>& content) : content_(content) {}
+
+  Result<void> Copy(const fs::path& from, const fs::path& to, const fs::path& below) {
+    std::error_code error;
+    fs::create_directory(to, error);
+    std::vector<fs::directory_entry> entries;
+    for (fs::directory_iterator each(from, error), end; !error && each != end; each.increment(error))
+      entries.push_back(*each);
+    if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot be read: ", error.message()), from.string());
+    entries_ += entries.size();
+    if (entries_ > kMaxEntries) return Fail(ErrorCode::kEnvironment, "the checkout has too many files to be copied");
+    for (const fs::directory_entry& entry : entries) {
+      const fs::path name = entry.path().filename();
+      GAPLESS_TRY(CopyEntry(entry, to / name, below / name));
+    }
+    return {};
+  }
+
+ private:
+  Result<void> CopyEntry(const fs::directory_entry& entry, const fs::path& to, const fs::path& below) {
+    std::error_code error;
+    if (const auto patched = content_.find(below.string()); patched != content_.end())
+      return WriteFileAtomically(to.string(), patched->second);
+    if (entry.is_symlink(error)) {
+      fs::create_symlink(entry.path(), to, error);
+    } else if (entry.is_directory(error)) {
+      if (HoldsPatched(below) || !IsLinked(entry.path())) return Copy(entry.path(), to, below);
+      fs::create_directory_symlink(entry.path(), to, error);
+    } else if (entry.path().extension() == ".py" && entry.file_size(error) <= kMaxPython) {
+      fs::copy_file(entry.path(), to, error);
+    } else {
+      fs::create_symlink(entry.path(), to, error);
+    }
+    if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot be copied: ", error.message()), entry.path());
+    return {};
+  }
+
+  bool HoldsPatched(const fs::path& below) const {
+    const std::string folder = below.string() + "/";
+    const auto found = content_.lower_bound(folder);
+    return found != content_.end() && found->first.starts_with(folder);
+  }
+
+  static bool IsLinked(const fs::path& folder) {
+    const std::string name = folder.filename().string();
+    std::error_code error;
+    if (name.starts_with('.') || name == "site-packages" || name == "dist-packages" || name == "node_modules" ||
+        fs::exists(folder / "pyvenv.cfg", error))
+      return true;
+    size_t count = 0;
+    for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error))
+      if (++count > kMaxOfAFolder) return true;
+    return false;
+  }
+
+  const std::map<std::string, std::string>& content_;
+  size_t entries_ = 0;
+};
+
+// Makes `copy`, a new folder, look like the folder `root`, but with the given content of some files (by their paths
+// below `root`). Programs find their modules beside the file that they run, links followed: so Python files are copied.
+// Folders of installed packages, hidden ones and folders of very many files are links as a whole. Returns an error if
+// the checkout has too many files for that, or cannot be read.
+Result<void> CopyTree(const std::string& root, const std::string& copy,
+                      const std::map<std::string, std::string>& content) {
+  return TreeCopier(content).Copy(root, copy, {});
+}
 
 namespace fs = std::filesystem;
 

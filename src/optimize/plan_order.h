@@ -2,8 +2,7 @@
 // The order in which candidates are tried: by the gain that is expected per second of trial.
 //
 // The gain of a speedup s is 1 − 1/s, the share of step time that it saves. It is expected from blocks that
-// measured the fix in the shared process (screening.h), else from candidates.h. A trial costs its first run, and
-// then
+// measured the fix in the shared process (screening.h), else from candidates.h. A trial costs its first run, and then
 //   - one process for a fix that is switched in blocks; nothing if its blocks are clear already;
 //   - else kPairsToDecide pairs of runs, which is what a clear difference takes; kMinPairsToProve, looked at once,
 //     where there is no time for them;

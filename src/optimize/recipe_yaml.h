@@ -11,8 +11,9 @@
 namespace gapless::internal {
 
 struct YamlDocument {
-  std::string json{};                     // the same values; every scalar but null is a text
-  std::map<std::string, size_t> lines{};  // line, from 1, of "fixes[0].item" and its like on the four outermost levels
+  std::string json{};  // the same values; every scalar but null is a text
+  std::map<std::string, size_t>
+      lines{};  // by key, such as "fixes[0].item": its line, from 1; the four outermost levels
 };
 
 // One document of mappings, sequences and scalars. Anchors, tags and keys that stand twice are errors, and so are, with

@@ -8,8 +8,7 @@
 
 #include "base/strings.h"
 #include "optimize/patch/python_source.h"
-#include "optimize/patch/source_encoding.h"
-#include "optimize/patch/text_shape.h"
+#include "optimize/patch/source_text.h"
 
 namespace gapless::internal {
 namespace {
