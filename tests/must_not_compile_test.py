@@ -80,7 +80,50 @@ SQL_TABLE(gpu_op) = kStored<&Trace::gpu_ops, &IdBase::gpu_op, kCells>;
 }  // namespace gapless::internal
 """
 
+VERB = """\
+#include "cli/command.h"
+
+namespace gapless::internal {
+namespace {
+enum class Shell : uint8_t { kBash, kFish };
+constexpr Choosable<Shell> kShells[] = {{"bash", Shell::kBash}, {"fish", Shell::kFish}};
+struct OtherArguments : Arguments {
+  bool quiet = false;
+};
+struct LapArguments : Arguments {
+  std::optional<std::string> output{};
+  int64_t laps = 3;
+  Shell shell{};
+  static constexpr OptionList kOptions{
+      Text<&LapArguments::output>("FILE", "Write to FILE").Short('o'),
+      Number<&LapArguments::laps>("N", "Run N laps (3)", 1),
+      Choice<&LapArguments::shell, OneOf<kShells>>("NAME", "For this shell"),
+  };
+};
+Result<int> Execute(const LapArguments& arguments, Session&) {
+  return static_cast<int>(arguments.laps);
+}
+constexpr Call kLap = kCall<Execute>;
+}  // namespace
+const Call& Lap() { return kLap; }
+}  // namespace gapless::internal
+"""
+
 CHANGES = {
+    "an option has no member": Change(
+        VERB, "Text<&LapArguments::output>", "Text<&LapArguments::ouput>", "LapArguments"
+    ),
+    "the body of a verb misspells an option": Change(VERB, "arguments.laps)", "arguments.lap)", "no member named .lap"),
+    "an option is of another verb": Change(VERB, "&LapArguments::output", "&OtherArguments::quiet", "OtherArguments"),
+    "a text is read into a number": Change(VERB, "Text<&LapArguments::output>", "Text<&LapArguments::laps>", "Put"),
+    "a number is read into a text": Change(
+        VERB,
+        'Number<&LapArguments::laps>("N", "Run N laps (3)", 1)',
+        'Number<&LapArguments::output>("N", "", 1)',
+        "constraint",
+    ),
+    "a choice is of another type": Change(VERB, "Choice<&LapArguments::shell", "Choice<&LapArguments::output", "Shell"),
+    "an option stands among the words": Change(VERB, "OptionList kOptions", "WordList kWords", "OptionSpec"),
     "a reader leaves out a required column": Change(ROWS, ".ts_ns = 1, ", "", "RequiredType"),
     "a reader misspells a column": Change(ROWS, ".graph_node_id = 3", ".graph_node = 3", "graph_node"),
     "a use misspells a column": Change(ROWS, "gpu_ops.graph_node_id", "gpu_ops.graph_nodes_id", "graph_nodes_id"),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many members an aggregate has: it takes as many initialisers, and no more. Lists of members are held to it.
+// How many members an aggregate has: it takes as many initialisers, and no more. Lists of members are held to it. And
+// how a member is called.
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 namespace gapless::internal {
@@ -20,6 +22,15 @@ consteval bool TakesMembers(std::index_sequence<I...>) {
 template <class T, size_t N>
 consteval bool HasMembers() {
   return TakesMembers<T>(std::make_index_sequence<N>{}) && !TakesMembers<T>(std::make_index_sequence<N + 1>{});
+}
+
+// Returns the name of a member, from the compiler's own text of this function.
+template <auto Member>
+consteval std::string_view NameOfMember() {
+  constexpr std::string_view kFunction = __PRETTY_FUNCTION__;
+  constexpr std::string_view kUntilEnd =
+      kFunction.substr(0, kFunction.find_first_of(";]", kFunction.find("Member = &")));
+  return kUntilEnd.substr(kUntilEnd.rfind(':') + 1);
 }
 
 }  // namespace gapless::internal

@@ -84,7 +84,7 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
   Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
   const auto arguments = ParseArguments(command, words);
   if (!arguments) return ReportError(arguments.error(), as_json, command.own_failure);
-  if (arguments->Has("help")) return PrintAndExit(HelpOf(command, session.terminal.width));
+  if ((*arguments)->help) return PrintAndExit(HelpOf(command, session.terminal.width));
   std::optional<StopGuard> guard;
   // The guard prints the same error as the command would, and nothing else may print after it.
   if (command.only_reads)
@@ -92,8 +92,8 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
       return ReportError({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
     });
   // Before the command runs: from here on redaction follows the user's wish.
-  KeepCommands(command.takes_command && arguments->Has("keep-command"));
-  const auto status = command.run(*arguments, session);
+  KeepCommands((*arguments)->keep_command);
+  const auto status = command.call.run(**arguments, session);
   guard.reset();
   if (!status) return ReportError(status.error(), as_json, command.own_failure);
   // A verb that measures prints what it has so far when it is told to stop.

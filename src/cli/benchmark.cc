@@ -33,50 +33,42 @@ std::optional<int> CpuFrom(std::string_view text) {
 }  // namespace
 
 // Takes one unit letter at the end; a number without one is seconds.
-Result<std::optional<double>> TimeFrom(const Arguments& arguments, std::string_view option) {
-  if (!arguments.Has(option)) return std::optional<double>();
-  std::string_view text = arguments.Value(option);
+Result<double> ReadTime(const OptionSpec& option, std::string_view text) {
+  std::string_view digits = text;
   double unit = 1;
   for (const auto& [letter, seconds] : {std::pair('s', 1.0), std::pair('m', 60.0), std::pair('h', 3600.0)})
-    if (text.ends_with(letter)) {
-      text.remove_suffix(1);
+    if (digits.ends_with(letter)) {
+      digits.remove_suffix(1);
       unit = seconds;
       break;
     }
-  const auto number = NumberFrom(text);
-  if (!number || *number <= 0)
-    return Fail(ErrorCode::kUsage, StrCat("--", option, " takes a time, such as 90s, 10m or 2h"),
-                std::string(arguments.Value(option)));
-  return std::optional(*number * unit);
+  const auto number = NumberFrom(digits);
+  if (number && *number > 0) return *number * unit;
+  return Fail(ErrorCode::kUsage, StrCat("--", option.name, " takes a time, such as 90s, 10m or 2h"), std::string(text));
 }
 
 // Takes "2%" and "0.02" as the same share; 1 and more are refused.
-Result<double> ShareFrom(const Arguments& arguments, std::string_view option, double fallback) {
-  if (!arguments.Has(option)) return fallback;
-  std::string_view text = arguments.Value(option);
+Result<double> ReadShare(const OptionSpec& option, std::string_view text) {
   const bool percent = text.ends_with('%');
-  if (percent) text.remove_suffix(1);
-  const auto number = NumberFrom(text);
+  const auto number = NumberFrom(text.substr(0, text.size() - (percent ? 1 : 0)));
   const double share = number.value_or(-1) / (percent ? 100 : 1);
-  if (!number || share < 0 || share >= 1)
-    return Fail(ErrorCode::kUsage, StrCat("--", option, " takes a share below one, such as 2% or 0.02"),
-                std::string(arguments.Value(option)));
-  return share;
+  if (share >= 0 && share < 1) return share;
+  return Fail(ErrorCode::kUsage, StrCat("--", option.name, " takes a share below one, such as 2% or 0.02"),
+              std::string(text));
 }
 
 // Checks each processor against this process's own set: the kernel would silently leave out those outside of it.
-Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view option) {
+Result<std::vector<int>> ReadCpus(const OptionSpec& option, std::string_view text) {
   std::vector<int> cpus;
-  if (!arguments.Has(option)) return cpus;
   cpu_set_t ours;
   CPU_ZERO(&ours);
   ::sched_getaffinity(0, sizeof ours, &ours);
-  for (const std::string_view part : Split(arguments.Value(option), ',')) {
+  for (const std::string_view part : Split(text, ',')) {
     const size_t dash = part.find('-');
     const auto first = CpuFrom(part.substr(0, dash));
     const auto last = dash == part.npos ? first : CpuFrom(part.substr(dash + 1));
     if (!first || !last || *last < *first)
-      return Fail(ErrorCode::kUsage, StrCat("--", option, " takes processors, such as 0-3,8"), std::string(part));
+      return Fail(ErrorCode::kUsage, StrCat("--", option.name, " takes processors, such as 0-3,8"), std::string(part));
     for (int cpu = *first; cpu <= *last; ++cpu) {
       if (!CPU_ISSET(static_cast<size_t>(cpu), &ours))
         return Fail(ErrorCode::kEnvironment, StrCat("there is no processor ", cpu, " for this process"));
@@ -86,33 +78,29 @@ Result<std::vector<int>> CpusFrom(const Arguments& arguments, std::string_view o
   return cpus;
 }
 
-// Options that a command does not have are absent, and keep their defaults. With a bare --json the program's output
-// goes to standard error, because standard output holds the document.
-Result<RunRequest> RequestFrom(const Arguments& arguments, std::vector<std::string> command) {
+// With a bare --json the program's output goes to standard error, because standard output holds the document.
+Result<RunRequest> RequestFrom(const MeasureArguments& arguments, std::vector<std::string> command) {
   if (command.empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
                 "write the command after --: -- python train.py");
   RunRequest request;
   request.command = std::move(command);
-  GAPLESS_ASSIGN(const auto warmup, arguments.Number("warmup", 0, 10));
-  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", 1, 100));
-  GAPLESS_ASSIGN(const auto timeout, TimeFrom(arguments, "timeout"));
-  request.warmup = static_cast<size_t>(warmup);
-  request.measure = static_cast<size_t>(steps);
-  GAPLESS_ASSIGN(request.cpus, CpusFrom(arguments, "pin"));
-  GAPLESS_ASSIGN(request.step_function, StepFunctionFrom(arguments));
-  request.timeout_s = timeout.value_or(0);
-  request.pattern = arguments.Value("pattern");
-  request.whole_process = arguments.Has("whole");
-  request.to_the_end = arguments.Has("to-the-end");
-  request.show_output = arguments.Has("show-output");
+  request.warmup = arguments.warmup;
+  request.measure = arguments.steps;
+  request.cpus = arguments.pin;
+  request.step_function = arguments.step_function;
+  request.timeout_s = arguments.timeout.value_or(0);
+  request.pattern = arguments.pattern;
+  request.whole_process = arguments.whole;
+  request.to_the_end = arguments.to_the_end;
+  request.show_output = arguments.show_output;
   request.output_to_stderr = arguments.JsonToStdout();
   return request;
 }
 
-int StatusOf(const Arguments& arguments, Told told, int otherwise) {
+int StatusOf(const MeasureArguments& arguments, Told told, int otherwise) {
   constexpr int kNotTold = 5;
-  if (told == Told::kCannotTell) return arguments.Has("strict") ? kNotTold : otherwise;
+  if (told == Told::kCannotTell) return arguments.strict ? kNotTold : otherwise;
   return told == Told::kYes ? 0 : 1;
 }
 

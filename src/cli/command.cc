@@ -5,6 +5,16 @@
 #include <algorithm>
 
 namespace gapless::internal {
+namespace {
+
+// The option that every verb with a command has, and those of every verb.
+constexpr auto kCommonOptions =
+    OptionList{Flag<&Arguments::keep_command>("Store the command unchanged, including words that look like secrets"),
+               Text<&Arguments::json>("FILE", "Print JSON instead of text, or write it to FILE in addition").Optional(),
+               Flag<&Arguments::help>("Show this help").Short('h')}
+        .For<Arguments>();
+
+}  // namespace
 
 // Leaves out the hidden options, which have no help.
 std::vector<OptionSpec> OptionsOf(const Command& command) {
@@ -15,10 +25,8 @@ std::vector<OptionSpec> OptionsOf(const Command& command) {
 
 // Puts the common options last, in the same order for every command.
 std::vector<OptionSpec> ParsedOptionsOf(const Command& command) {
-  std::vector<OptionSpec> options(command.options.begin(), command.options.end());
-  if (command.takes_command) options.push_back(kKeepCommandOption);
-  options.push_back(kJsonOption);
-  options.push_back(kHelpOption);
+  std::vector<OptionSpec> options(command.call.options.begin(), command.call.options.end());
+  options.insert(options.end(), kCommonOptions.begin() + (command.takes_command ? 0 : 1), kCommonOptions.end());
   return options;
 }
 

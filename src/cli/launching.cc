@@ -75,9 +75,6 @@ struct Launch {
 
 namespace {
 
-// Telemetry samples per second; larger wishes are cut to the maximum.
-constexpr int kDefaultHz = 10, kMaxHz = 100;
-
 void Say(const std::string& text) { std::fputs(StrCat("gapless: ", RedactText(text), "\n").c_str(), stderr); }
 
 // The figures of the summary, over all processes that train, or all that call a model if none does: of costs the worst,
@@ -249,28 +246,24 @@ constinit const TypeInfo kLaunchDocument = describe::MakeType<documents::Launch>
 
 // An error that is returned is one of our own usage; a command that could not be started is reported here, with the
 // status that a shell gives for it.
-Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
-  if (arguments.command().empty())
+Result<int> RunWatched(const LaunchArguments& arguments, const WatchPlan& plan) {
+  if (arguments.command.empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", "",
                 "write the command after --: -- python train.py");
-  GAPLESS_ASSIGN(const auto hz, arguments.Number("hz", 0, kDefaultHz));
-  const bool quiet = arguments.Has("quiet");
-  const std::string kept_out = KeepsAgentOut(arguments.command());
-  if (!kept_out.empty() && !quiet) Say(kept_out);
+  const std::string kept_out = KeepsAgentOut(arguments.command);
+  if (!kept_out.empty() && !arguments.quiet) Say(kept_out);
 
   LaunchOptions options;
-  options.command = arguments.command();
-  options.folder = arguments.Value("output");
+  options.command = arguments.command;
+  options.folder = arguments.output;
   AgentOptions agent = plan.agent;
-  GAPLESS_ASSIGN(auto step_function, StepFunctionFrom(arguments));
-  const std::string step_function_name = step_function;
-  agent.step_function = std::move(step_function);
+  agent.step_function = arguments.step_function;
   // Run below another gapless: its measurements must not be lost because our agent replaces its own.
   if (const auto around = FindRunAround()) AskForTheOneAround(around->agent_options, agent);
   options.agent_options = ToJson(agent);
-  options.cupti_always = arguments.Has("cupti");
-  options.shared_folder = arguments.Has("shared-folder");
-  options.telemetry_hz = static_cast<int>(std::min<int64_t>(hz, kMaxHz));
+  options.cupti_always = arguments.cupti;
+  options.shared_folder = arguments.shared_folder;
+  options.telemetry_hz = arguments.hz;
   options.output_to_stderr = arguments.JsonToStdout();
   options.missing = plan.missing;
   options.watchers = plan.watchers;
@@ -285,11 +278,11 @@ Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan) {
   if (plan.afterwards) done = plan.afterwards(*result);
   // The missing parts come first: they are the cause of what the summary does not have.
   const int status = StatusOf(*result);
-  if (!quiet) {
+  if (!arguments.quiet) {
     for (const std::string& sentence : done) Say(Printable(sentence));
-    Summarize(*result, plan, step_function_name);
+    Summarize(*result, plan, arguments.step_function);
   }
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(*result, plan.verb)));
+  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, ResultJson(*result, plan.verb)));
   return status;
 }
 

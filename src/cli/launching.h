@@ -11,21 +11,20 @@
 
 namespace gapless::internal {
 
-// Options of every command that leaves a run folder.
-inline constexpr OptionSpec kRunFolderOption = {.name = "output",
-                                                .letter = 'o',
-                                                .takes = OptionSpec::Takes::kValue,
-                                                .value = "DIR",
-                                                .help = "Write the run to DIR (the first free of run, run-2, …)"};
-inline constexpr OptionSpec kSharedFolderOption = {
-    .name = "shared-folder", .help = "Accept a folder that others can write to; the agent is not copied there"};
-inline constexpr OptionSpec kCuptiOption = {
-    .name = "cupti", .help = "Record Python programs with the native collector instead of PyTorch's profiler"};
-inline constexpr OptionSpec kTelemetryOption = {.name = "hz",
-                                                .takes = OptionSpec::Takes::kValue,
-                                                .value = "N",
-                                                .help = "Take N telemetry samples per second (10; 0: none)"};
-inline constexpr OptionSpec kQuietOption = {.name = "quiet", .letter = 'q', .help = "Print nothing on standard error"};
+// What commands that leave a run folder have in common. A command lists those of these options that it honours.
+struct LaunchArguments : Arguments {
+  std::string output{}, step_function{};  // empty: not given
+  bool shared_folder = false, cupti = false, quiet = false;
+  int hz = 10;  // larger wishes are cut to the maximum
+};
+inline constexpr auto kRunFolderOption =
+    Text<&LaunchArguments::output>("DIR", "Write the run to DIR (the first free of run, run-2, …)").Short('o');
+inline constexpr auto kSharedFolderOption =
+    Flag<&LaunchArguments::shared_folder>("Accept a folder that others can write to; the agent is not copied there");
+inline constexpr auto kLaunchStepFunctionOption = StepFunctionOption<&LaunchArguments::step_function>();
+inline constexpr auto kTelemetryOption =
+    Number<&LaunchArguments::hz>("N", "Take N telemetry samples per second (10; 0: none)", 0, 100);
+inline constexpr auto kQuietOption = Flag<&LaunchArguments::quiet>("Print nothing on standard error").Short('q');
 
 // The points in which the launching commands differ.
 struct WatchPlan {
@@ -38,7 +37,7 @@ struct WatchPlan {
 };
 
 // Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.
-Result<int> RunWatched(const Arguments& arguments, const WatchPlan& plan);
+Result<int> RunWatched(const LaunchArguments& arguments, const WatchPlan& plan);
 
 // The document of `gapless profile --json` and `gapless monitor --json`.
 extern const TypeInfo kLaunchDocument;

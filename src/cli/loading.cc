@@ -40,10 +40,10 @@ Result<int64_t> ParseNumber(std::string_view text, std::string_view noun, std::s
 
 }  // namespace
 
-Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items, std::string_view noun,
-                                          std::string_view hint) {
+Result<std::vector<int64_t>> ParseNumbers(std::string_view text, std::string_view noun, std::string_view hint) {
   std::vector<int64_t> numbers;
-  for (const std::string& item : items) {
+  for (const std::string_view item : Split(text, ',')) {
+    if (item.empty()) continue;
     const auto ends = Split(item, '-');
     GAPLESS_ASSIGN(const auto first, ParseNumber(ends.front(), noun, hint));
     GAPLESS_ASSIGN(const auto last, ParseNumber(ends.back(), noun, hint));
@@ -54,6 +54,10 @@ Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items,
   return numbers;
 }
 
+Result<std::vector<int64_t>> ReadRanks(const OptionSpec&, std::string_view text) {
+  return ParseNumbers(text, "rank", "--rank 0,4-7");
+}
+
 // The line outlives the reading; a redirected standard error gets no progress.
 OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
   OpenOptions options{.cancel_flag = session.cancel};
@@ -62,27 +66,26 @@ OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
 }
 
 // Checks the outputs only after reading: a folder's files are known only then.
-Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths) {
-  GAPLESS_ASSIGN(auto ranks, ParseNumbers(arguments.List("rank"), "rank", "--rank 0,4-7"));
+Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths) {
   ProgressLine line;
   OpenOptions options = OpenOptionsFrom(session, line);
-  options.use_cache = !arguments.Has("no-cache");
-  options.ranks = std::move(ranks);
+  options.use_cache = !arguments.no_cache;
+  options.ranks = arguments.rank;
   GAPLESS_ASSIGN(const auto readable, ExportedReports(paths));
   auto loaded = LoadRun(readable, options);
   if (!loaded) return loaded;
   if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   const std::vector<std::string> inputs = InputFiles(*loaded, paths);
-  for (const std::string_view option : {"output", "json"}) GAPLESS_TRY(RefuseInput(arguments.Value(option), inputs));
+  GAPLESS_TRY(RefuseInput(arguments.output, inputs));
+  GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), inputs));
   return loaded;
 }
 
-Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, const Session& session,
+Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,
                                                  std::span<const std::string> paths) {
   GAPLESS_ASSIGN(auto loaded, LoadFor(arguments, session, paths));
-  auto analysis = std::make_unique<RunAnalysis>(
-      std::move(loaded),
-      OpenOptions{.history = std::string(arguments.Value("db")), .all_steps = arguments.Has("all-steps")});
+  auto analysis = std::make_unique<RunAnalysis>(std::move(loaded),
+                                                OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
   // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.
   if (const std::string& warning = analysis->tested().warning; !warning.empty()) log::Warning(warning);
   return analysis;

@@ -14,34 +14,38 @@
 
 namespace gapless::internal {
 
-// Every command that reads recordings takes them in the same way. Several paths are the ranks of one job.
-inline constexpr PositionalSpec kPathsPositional = {
-    .name = "PATH",
-    .help = "a recording, a folder of them or a .tar.gz; \"3=FILE\" assigns FILE to rank 3",
-    .min = 1,
-    .max = 100000,
-    .is_path = true};
-inline constexpr OptionSpec kRankOption = {.name = "rank",
-                                           .takes = OptionSpec::Takes::kValue,
-                                           .value = "LIST",
-                                           .help = "Read only these ranks, e.g. 0,4-7",
-                                           .is_list = true};
-inline constexpr OptionSpec kAllStepsOption = {
-    .name = "all-steps", .help = "Replay every step, not some that stand for all: slower, needs more memory"};
-inline constexpr OptionSpec kNoCacheOption = {.name = "no-cache", .help = "Do not read or write the column cache"};
+// What commands that read recordings have in common. Several paths are the ranks of one job. A command lists those of
+// these options that it honours.
+struct ReadArguments : Arguments {
+  std::vector<std::string> paths{};
+  std::string output{}, db{};  // empty: not given
+  std::vector<int64_t> rank{};
+  bool all_steps = false, no_cache = false;
+};
+// "0,4-7" as numbers of ranks.
+Result<std::vector<int64_t>> ReadRanks(const OptionSpec& option, std::string_view text);
+
+inline constexpr auto kPathsWord =
+    Word<&ReadArguments::paths>("PATH", "a recording, a folder of them or a .tar.gz; \"3=FILE\" assigns FILE to rank 3")
+        .Times(1, 100000)
+        .Path();
+inline constexpr auto kRankOption =
+    Parsed<&ReadArguments::rank, ReadRanks>("LIST", "Read only these ranks, e.g. 0,4-7");
+inline constexpr auto kAllStepsOption =
+    Flag<&ReadArguments::all_steps>("Replay every step, not some that stand for all: slower, needs more memory");
+inline constexpr auto kNoCacheOption = Flag<&ReadArguments::no_cache>("Do not read or write the column cache");
 
 // "0,4-7" as numbers. `noun`: what each is, for the message; `hint`: how to give them.
-Result<std::vector<int64_t>> ParseNumbers(const std::vector<std::string>& items, std::string_view noun,
-                                          std::string_view hint);
+Result<std::vector<int64_t>> ParseNumbers(std::string_view text, std::string_view noun, std::string_view hint);
 
-// The options of reading by those above, with progress on `line` where standard error is a terminal.
+// The options of reading, with progress on `line` where standard error is a terminal.
 OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line);
 // Reads the paths as the options say. A usage error when --output or --json names one of the files that were read.
 // Shows progress when standard error is a terminal and a second has passed.
-Result<LoadedRun> LoadFor(const Arguments& arguments, const Session& session, std::span<const std::string> paths);
+Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths);
 
 // The same, for verbs that analyse: with the tested predictions of --db, or of the user's own history.
-Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const Arguments& arguments, const Session& session,
+Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,
                                                  std::span<const std::string> paths);
 
 // Files that were read, as the file system names them: an archive for its members. No output may replace one of them

@@ -16,12 +16,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMaxLaunches = 1000;
-
 // Returns true if the tool was asked for by name or by --comprehensive.
-bool Wanted(const Arguments& arguments, std::string_view tool) {
-  const auto with = arguments.List("with");
-  return arguments.Has("comprehensive") || std::find(with.begin(), with.end(), tool) != with.end();
+bool Wanted(const NsightOptions& options, NsightTool tool) {
+  return options.comprehensive || std::ranges::find(options.with, tool) != options.with.end();
 }
 
 // Returns total time and calls per kernel of the recording, communication left out; empty if it cannot be read.
@@ -64,18 +61,16 @@ void RunCompute(const NsightPlan& plan, const std::vector<std::string>& command,
 }  // namespace
 
 // A tool that is not installed is dropped from the plan here, before the command runs for the first time.
-Result<NsightPlan> NsightPlanFrom(const Arguments& arguments) {
+NsightPlan NsightPlanFrom(const NsightOptions& options) {
   NsightPlan plan;
-  plan.systems = Wanted(arguments, "nsys");
-  plan.compute = Wanted(arguments, "ncu");
-  if (arguments.Has("trace")) plan.systems_options.trace = arguments.Value("trace");
-  GAPLESS_ASSIGN(const auto seconds, arguments.Positive("duration", "s"));
-  plan.systems_options.duration_s = seconds;
-  plan.systems_options.cuda_memory_usage = arguments.Has("cuda-memory-usage");
-  if (arguments.Has("kernel-name")) plan.compute_options.kernel_name = std::string(arguments.Value("kernel-name"));
-  GAPLESS_ASSIGN(const auto launches, arguments.Number("launch-count", 1, plan.compute_options.launch_count));
-  plan.compute_options.launch_count = std::min(launches, kMaxLaunches);
-  if (arguments.Has("set")) plan.compute_options.set = arguments.Value("set");
+  plan.systems = Wanted(options, NsightTool::kSystems);
+  plan.compute = Wanted(options, NsightTool::kCompute);
+  if (!options.trace.empty()) plan.systems_options.trace = options.trace;
+  plan.systems_options.duration_s = options.duration;
+  plan.systems_options.cuda_memory_usage = options.cuda_memory_usage;
+  if (!options.kernel_name.empty()) plan.compute_options.kernel_name = options.kernel_name;
+  plan.compute_options.launch_count = options.launch_count.value_or(plan.compute_options.launch_count);
+  if (!options.set.empty()) plan.compute_options.set = options.set;
   const auto require = [&](bool& wanted, std::string_view tool) {
     if (!wanted || FindNsight(tool, {})) return;
     wanted = false;

@@ -6,11 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.h"
+#include "cli/option.h"
 #include "collect/nsight/compute.h"
 #include "collect/nsight/systems.h"
 
 namespace gapless::internal {
+
+enum class NsightTool : uint8_t { kSystems, kCompute };
+inline constexpr Choosable<NsightTool> kNsightTools[] = {{"nsys", NsightTool::kSystems}, {"ncu", NsightTool::kCompute}};
+
+// What may be asked of them. Empty: the tool's default.
+struct NsightOptions {
+  std::vector<NsightTool> with{};
+  bool comprehensive = false, cuda_memory_usage = false;
+  std::string trace{}, kernel_name{}, set{};
+  std::optional<double> duration{};  // seconds
+  std::optional<int64_t> launch_count{};
+};
 
 // The tools that run, and their options.
 struct NsightPlan {
@@ -20,8 +32,7 @@ struct NsightPlan {
   std::vector<std::string> missing;  // what was wanted and is not installed, and how to get it
 };
 
-// Reads the options. Returns an error if a text is not a number, never for a tool that is missing.
-Result<NsightPlan> NsightPlanFrom(const Arguments& arguments);
+NsightPlan NsightPlanFrom(const NsightOptions& options);
 
 // Runs them with the agent switched off. Gives what was done and what failed, a sentence each.
 std::vector<std::string> RunNsight(const NsightPlan& plan, const std::vector<std::string>& command,

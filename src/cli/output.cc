@@ -131,7 +131,7 @@ Result<void> WriteFile(std::string_view path, std::string_view text) {
 // Only the formats that are wanted are made: some take long.
 Result<int> PrintTextOrJson(const Arguments& arguments, const std::function<std::string()>& text,
                             const std::function<std::string()>& json) {
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), json()));
+  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, json()));
   if (!arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", text()));
   return 0;
 }

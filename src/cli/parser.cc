@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that includes the command-line library: turns words into Arguments by a command's description.
+// The only file that includes the command-line library: turns words into the struct of a command by its description.
 //
 // CLI11 2.1 drops a `--`, and lets an option with an optional value take the next word as its value. So the arguments
 // are cut at the first `--` before it sees them, and a bare `--json` is rewritten to `--json=-`.
@@ -9,7 +9,6 @@
 // printed whatever else the line holds.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 
 #include "base/strings.h"
 #include "base/suggest.h"
@@ -44,78 +43,56 @@ Unexpected UnknownOption(const Command& command, std::string word, const std::ve
               nearest.empty() ? HelpHint(command) : StrCat("did you mean ", nearest, "?"));
 }
 
-// Checks each item of each value. "-" stands for an optional value that was not given.
-Result<void> CheckChoices(const OptionSpec& option, const std::vector<std::string>& values) {
-  if (option.choices == nullptr) return {};
+// Checks each item of a value. "-" stands for an optional value that was not given.
+Result<void> CheckChoice(const OptionSpec& option, std::string_view value) {
+  if (option.choices == nullptr || (value == "-" && option.takes == OptionSpec::Takes::kOptionalValue)) return {};
   const std::vector<std::string_view> choices = option.choices();
-  for (const std::string& value : values) {
-    for (const std::string_view item : option.is_list ? Split(value, ',') : std::vector<std::string_view>{value}) {
-      if (item.empty() || (item == "-" && option.takes == OptionSpec::Takes::kOptionalValue)) continue;  // none given
-      if (std::ranges::find(choices, item) != choices.end()) continue;
-      const std::vector<std::string> names(choices.begin(), choices.end());
-      return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not accept '", Printable(item), "'"), "",
-                  "there are: " + Join(names, ", "));
-    }
+  for (const std::string_view item : option.is_list ? Split(value, ',') : std::vector<std::string_view>{value}) {
+    if ((item.empty() && option.is_list) || std::ranges::find(choices, item) != choices.end()) continue;
+    const std::vector<std::string> names(choices.begin(), choices.end());
+    return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not accept '", Printable(item), "'"), "",
+                "there are: " + Join(names, ", "));
   }
   return {};
 }
 
-// Checks the number of arguments, then the choices of the first one. An option can make an argument unnecessary.
-Result<void> CheckPositionals(const Command& command, const Arguments& arguments) {
-  const std::vector<std::string>& given = arguments.positionals();
-  size_t min = 0, max = 0;
-  for (const PositionalSpec& positional : command.positionals) {
-    const bool needed =
-        std::ranges::none_of(positional.unless, [&](std::string_view option) { return arguments.Has(option); });
-    min += needed ? positional.min : 0;
-    max += positional.max;
-    if (given.size() >= min) continue;
-    return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", positional.name, ": ", positional.help), "",
-                HelpHint(command));
-  }
-  for (const PositionalSpec& positional : command.positionals) {
-    if (positional.choices == nullptr || given.empty()) continue;  // only a verb's one argument has choices
-    const auto choices = positional.choices();
-    if (std::ranges::find(choices, given[0]) != choices.end()) continue;
-    const std::string_view nearest = Nearest(given[0], choices);
-    const std::vector<std::string> names(choices.begin(), choices.end());
-    const bool vowel = std::string_view("AEIOU").find(positional.name[0]) != std::string_view::npos;
-    return Fail(ErrorCode::kUsage, StrCat("'", Printable(given[0]), "' is not a", vowel ? "n " : " ", positional.name),
-                "", nearest.empty() ? "there are: " + Join(names, ", ") : StrCat("did you mean ", nearest, "?"));
-  }
-  if (given.size() > max) {
-    return Fail(ErrorCode::kUsage, StrCat("unexpected argument '", Printable(given[max]), "'"), "", HelpHint(command));
-  }
-  return {};
+Result<void> CheckChoice(const WordSpec& word, std::string_view given) {
+  if (word.choices == nullptr) return {};
+  const std::vector<std::string_view> choices = word.choices();
+  if (std::ranges::find(choices, given) != choices.end()) return {};
+  const std::string_view nearest = Nearest(given, choices);
+  const std::vector<std::string> names(choices.begin(), choices.end());
+  const bool vowel = std::string_view("AEIOU").find(word.name[0]) != std::string_view::npos;
+  return Fail(ErrorCode::kUsage, StrCat("'", Printable(given), "' is not a", vowel ? "n " : " ", word.name), "",
+              nearest.empty() ? "there are: " + Join(names, ", ") : StrCat("did you mean ", nearest, "?"));
 }
 
 // The words as CLI11 has split them.
-struct Parsed {
-  std::map<std::string, std::vector<std::string>, std::less<>> values;  // per option given
-  std::vector<std::string> positionals;
+struct SplitWords {
+  std::vector<std::vector<std::string>> values;  // per option, one for each time it was given; "" where it takes none
+  std::vector<std::string> words;
 };
 
 // Describes the options to CLI11 and lets it split the words. All values are texts; an option may be repeated.
-Result<Parsed> RunParser(const Command& command, std::span<const std::string> words,
-                         const std::vector<OptionSpec>& options) {
+Result<SplitWords> RunParser(const Command& command, std::span<const std::string> words,
+                             const std::vector<OptionSpec>& options) {
   CLI::App app;
   // --help is an option of the description like any other; words that CLI11 does not know are reported by
   // UnknownOption().
   app.set_help_flag();
   app.allow_extras();
-  std::map<std::string_view, CLI::Option*> handles;
-  std::map<std::string_view, std::vector<std::string>> values;
-  for (const OptionSpec& option : options) {
+  std::vector<CLI::Option*> handles;
+  SplitWords split{.values = std::vector<std::vector<std::string>>(options.size()), .words = {}};
+  for (size_t i = 0; i < options.size(); ++i) {
+    const OptionSpec& option = options[i];
     const std::string names =
         option.letter != 0 ? StrCat("-", option.letter, ",--", option.name) : StrCat("--", option.name);
     // Every occurrence of an option takes exactly one value, and all of them are kept in order.
-    handles[option.name] =
-        option.takes == OptionSpec::Takes::kNothing
-            ? app.add_flag(names)
-            : app.add_option(names, values[option.name])->expected(1)->allow_extra_args(false)->take_all();
+    handles.push_back(option.takes == OptionSpec::Takes::kNothing
+                          ? app.add_flag(names)
+                          : app.add_option(names, split.values[i])->expected(1)->allow_extra_args(false)->take_all());
   }
-  Parsed parsed;
-  CLI::Option* positionals = app.add_option("positionals", parsed.positionals)->expected(-1);
+  CLI::Option* rest = app.add_option("words", split.words)->expected(-1);
   try {
     std::vector<std::string> prepared = Prepared(words, options);
     app.parse(prepared);
@@ -126,37 +103,70 @@ Result<Parsed> RunParser(const Command& command, std::span<const std::string> wo
     if (word.size() > 1 && word[0] == '-') return UnknownOption(command, word, options);
   }
   // The list holds words only if some were given for it.
-  if (positionals->count() == 0) parsed.positionals.clear();
-  for (const auto& [name, handle] : handles) {
-    if (handle->count() > 0) parsed.values[std::string(name)] = values[name];
+  if (rest->count() == 0) split.words.clear();
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (handles[i]->count() == 0) split.values[i].clear();
+    if (options[i].takes == OptionSpec::Takes::kNothing) split.values[i].resize(handles[i]->count() > 0 ? 1 : 0);
   }
-  return parsed;
+  return split;
+}
+
+// Fills the members of all options, and returns the first error.
+Result<void> TakeOptions(const std::vector<OptionSpec>& options, const SplitWords& split, Arguments& arguments) {
+  Result<void> first;
+  for (size_t i = 0; i < options.size(); ++i) {
+    for (const std::string& value : split.values[i]) {
+      Result<void> taken = CheckChoice(options[i], value);
+      if (taken) taken = options[i].take(options[i], value, arguments);
+      if (first) first = std::move(taken);
+    }
+  }
+  return first;
+}
+
+// Gives each description as many of the words as it takes, and leaves those that the ones after it need.
+Result<void> TakeWords(const Command& command, std::span<const std::string> given, Arguments& arguments) {
+  const auto needed = [&](const WordSpec& word) { return word.is_needless(arguments) ? size_t{0} : word.min; };
+  size_t later = 0;
+  for (const WordSpec& word : command.call.words) later += needed(word);
+  for (const WordSpec& word : command.call.words) {
+    const size_t min = needed(word);
+    later -= min;
+    if (given.size() < min)
+      return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", word.name, ": ", word.help), "",
+                  HelpHint(command));
+    const size_t most = given.size() > min + later ? given.size() - later : min;
+    const size_t count = std::min(most, word.max);
+    for (const std::string& text : given.first(count)) {
+      GAPLESS_TRY(CheckChoice(word, text));
+      GAPLESS_TRY(word.take(word, text, arguments));
+    }
+    given = given.subspan(count);
+  }
+  if (given.empty()) return {};
+  return Fail(ErrorCode::kUsage, StrCat("unexpected argument '", Printable(given[0]), "'"), "", HelpHint(command));
 }
 
 }  // namespace
 
-// Cuts the words at the first `--`, lets CLI11 split those before it, and checks what came out.
-Result<Arguments> ParseArguments(const Command& command, std::span<const std::string> args) {
+// Cuts the words at the first `--`, lets CLI11 split those before it, and reads what came out.
+Result<std::unique_ptr<Arguments>> ParseArguments(const Command& command, std::span<const std::string> args) {
   const auto dashes = std::ranges::find(args, "--");
-  Arguments arguments;
+  std::unique_ptr<Arguments> arguments = command.call.make();
   if (dashes != args.end()) {
     if (!command.takes_command) {
       return Fail(ErrorCode::kUsage, StrCat(command.name, " runs no command, so nothing may follow `--`"), "",
                   HelpHint(command));
     }
-    arguments.command_.assign(dashes + 1, args.end());
+    arguments->command.assign(dashes + 1, args.end());
   }
   const std::vector<OptionSpec> options = ParsedOptionsOf(command);
-  GAPLESS_ASSIGN(auto parsed, RunParser(command, args.first(static_cast<size_t>(dashes - args.begin())), options));
-  arguments.options_ = std::move(parsed.values);
-  arguments.positionals_ = std::move(parsed.positionals);
+  GAPLESS_ASSIGN(const auto split, RunParser(command, args.first(static_cast<size_t>(dashes - args.begin())), options));
+  const auto taken = TakeOptions(options, split, *arguments);
   // Nothing else must be right for --help.
-  if (arguments.Has("help")) return arguments;
-  for (const OptionSpec& option : options) {
-    const auto given = arguments.options_.find(option.name);
-    if (given != arguments.options_.end()) GAPLESS_TRY(CheckChoices(option, given->second));
-  }
-  GAPLESS_TRY(CheckPositionals(command, arguments));
+  if (arguments->help) return arguments;
+  GAPLESS_TRY(taken);
+  GAPLESS_TRY(TakeWords(command, split.words, *arguments));
   return arguments;
 }
 

@@ -24,16 +24,22 @@ Result<void> NeedsRanks(const RunRequest& request) {
               "write {n} for the number of ranks: torchrun --nproc-per-node {n} train.py");
 }
 
-// Sorts the numbers and drops repetitions: the first one is what all others are compared with.
-Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request) {
+Result<std::vector<int>> ReadRankCounts(const OptionSpec& option, std::string_view text) {
   std::vector<int> counts;
-  for (const std::string& word : arguments.List(option)) {
+  for (const std::string_view word : Split(text, ',')) {
+    if (word.empty()) continue;
     int count = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
     if (error != std::errc() || end != word.data() + word.size() || count < 1 || count > kMaxRanks)
-      return Fail(ErrorCode::kUsage, StrCat("--", option, " takes numbers of ranks, such as 1,2,4"), word);
+      return Fail(ErrorCode::kUsage, StrCat("--", option.name, " takes numbers of ranks, such as 1,2,4"),
+                  std::string(word));
     counts.push_back(count);
   }
+  return counts;
+}
+
+// The first one is what all others are compared with.
+Result<std::vector<int>> RanksFrom(std::vector<int> counts, const RunRequest& request) {
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   if (!counts.empty()) GAPLESS_TRY(NeedsRanks(request));

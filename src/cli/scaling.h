@@ -2,7 +2,6 @@
 // The same training with several numbers of ranks: what is asked (`bench --scaling`, `tune`).
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,16 +9,10 @@
 
 namespace gapless::internal {
 
-inline constexpr OptionSpec kScalingOption = {
-    .name = "scaling",
-    .takes = kTakesValue,
-    .value = "LIST",
-    .help = "Measure with each of these numbers of ranks, started by torchrun: 1,2,4,8",
-    .is_list = true};
-
-// The counts of a list's option, ascending; empty without it. An error when the command cannot be started with several
-// ranks.
-Result<std::vector<int>> RanksFrom(const Arguments& arguments, std::string_view option, const RunRequest& request);
+// Reads the counts of a list: 1,2,4.
+Result<std::vector<int>> ReadRankCounts(const OptionSpec& option, std::string_view text);
+// Returns the counts, ascending and each once. An error when the command cannot be started with several ranks.
+Result<std::vector<int>> RanksFrom(std::vector<int> counts, const RunRequest& request);
 // Returns a usage error if the command cannot start several ranks.
 Result<void> NeedsRanks(const RunRequest& request);
 

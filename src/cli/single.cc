@@ -14,16 +14,15 @@ namespace gapless::internal {
 namespace {
 
 // Reads a recording only for its median step; no rule runs.
-Result<std::optional<int64_t>> StepOfRecording(const std::string& path, const Arguments& arguments,
-                                               const Session& session) {
-  GAPLESS_ASSIGN(const auto loaded, LoadRun(std::span(&path, 1),
-                                            {.use_cache = !arguments.Has("no-cache"), .cancel_flag = session.cancel}));
+Result<int64_t> StepOfRecording(const std::string& path, bool use_cache, const Session& session) {
+  GAPLESS_ASSIGN(const auto loaded,
+                 LoadRun(std::span(&path, 1), {.use_cache = use_cache, .cancel_flag = session.cancel}));
   Tables tables(loaded.run);
   const RunSummary summary = Summarise(tables, {});
   if (!summary.step_ns)
     return Fail(ErrorCode::kInput, "cannot compute the scaling: the recording has no complete step", path,
                 "give the step time instead: --single 118ms");
-  return std::optional<int64_t>(summary.step_ns->median);
+  return summary.step_ns->median;
 }
 
 }  // namespace
@@ -45,14 +44,12 @@ std::optional<int64_t> ParseTimeNs(std::string_view text) {
   return std::nullopt;
 }
 
-Result<std::optional<int64_t>> SingleStepNs(const Arguments& arguments, const Session& session) {
-  if (!arguments.Has("single")) return std::optional<int64_t>();
-  const std::string value(arguments.Value("single"));
+Result<int64_t> SingleStepNs(const std::string& single, bool use_cache, const Session& session) {
   std::error_code ignored;
   // A folder or an archive counts, too.
-  if (std::filesystem::exists(value, ignored)) return StepOfRecording(value, arguments, session);
-  if (const auto time = ParseTimeNs(value)) return time;
-  return Fail(ErrorCode::kUsage, StrCat("'", Printable(value), "' is neither a recording nor a time"), "--single",
+  if (std::filesystem::exists(single, ignored)) return StepOfRecording(single, use_cache, session);
+  if (const auto time = ParseTimeNs(single)) return *time;
+  return Fail(ErrorCode::kUsage, StrCat("'", Printable(single), "' is neither a recording nor a time"), "--single",
               "--single one_gpu.json, or --single 118ms");
 }
 

@@ -21,9 +21,7 @@ bool IsName(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> StepFunctionFrom(const Arguments& arguments) {
-  const std::string_view given = arguments.Value("step-function");
-  if (!arguments.Has("step-function")) return std::string();
+Result<std::string> ReadStepFunction(const OptionSpec&, std::string_view given) {
   const size_t colon = given.rfind(':');
   const bool is_whole = colon != given.npos && IsName(given.substr(colon + 1)) &&
                         (given.substr(0, colon).ends_with(".py") || IsName(given.substr(0, colon)));

@@ -8,14 +8,13 @@
 
 namespace gapless::internal {
 
-inline constexpr OptionSpec kStepFunctionOption = {
-    .name = "step-function",
-    .takes = OptionSpec::Takes::kValue,
-    .value = "PLACE",
-    .help = "End a step where this function returns: FILE.py:FUNCTION or package.module:Class.method"};
+// An error: the text names no place or no function. If the function exists is not checked here.
+Result<std::string> ReadStepFunction(const OptionSpec& option, std::string_view text);
 
-// Returns the option's value, empty where it was not given; a usage error where it names no place or no function. If
-// the function exists is not checked here.
-Result<std::string> StepFunctionFrom(const Arguments& arguments);
+template <auto Member>
+consteval auto StepFunctionOption() {
+  return Parsed<Member, ReadStepFunction>(
+      "PLACE", "End a step where this function returns: FILE.py:FUNCTION or package.module:Class.method");
+}
 
 }  // namespace gapless::internal

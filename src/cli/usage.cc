@@ -86,15 +86,15 @@ std::string OptionSyntax(const OptionSpec& option) {
   return text;
 }
 
-std::string PositionalSyntax(const PositionalSpec& positional) {
-  const std::string name = StrCat(positional.name, positional.max > 1 ? "..." : "");
-  return positional.min == 0 ? StrCat("[", name, "]") : name;
+std::string WordSyntax(const WordSpec& word) {
+  const std::string name = StrCat(word.name, word.max > 1 ? "..." : "");
+  return word.min == 0 ? StrCat("[", name, "]") : name;
 }
 
 // An option and its value are joined by "~" while the line is wrapped, so that they stay together.
 std::string UsageLine(const Command& command, int width) {
   std::string words;
-  for (const PositionalSpec& positional : command.positionals) words += " " + PositionalSyntax(positional);
+  for (const WordSpec& word : command.call.words) words += " " + WordSyntax(word);
   for (const OptionSpec& option : OptionsOf(command)) {
     OptionSpec shown = option;
     if (shown.letter != 0 && shown.name == "help") continue;
@@ -116,9 +116,9 @@ std::string HelpOf(const Command& command, int given_width) {
   std::string out = UsageLine(command, width);
   out += StrCat("\n", Wrap(command.about, width, 0));
   std::vector<std::string> terms, texts;
-  for (const PositionalSpec& positional : command.positionals) {
-    terms.push_back(PositionalSyntax(positional));
-    texts.emplace_back(positional.help);
+  for (const WordSpec& word : command.call.words) {
+    terms.push_back(WordSyntax(word));
+    texts.emplace_back(word.help);
   }
   AppendSection(out, "arguments", terms, texts, width);
   terms.clear();

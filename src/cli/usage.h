@@ -20,7 +20,7 @@ std::string Overview(int width);
 // "-o, --output FILE", "--json[=FILE]"
 std::string OptionSyntax(const OptionSpec& option);
 // "PATH...", "[WORD]"
-std::string PositionalSyntax(const PositionalSpec& positional);
+std::string WordSyntax(const WordSpec& word);
 // Breaks paragraphs (separated by an empty line) into lines of at most `width` columns, each indented by `indent`.
 std::string Wrap(std::string_view text, int width, int indent);
 

@@ -21,7 +21,7 @@ TEST(CommandsTest, EveryVerbIsDescribed) {
     EXPECT_NE(command->help.back(), '.') << command->name;
     EXPECT_FALSE(command->about.empty()) << command->name;
     EXPECT_FALSE(command->examples.empty()) << command->name;
-    EXPECT_NE(command->run, nullptr) << command->name;
+    EXPECT_NE(command->call.run, nullptr) << command->name;
     EXPECT_EQ(FindCommand(command->name), command);
   }
 }
@@ -90,10 +90,10 @@ TEST(FailureTest, AnErrorSaysWhatWhereAndWhatToDo) {
 }
 
 TEST(LoadingTest, RanksAreNumbersAndRanges) {
-  EXPECT_EQ(*ParseNumbers({"0", "4-6"}, "rank", ""), (std::vector<int64_t>{0, 4, 5, 6}));
-  EXPECT_TRUE(ParseNumbers({}, "rank", "")->empty());
-  for (const std::string wrong : {"x", "", "-1", "3-1", "1-2-3", "1.5", "99999999999999999999"})
-    EXPECT_FALSE(ParseNumbers({wrong}, "rank", "")) << wrong;
+  EXPECT_EQ(*ParseNumbers("0,4-6", "rank", ""), (std::vector<int64_t>{0, 4, 5, 6}));
+  EXPECT_TRUE(ParseNumbers("", "rank", "")->empty());
+  for (const std::string wrong : {"x", "-1", "3-1", "1-2-3", "1.5", "99999999999999999999"})
+    EXPECT_FALSE(ParseNumbers(wrong, "rank", "")) << wrong;
 }
 
 }  // namespace

@@ -183,15 +183,6 @@ consteval ColumnType ColumnTypeOf() {
   return std::is_floating_point_v<T> ? ColumnType::kReal : ColumnType::kInt;
 }
 
-// Returns the name of a member, from the compiler's own text of this function.
-template <auto Member>
-consteval std::string_view NameOfMember() {
-  constexpr std::string_view kFunction = __PRETTY_FUNCTION__;
-  constexpr std::string_view kUntilEnd =
-      kFunction.substr(0, kFunction.find_first_of(";]", kFunction.find("Member = &")));
-  return kUntilEnd.substr(kUntilEnd.rfind(':') + 1);
-}
-
 // A line of the list: a member, or nullptr for what is stored nowhere.
 template <auto Member>
 struct ListedColumn {

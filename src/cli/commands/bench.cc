@@ -24,8 +24,36 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kWholeRuns = 10, kMaxRuns = 10'000;
+constexpr int64_t kMaxRuns = 10'000;
+constexpr size_t kWholeRuns = 10;
 constexpr size_t kMaxSteps = 20;  // times --steps, when an interval is asked for
+
+struct BenchArguments : MeasureArguments {
+  std::optional<double> precision{};
+  std::optional<size_t> runs{};
+  std::vector<int> scaling{};
+  bool inference = false;
+  std::string output{};  // empty: not given
+  static constexpr OptionList kOptions{
+      kStepsOption,
+      kWarmupOption,
+      Parsed<&BenchArguments::precision, ReadShare>(
+          "SHARE", "Measure until the interval is narrower than SHARE, such as 1% (at most 20 times --steps)"),
+      Number<&BenchArguments::runs>(
+          "N", "Run N processes (1; 10 if whole processes are measured); with --scaling, N rounds over all counts", 1,
+          kMaxRuns),
+      Parsed<&BenchArguments::scaling, ReadRankCounts>(
+          "LIST", "Measure with each of these numbers of ranks, started by torchrun: 1,2,4,8"),
+      Flag<&BenchArguments::inference>(
+          "Measure requests to a model: latency, throughput, tokens (--steps counts requests)"),
+      kPatternOption,
+      kWholeOption,
+      kToTheEndOption,
+      kProcessOptions,
+      Text<&BenchArguments::output>("DIR", "Keep the run's folder in DIR, for gapless analyze").Short('o'),
+      kShowOutputOption,
+  };
+};
 
 // The order for the measurement. `runs` is absent if the kind of program decides; `scaling` is empty unless a curve was
 // asked for.
@@ -36,22 +64,20 @@ struct Plan {
 };
 
 // Reads the options, and refuses combinations that would measure something else than they say.
-Result<Plan> PlanFrom(const Arguments& arguments) {
-  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
+Result<Plan> PlanFrom(const BenchArguments& arguments) {
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command));
   Plan plan{.request = std::move(request), .runs = {}, .scaling = {}};
-  plan.request.folder = arguments.Value("output");
-  plan.request.inference = arguments.Has("inference");
-  for (const std::string_view other : {"scaling", "runs", "precision", "whole"})
-    if (plan.request.inference && arguments.Has(other))
-      return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " cannot be combined"));
-  if (arguments.Has("runs")) {
-    GAPLESS_ASSIGN(const auto runs, arguments.Number("runs", 1, 1));
-    plan.runs = static_cast<size_t>(std::min(runs, kMaxRuns));
-    if (!plan.request.folder.empty() && *plan.runs > 1)
-      return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "omit --output or --runs");
-  }
-  GAPLESS_ASSIGN(const auto precision, ShareFrom(arguments, "precision", 0));
-  if (precision > 0)
+  plan.request.folder = arguments.output;
+  plan.request.inference = arguments.inference;
+  const auto other =
+      FirstGiven<&BenchArguments::scaling, &BenchArguments::runs, &BenchArguments::precision, &MeasureArguments::whole>(
+          arguments);
+  if (arguments.inference && !other.empty())
+    return Fail(ErrorCode::kUsage, StrCat("--inference and --", other, " cannot be combined"));
+  plan.runs = arguments.runs;
+  if (!plan.request.folder.empty() && plan.runs > size_t{1})
+    return Fail(ErrorCode::kUsage, "--output keeps the folder of one run", "", "omit --output or --runs");
+  if (const double precision = arguments.precision.value_or(0); precision > 0)
     // Asked after each step with all steps so far: half of the interval, as a share of the step, must be below the
     // wish.
     plan.request.enough = [wanted = precision, most = plan.request.measure * kMaxSteps](std::span<const int64_t> ns) {
@@ -61,7 +87,7 @@ Result<Plan> PlanFrom(const Arguments& arguments) {
       if (!offer || !offer->interval || offer->interval->expected <= 0) return false;
       return (offer->interval->high - offer->interval->low) / 2 <= wanted * offer->interval->expected;
     };
-  GAPLESS_ASSIGN(plan.scaling, RanksFrom(arguments, "scaling", plan.request));
+  GAPLESS_ASSIGN(plan.scaling, RanksFrom(arguments.scaling, plan.request));
   return plan;
 }
 
@@ -90,7 +116,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
 }
 
 // Measures the requests of one process.
-Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& request) {
+Result<int> ExecuteInference(const BenchArguments& arguments, const RunRequest& request) {
   GAPLESS_ASSIGN(const auto sample, RunMeasured(request));
   GAPLESS_ASSIGN(const auto metrics, InferenceOf(sample));
   return PrintTextOrJson(
@@ -99,7 +125,7 @@ Result<int> ExecuteInference(const Arguments& arguments, const RunRequest& reque
 }
 
 // Measures a scaling curve, requests, or a command, in this order of precedence.
-Result<int> Execute(const Arguments& arguments, Session& session) {
+Result<int> Execute(const BenchArguments& arguments, Session& session) {
   GAPLESS_ASSIGN(const auto plan, PlanFrom(arguments));
   if (!plan.scaling.empty()) {
     ProgressLine progress;
@@ -121,32 +147,6 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
       arguments, [&] { return BenchText(samples); }, [&] { return ResultJson(samples, plan.request.command); });
 }
 
-constexpr OptionSpec kOptions[] = {
-    kStepsOption,
-    kWarmupOption,
-    {.name = "precision",
-     .takes = kTakesValue,
-     .value = "SHARE",
-     .help = "Measure until the interval is narrower than SHARE, such as 1% (at most 20 times --steps)"},
-    {.name = "runs",
-     .takes = kTakesValue,
-     .value = "N",
-     .help = "Run N processes (1; 10 if whole processes are measured); with --scaling, N rounds over all counts"},
-    kScalingOption,
-    kInferenceOption,
-    kPatternOption,
-    kWholeOption,
-    kToTheEndOption,
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-    {.name = "output",
-     .letter = 'o',
-     .takes = kTakesValue,
-     .value = "DIR",
-     .help = "Keep the run's folder in DIR, for gapless analyze"},
-    kShowOutputOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument};
 constexpr Example kExamples[] = {
     {"gapless bench -- python train.py", "A hundred steps after ten of warm-up; then the program is stopped"},
@@ -166,11 +166,9 @@ COMMAND(bench) = {
         "detected, it times whole processes, or reads the numbers that --pattern finds in the output. The "
         "interval allows for autocorrelated steps (docs/STATISTICS.md) and is refused if the steps do not "
         "support one.",
-    .positionals = {},
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -50,9 +50,34 @@ struct Bisect {
 
 namespace {
 
-// Defaults of --runs and --effect, and the largest number of runs.
-constexpr int64_t kDefaultRuns = 200, kMaxRuns = 100'000;
-constexpr double kDefaultEffect = 0.02;
+struct BisectArguments : MeasureArguments {
+  std::string good{}, bad{}, build{}, journal{};  // empty: not given
+  std::vector<std::string> share{};
+  double effect = 0.02, confidence = 0.99;
+  size_t runs = 200;
+  bool restart = false, quiet = false;
+  static constexpr OptionList kOptions{
+      Text<&BisectArguments::good>("REV", "Name a commit from before the regression"),
+      Text<&BisectArguments::bad>("REV", "Name a later commit that has the regression"),
+      Text<&BisectArguments::build>("CMD", "Run this shell command once in the checkout of each commit"),
+      Text<&BisectArguments::share>("PATH", "Link to this file or folder, which git does not track, in each checkout"),
+      Parsed<&BisectArguments::effect, ReadShare>("SHARE", "Find regressions of at least SHARE (2%)"),
+      Parsed<&BisectArguments::confidence, ReadShare>("SHARE",
+                                                      "Stop when the probability of the answer reaches SHARE (99%)"),
+      kStrictOption,
+      Number<&BisectArguments::runs>("N", "Give up after N runs (200)", 6, 100'000),
+      Text<&BisectArguments::journal>("FILE", "Keep the runs in FILE, to continue after an interruption"),
+      Flag<&BisectArguments::restart>("Discard the runs made so far, and start again"),
+      kWarmupOption,
+      kStepsOption,
+      kPatternOption,
+      kHigherIsBetterOption,
+      kWholeOption,
+      kToTheEndOption,
+      kProcessOptions,
+      Flag<&BisectArguments::quiet>("Do not print a line for each run").Short('q'),
+  };
+};
 
 // The search. `key` identifies it: folder, ends of the range, build and command, as one line.
 struct Plan {
@@ -67,31 +92,28 @@ struct Plan {
 
 // Reads the options and asks git for the commits. Secrets are redacted from the key, which the journal's first line
 // holds.
-Result<Plan> PlanFrom(const Arguments& arguments) {
-  for (const std::string_view needed : {"good", "bad"})
-    if (!arguments.Has(needed))
-      return Fail(ErrorCode::kUsage, StrCat("--", needed, " is needed: a commit that is ", needed));
-  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
-  GAPLESS_ASSIGN(auto commits,
-                 CommitsBetween(".", std::string(arguments.Value("good")), std::string(arguments.Value("bad"))));
-  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "effect", kDefaultEffect));
-  GAPLESS_ASSIGN(const auto sure, ShareFrom(arguments, "confidence", 0.99));
-  GAPLESS_ASSIGN(const auto runs, arguments.Number("runs", 6, kDefaultRuns));
+Result<Plan> PlanFrom(const BisectArguments& arguments) {
+  if (arguments.good.empty() || arguments.bad.empty()) {
+    const std::string_view needed = arguments.good.empty() ? "good" : "bad";
+    return Fail(ErrorCode::kUsage, StrCat("--", needed, " is needed: a commit that is ", needed));
+  }
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command));
+  GAPLESS_ASSIGN(auto commits, CommitsBetween(".", arguments.good, arguments.bad));
   Plan plan;
   plan.request = std::move(request);
   plan.commits = std::move(commits);
-  plan.options = {.confidence = sure, .least_change = std::max(effect, 1e-4)};
-  plan.options.most_runs = static_cast<size_t>(std::min(runs, kMaxRuns));
-  plan.higher_is_better = arguments.Has("higher-is-better");
-  plan.build = arguments.Value("build");
-  plan.shared = arguments.Values("share");
+  plan.options = {.confidence = arguments.confidence, .least_change = std::max(arguments.effect, 1e-4)};
+  plan.options.most_runs = arguments.runs;
+  plan.higher_is_better = arguments.higher_is_better;
+  plan.build = arguments.build;
+  plan.shared = arguments.share;
   plan.key = StrCat(Absolute("."), " ", plan.commits.front().sha, " ", plan.commits.back().sha, " ",
-                    RedactCommandLine(plan.build), " -- ", CommandText(arguments.command()));
+                    RedactCommandLine(plan.build), " -- ", CommandText(arguments.command));
   // The key is one line of the journal, whose fields are separated by tabs.
   std::replace_if(
       plan.key.begin(), plan.key.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  plan.journal = arguments.Has("journal") ? std::string(arguments.Value("journal")) : DefaultJournalPath(plan.key);
-  plan.anew = arguments.Has("restart");
+  plan.journal = arguments.journal.empty() ? DefaultJournalPath(plan.key) : arguments.journal;
+  plan.anew = arguments.restart;
   return plan;
 }
 
@@ -210,9 +232,9 @@ std::string JsonOf(const Plan& plan, const CommitSearch& search) {
 }
 
 // Searches, and answers "yes" if a commit was found.
-Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
+Result<int> Execute(const BisectArguments& arguments, Session& /*session*/) {
   GAPLESS_ASSIGN(const auto plan, PlanFrom(arguments));
-  GAPLESS_ASSIGN(const auto search, Search(plan, arguments.Has("quiet")));
+  GAPLESS_ASSIGN(const auto search, Search(plan, arguments.quiet));
   const bool is_told = search.state() == SearchState::kFound || search.state() == SearchState::kNoChange;
   const Told told = !is_told ? Told::kCannotTell : search.state() == SearchState::kFound ? Told::kYes : Told::kNo;
   return Answer(
@@ -220,40 +242,6 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
       [&] { return JsonOf(plan, search); });
 }
 
-constexpr OptionSpec kOptions[] = {
-    {.name = "good", .takes = kTakesValue, .value = "REV", .help = "Name a commit from before the regression"},
-    {.name = "bad", .takes = kTakesValue, .value = "REV", .help = "Name a later commit that has the regression"},
-    {.name = "build",
-     .takes = kTakesValue,
-     .value = "CMD",
-     .help = "Run this shell command once in the checkout of each commit"},
-    {.name = "share",
-     .takes = kTakesValue,
-     .value = "PATH",
-     .help = "Link to this file or folder, which git does not track, in each checkout"},
-    {.name = "effect", .takes = kTakesValue, .value = "SHARE", .help = "Find regressions of at least SHARE (2%)"},
-    {.name = "confidence",
-     .takes = kTakesValue,
-     .value = "SHARE",
-     .help = "Stop when the probability of the answer reaches SHARE (99%)"},
-    kStrictOption,
-    {.name = "runs", .takes = kTakesValue, .value = "N", .help = "Give up after N runs (200)"},
-    {.name = "journal",
-     .takes = kTakesValue,
-     .value = "FILE",
-     .help = "Keep the runs in FILE, to continue after an interruption"},
-    {.name = "restart", .help = "Discard the runs made so far, and start again"},
-    kWarmupOption,
-    kStepsOption,
-    kPatternOption,
-    kHigherIsBetterOption,
-    kWholeOption,
-    kToTheEndOption,
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-    {.name = "quiet", .letter = 'q', .help = "Do not print a line for each run"},
-};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Bisect>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless bisect --good v1.2 --bad main -- python train.py", "Which commit made the steps slower?"},
@@ -272,11 +260,9 @@ COMMAND(bisect) = {
         "probability, or says that nothing got slower.\n\nA command or build that exits with 125 skips its "
         "commit. Every run is kept: the same command continues after an interruption. Only first parents are "
         "searched. The exit status is 0 if a commit was found, else 1.",
-    .positionals = {},
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

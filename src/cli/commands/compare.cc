@@ -18,19 +18,45 @@
 namespace gapless::internal {
 namespace {
 
+struct CompareArguments : PairArguments {
+  std::vector<std::string> files{};
+  bool no_same = false;
+  std::string ratios{}, series{}, column{};  // empty: not given
+  std::optional<Sampling> values{};
+  std::optional<double> threshold{};
+  static constexpr OptionList kOptions{
+      kPairOptions,
+      Flag<&CompareArguments::no_same>("Skip the check that B is the same training as A, which takes three short runs"),
+      Text<&CompareArguments::ratios>("FILE",
+                                      "Read ln(time of B / time of A) of existing pairs from FILE, one number a line"),
+      Text<&CompareArguments::series>("NAME", "Compare this series alone, if a file holds several"),
+      Text<&CompareArguments::column>("NAME", "Read this column of a CSV file, given by name or number"),
+      Choice<&CompareArguments::values, AnyOf<Sampling::kProcess, Sampling::kIteration>>(
+          "WHAT", "State what a value in the files is, if the files do not record it"),
+      Parsed<&CompareArguments::threshold, ReadShare>(
+          "SHARE", "Of files: exit with 1 if B is slower by more than SHARE, else 0"),
+      kStrictOption,
+  };
+  static constexpr WordList kWords{
+      Word<&CompareArguments::files>("FILE", "two files of results instead of two commands, or one that holds several")
+          .Times(0, 2)
+          .Path()};
+};
+
 // Runs pairs until the comparison is decided, then the short runs that show if both are the same training.
-Result<void> Run(const Arguments& arguments, const PairPlan& plan, Comparison& comparison, const Session& session) {
+Result<void> Run(const CompareArguments& arguments, const PairPlan& plan, Comparison& comparison,
+                 const Session& session) {
   PairProgress progress("comparing", session.stderr_is_tty);
   PairPlan shown = plan;
   progress.Follow(shown, comparison);
   GAPLESS_TRY(RunPairs(shown, comparison, [&] { return !comparison.IsDecided(); }));
-  if (!arguments.Has("no-same")) GAPLESS_TRY(AskWhetherSame(shown, comparison));
+  if (!arguments.no_same) GAPLESS_TRY(AskWhetherSame(shown, comparison));
   return {};
 }
 
 // The evidence holds whenever one stops, so that the pairs until an interruption are an answer. The exit status is then
 // that of the signal (cli/app.cc).
-Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Comparison comparison,
+Result<Comparison> Compare(const CompareArguments& arguments, const PairPlan& plan, Comparison comparison,
                            const Session& session) {
   const auto ran = Run(arguments, plan, comparison, session);
   if (ran) return comparison;
@@ -41,7 +67,7 @@ Result<Comparison> Compare(const Arguments& arguments, const PairPlan& plan, Com
 }
 
 // Returns 0 if B is faster and 1 if not; with --strict 5 if it cannot be told.
-int StatusFor(const Arguments& arguments, SpeedVerdict verdict) {
+int StatusFor(const CompareArguments& arguments, SpeedVerdict verdict) {
   const Told told = verdict == SpeedVerdict::kCannotTell ? Told::kCannotTell
                     : verdict == SpeedVerdict::kFaster   ? Told::kYes
                                                          : Told::kNo;
@@ -49,19 +75,18 @@ int StatusFor(const Arguments& arguments, SpeedVerdict verdict) {
 }
 
 // Returns the status by the plain ratio, if that was asked for; a failed side is never fine.
-int StatusFor(const Arguments& arguments, const StoredAnswer& answer) {
+int StatusFor(const CompareArguments& arguments, const StoredAnswer& answer) {
   if (!answer.threshold || !answer.failed.empty()) return StatusFor(arguments, answer.Verdict());
   if (!answer.BeyondThreshold().empty()) return 1;
   return StatusOf(arguments, answer.Verdict() == SpeedVerdict::kCannotTell ? Told::kCannotTell : Told::kYes, 0);
 }
 
 // Judges pairs that were measured elsewhere, in the order of the file.
-Result<int> ExecuteRatios(const Arguments& arguments) {
-  GAPLESS_ASSIGN(const auto options, PairOptionsFrom(arguments));
-  GAPLESS_ASSIGN(const auto file, ReadResultFile(std::string(arguments.Value("ratios")), arguments.Value("column")));
+Result<int> ExecuteRatios(const CompareArguments& arguments) {
+  const PairOptions options{.margin = arguments.margin};
+  GAPLESS_ASSIGN(const auto file, ReadResultFile(arguments.ratios, arguments.column));
   if (file.series.size() != 1)
-    return Fail(ErrorCode::kInput, "cannot read the ratios: the file must hold one series",
-                std::string(arguments.Value("ratios")));
+    return Fail(ErrorCode::kInput, "cannot read the ratios: the file must hold one series", arguments.ratios);
   PairSequence sequence(options);
   for (const double log_ratio : file.series[0].values) sequence.Add(log_ratio);
   return Answer(
@@ -70,96 +95,44 @@ Result<int> ExecuteRatios(const Arguments& arguments) {
 }
 
 // Reads one file or two, and compares.
-Result<StoredAnswer> AnswerOf(const Arguments& arguments, const StoredOptions& options) {
-  const auto& files = arguments.positionals();
-  GAPLESS_ASSIGN(const auto a, ReadResultFile(files[0], arguments.Value("column")));
+Result<StoredAnswer> AnswerOf(const CompareArguments& arguments, const StoredOptions& options) {
+  const auto& files = arguments.files;
+  GAPLESS_ASSIGN(const auto a, ReadResultFile(files[0], arguments.column));
   if (files.size() == 1) return CompareWithin(a, options);
-  GAPLESS_ASSIGN(const auto b, ReadResultFile(files[1], arguments.Value("column")));
+  GAPLESS_ASSIGN(const auto b, ReadResultFile(files[1], arguments.column));
   return CompareFiles(a, b, options);
 }
 
 // Compares files of results; nothing is run.
-Result<int> ExecuteStored(const Arguments& arguments) {
-  if (!arguments.command().empty() || arguments.Has("a") || arguments.Has("b"))
+Result<int> ExecuteStored(const CompareArguments& arguments) {
+  if (!arguments.command.empty() || arguments.a || arguments.b)
     return Fail(ErrorCode::kUsage, "compare takes files or two commands", "", "gapless compare before.json after.json");
-  GAPLESS_ASSIGN(const auto pair_options, PairOptionsFrom(arguments));
-  GAPLESS_ASSIGN(const auto threshold, ShareFrom(arguments, "threshold", 0));
-  StoredOptions options{.series = std::string(arguments.Value("series")), .margin = pair_options.margin};
-  if (arguments.Has("values")) options.sampling = SamplingFrom(arguments.Value("values"));
-  if (arguments.Has("higher-is-better")) options.higher_is_better = true;
+  StoredOptions options{.series = arguments.series, .margin = arguments.margin};
+  if (arguments.values) options.sampling = *arguments.values;
+  if (arguments.higher_is_better) options.higher_is_better = true;
   GAPLESS_ASSIGN(auto answer, AnswerOf(arguments, options));
-  if (arguments.Has("threshold")) answer.threshold = threshold;
+  answer.threshold = arguments.threshold;
   return Answer(
       arguments, StatusFor(arguments, answer), [&] { return StoredText(answer); }, [&] { return StoredJson(answer); });
 }
 
 // Chooses the way by what is given: --ratios, two files, or two commands.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  if (arguments.Has("ratios")) return ExecuteRatios(arguments);
-  if (!arguments.positionals().empty()) return ExecuteStored(arguments);
-  if (arguments.Has("threshold"))
+Result<int> Execute(const CompareArguments& arguments, Session& session) {
+  if (!arguments.ratios.empty()) return ExecuteRatios(arguments);
+  if (!arguments.files.empty()) return ExecuteStored(arguments);
+  if (arguments.threshold)
     return Fail(ErrorCode::kUsage, "--threshold is for files of results", "",
                 "gapless gate --against REV --threshold 10% -- CMD runs a command and an older commit of it");
   GAPLESS_ASSIGN(auto commands, CommandsFrom(arguments));
   GAPLESS_ASSIGN(const auto plan, PairPlanFrom(arguments, std::move(commands)));
-  GAPLESS_ASSIGN(const auto options, PairOptionsFrom(arguments));
-  GAPLESS_ASSIGN(const auto comparison,
-                 Compare(arguments, plan, Comparison(options, arguments.Has("higher-is-better")), session));
+  GAPLESS_ASSIGN(
+      const auto comparison,
+      Compare(arguments, plan, Comparison({.margin = arguments.margin}, arguments.higher_is_better), session));
   return Answer(
       arguments, StatusFor(arguments, comparison.Verdict()), [&] { return CompareText(comparison, plan); },
       [&] { return CompareJson(comparison, plan); });
 }
 
-std::vector<std::string_view> ValueKinds() { return {"process", "iteration"}; }
-
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "FILE",
-     .help = "two files of results instead of two commands, or one that holds several",
-     .min = 0,
-     .max = 2,
-     .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    kPairsOption,
-    kBudgetOption,
-    kMarginOption,
-    kAOption,
-    kBOption,
-    kWarmupOption,
-    kStepsOption,
-    kPatternOption,
-    kHigherIsBetterOption,
-    kMetricOption,
-    kWholeOption,
-    kToTheEndOption,
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-    kSeedOption,
-    kShowOutputOption,
-    {.name = "no-same", .help = "Skip the check that B is the same training as A, which takes three short runs"},
-    {.name = "ratios",
-     .takes = kTakesValue,
-     .value = "FILE",
-     .help = "Read ln(time of B / time of A) of existing pairs from FILE, one number a line"},
-    {.name = "series",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Compare this series alone, if a file holds several"},
-    {.name = "column",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Read this column of a CSV file, given by name or number"},
-    {.name = "values",
-     .takes = kTakesValue,
-     .value = "WHAT",
-     .help = "State what a value in the files is, if the files do not record it",
-     .choices = ValueKinds},
-    {.name = "threshold",
-     .takes = kTakesValue,
-     .value = "SHARE",
-     .help = "Of files: exit with 1 if B is slower by more than SHARE, else 0"},
-    kStrictOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kCompareDocument, &kRatiosDocument, &kStoredDocument};
 constexpr Example kExamples[] = {
     {"gapless compare -- python train.py -- python train.py --amp", "Is the second one faster?"},
@@ -185,11 +158,9 @@ COMMAND(compare) = {
         "If a value is a process, there is a verdict. Iterations of one process each, and single numbers, support "
         "no verdict, and the output describes the difference only. Where runs or requests failed there is none, "
         "and a file without any other run is bad input (exit status 3).",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

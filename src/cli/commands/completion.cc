@@ -21,19 +21,26 @@ struct Completion {
 
 namespace {
 
-std::vector<std::string_view> Shells() { return {"bash", "zsh", "fish"}; }
+enum class Shell : uint8_t { kBash, kZsh, kFish };
+constexpr Choosable<Shell> kShells[] = {{"bash", Shell::kBash}, {"zsh", Shell::kZsh}, {"fish", Shell::kFish}};
 
-Result<int> Execute(const Arguments& arguments, Session&) {
-  const std::string& shell = arguments.positionals()[0];
-  // The parser has checked the name.
-  std::string script = shell == "bash" ? BashCompletion() : shell == "zsh" ? ZshCompletion() : FishCompletion();
-  const auto as_json = [&] { return DocumentOf("completion", documents::Completion{shell, script}); };
+struct CompletionArguments : Arguments {
+  Shell shell{};
+  static constexpr WordList kWords{
+      ChosenWord<&CompletionArguments::shell, OneOf<kShells>>("SHELL", "bash, zsh or fish")};
+};
+
+Result<int> Execute(const CompletionArguments& arguments, Session&) {
+  constexpr std::string (*kScripts[])() = {BashCompletion, ZshCompletion, FishCompletion};
+  const std::string script = kScripts[static_cast<size_t>(arguments.shell)]();
+  const auto as_json = [&] {
+    return DocumentOf("completion",
+                      documents::Completion{std::string(OneOf<kShells>::NameOf(arguments.shell)), script});
+  };
   return PrintTextOrJson(
       arguments, [&] { return script; }, as_json);
 }
 
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "SHELL", .help = "bash, zsh or fish", .min = 1, .max = 1, .choices = Shells}};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Completion>::kInfo};
 constexpr Example kExamples[] = {
     {"eval \"$(gapless completion bash)\"", "Completes verbs and options in this shell"},
@@ -45,10 +52,8 @@ constexpr Example kExamples[] = {
 COMMAND(completion) = {.name = "completion",
                        .help = "Print the completion script of a shell",
                        .about = "Prints a script that makes the shell complete verbs, options and their values.",
-                       .positionals = kPositionals,
-                       .options = {},
                        .examples = kExamples,
                        .documents = kDocuments,
-                       .run = Execute};
+                       .call = kCall<Execute>};
 
 }  // namespace gapless::internal

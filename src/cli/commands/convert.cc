@@ -52,51 +52,54 @@ struct Convert {
 
 namespace {
 
-std::vector<std::string_view> WriterNames() {
-  std::vector<std::string_view> names;
-  for (const Writer* writer : AllWriters()) names.push_back(writer->name);
-  return names;
+constexpr Choosable<bool WriteParts::*> kParts[] = {{"annotations", &WriteParts::annotations},
+                                                    {"counters", &WriteParts::counters},
+                                                    {"flows", &WriteParts::flows},
+                                                    {"memory", &WriteParts::memory},
+                                                    {"python", &WriteParts::python}};
+
+Result<std::vector<int64_t>> ReadSteps(const OptionSpec&, std::string_view text) {
+  return ParseNumbers(text, "step", "--steps 3,5-7");
 }
 
-// A part of the output that --without can leave out.
-struct Part {
-  std::string_view name;
-  bool WriteParts::*member;
+struct ConvertArguments : ReadArguments {
+  const Writer* format = nullptr;
+  std::vector<int64_t> steps{};
+  std::vector<bool WriteParts::*> without{};
+  static constexpr OptionList kOptions{
+      Text<&ReadArguments::output>("FILE",
+                                   "Write to FILE, compressed for .gz and .zst; FOLDER/ gets a file for each rank")
+          .Short('o'),
+      Choice<&ConvertArguments::format, AnyEntry<AllWriters, &Writer::name>>("NAME", "Set the output's format"),
+      Parsed<&ConvertArguments::steps, ReadSteps>("LIST",
+                                                  "Write only events that begin during these steps, e.g. 3,5-7"),
+      Choice<&ConvertArguments::without, OneOf<kParts>>("LIST", "Leave out these parts"),
+      kRankOption,
+      kNoCacheOption,
+  };
+  static constexpr WordList kWords{kPathsWord};
 };
-constexpr Part kParts[] = {{"annotations", &WriteParts::annotations},
-                           {"counters", &WriteParts::counters},
-                           {"flows", &WriteParts::flows},
-                           {"memory", &WriteParts::memory},
-                           {"python", &WriteParts::python}};
 
-std::vector<std::string_view> PartNames() {
-  std::vector<std::string_view> names;
-  for (const Part& part : kParts) names.push_back(part.name);
-  return names;
-}
-
-// Everything is written unless --without names it; the parser has checked the names.
-WriteParts PartsFrom(const Arguments& arguments) {
+// Everything is written unless --without names it.
+WriteParts PartsFrom(const ConvertArguments& arguments) {
   WriteParts parts;
-  for (const std::string& left_out : arguments.List("without"))
-    for (const Part& part : kParts)
-      if (part.name == left_out) parts.*part.member = false;
+  for (const auto part : arguments.without) parts.*part = false;
   return parts;
 }
 
 // The form that was asked for; else the one whose files are called so; else Chrome's.
-const Writer& WriterFor(const Arguments& arguments) {
-  if (arguments.Has("format")) return *FindWriter(arguments.Value("format"));
+const Writer& WriterFor(const ConvertArguments& arguments) {
+  if (arguments.format) return *arguments.format;
   for (const Writer* writer : AllWriters())
     for (const std::string_view extension : writer->extensions)
-      if (arguments.Value("output").ends_with(extension)) return *writer;
+      if (arguments.output.ends_with(extension)) return *writer;
   return *FindWriter("chrome");
 }
 
 // Refuses to mix two documents on standard output, or to write a recording to a terminal. Checked before anything is
 // read.
-Result<void> CheckOutput(const Arguments& arguments, const Session& session) {
-  const std::string_view output = arguments.Value("output");
+Result<void> CheckOutput(const ConvertArguments& arguments, const Session& session) {
+  const std::string& output = arguments.output;
   if (!output.empty() && output != "-") return {};
   if (arguments.JsonToStdout())
     return Fail(ErrorCode::kUsage, "cannot write both --json and the recording to standard output", "",
@@ -152,22 +155,20 @@ std::vector<const RunTrace*> TracesToWrite(const Run& run, bool all) {
 }
 
 // Writes the recordings. The advice is computed only if annotations are wanted: it needs all rules.
-Result<Outcome> Convert(const Arguments& arguments, const Session& session, const RunAnalysis& analysis,
-                        std::span<const int64_t> steps) {
+Result<Outcome> Convert(const ConvertArguments& arguments, const Session& session, const RunAnalysis& analysis) {
   const Writer& writer = WriterFor(arguments);
-  OutputDestination destination(std::string(arguments.Value("output")),
-                                InputFiles(analysis.loaded(), arguments.positionals()));
+  OutputDestination destination(arguments.output, InputFiles(analysis.loaded(), arguments.paths));
   WriteInput input{.run = analysis.run(),
                    .traces = TracesToWrite(analysis.run(), destination.is_folder()),
                    .parts = PartsFrom(arguments),
                    .cancel = session.cancel};
-  if (arguments.Has("steps")) {
-    GAPLESS_ASSIGN(input.windows, WindowsOfSteps(input.traces, steps));
+  if (!arguments.steps.empty()) {
+    GAPLESS_ASSIGN(input.windows, WindowsOfSteps(input.traces, arguments.steps));
   }
   ProgressLine line;
   if (session.stderr_is_tty)
     input.progress = [&](int64_t done, int64_t total) {
-      line.Update("writing", arguments.Value("output"), static_cast<uint64_t>(done), static_cast<uint64_t>(total),
+      line.Update("writing", arguments.output, static_cast<uint64_t>(done), static_cast<uint64_t>(total),
                   [](uint64_t rows) { return StrCat(FormatCount(static_cast<int64_t>(rows)), " rows"); });
     };
   input.tables = &analysis.tables();
@@ -179,45 +180,21 @@ Result<Outcome> Convert(const Arguments& arguments, const Session& session, cons
 }
 
 // When the recording goes to standard output, no message may follow it there.
-Result<int> Execute(const Arguments& arguments, Session& session) {
+Result<int> Execute(const ConvertArguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutput(arguments, session));
-  GAPLESS_ASSIGN(const auto steps, ParseNumbers(arguments.List("steps"), "step", "--steps 3,5-7"));
-  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.positionals()));
+  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
   WarnOfLosses(analysis->loaded());
-  GAPLESS_ASSIGN(const auto outcome, Convert(arguments, session, *analysis, steps));
-  const std::string_view output = arguments.Value("output");
+  GAPLESS_ASSIGN(const auto outcome, Convert(arguments, session, *analysis));
+  const std::string& output = arguments.output;
   // The recording is on standard output, so the document goes to its file only.
   if (output.empty() || output == "-") {
-    if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), AsJson(outcome)));
+    if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, AsJson(outcome)));
     return 0;
   }
   return PrintTextOrJson(
       arguments, [&] { return AsText(outcome); }, [&] { return AsJson(outcome); });
 }
 
-constexpr PositionalSpec kPositionals[] = {kPathsPositional};
-constexpr auto kValue = OptionSpec::Takes::kValue;
-constexpr OptionSpec kOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .takes = kValue,
-     .value = "FILE",
-     .help = "Write to FILE, compressed for .gz and .zst; FOLDER/ gets a file for each rank"},
-    {.name = "format", .takes = kValue, .value = "NAME", .help = "Set the output's format", .choices = WriterNames},
-    {.name = "steps",
-     .takes = kValue,
-     .value = "LIST",
-     .help = "Write only events that begin during these steps, e.g. 3,5-7",
-     .is_list = true},
-    {.name = "without",
-     .takes = kValue,
-     .value = "LIST",
-     .help = "Leave out these parts",
-     .choices = PartNames,
-     .is_list = true},
-    kRankOption,
-    kNoCacheOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Convert>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless convert trace.json.gz -o annotated.json.gz", "The recording with steps, idle gaps and bottlenecks in it"},
@@ -239,11 +216,9 @@ COMMAND(convert) = {
         "the added tracks. Several ranks in one file share one clock and are for viewing only; a folder gets "
         "one file for each rank and can be analysed.\n\nA file appears only when it is complete, and never "
         "replaces an input.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

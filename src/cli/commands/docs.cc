@@ -35,6 +35,16 @@ struct Docs {
 
 namespace {
 
+struct DocsArguments : Arguments {
+  bool check = false;
+  std::string folder = "docs";
+  static constexpr OptionList kOptions{
+      Flag<&DocsArguments::check>("Write nothing; exit with status 1 if a page is not up to date"),
+  };
+  static constexpr WordList kWords{
+      Word<&DocsArguments::folder>("FOLDER", "folder of the pages (docs)").Optional().Path()};
+};
+
 namespace fs = std::filesystem;
 
 using State = documents::PageState;
@@ -82,9 +92,9 @@ std::string AsText(const std::vector<State>& states, bool check) {
 }
 
 // Writes a page only if it differs, so that the times of the others stay as they are.
-Result<int> Execute(const Arguments& arguments, Session&) {
-  const bool check = arguments.Has("check");
-  const fs::path root = arguments.positionals().empty() ? "docs" : arguments.positionals()[0];
+Result<int> Execute(const DocsArguments& arguments, Session&) {
+  const bool check = arguments.check;
+  const fs::path root = arguments.folder;
   std::error_code ignored;
   if (!fs::is_directory(root, ignored)) {
     return Fail(ErrorCode::kUsage, "cannot write the pages: the folder does not exist", root.string(),
@@ -108,10 +118,6 @@ Result<int> Execute(const Arguments& arguments, Session&) {
   return check && !fresh ? 1 : 0;
 }
 
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "FOLDER", .help = "folder of the pages (docs)", .min = 0, .max = 1, .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "check", .help = "Write nothing; exit with status 1 if a page is not up to date"}};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Docs>::kInfo};
 constexpr Example kExamples[] = {{"gapless docs --check", "Are the pages of docs/ fresh?"}};
 
@@ -122,10 +128,8 @@ COMMAND(docs) = {.name = "docs",
                  .about =
                      "Writes the pages that are made from the program itself into a folder: the reference of commands, "
                      "tables, analyses, rules and formats, the man page, and the completions of bash, zsh and fish.",
-                 .positionals = kPositionals,
-                 .options = kOptions,
                  .examples = kExamples,
                  .documents = kDocuments,
-                 .run = Execute};
+                 .call = kCall<Execute>};
 
 }  // namespace gapless::internal

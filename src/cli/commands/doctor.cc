@@ -35,10 +35,8 @@ COMMAND(doctor) = {
         "processors, and the installed tools. Each finding has an observation, its effect and a command to "
         "run. Nothing is changed.\n\nThe exit status is 4 if a problem prevents recording or training, else "
         "0.",
-    .positionals = {},
-    .options = {},
     .examples = kExamples,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -67,10 +67,8 @@ COMMAND(formats) = {
     .about =
         "Lists the formats of recordings that can be read. The format of a file is detected from its content,"
         " not from its name.",
-    .positionals = {},
-    .options = {},
     .examples = kExamples,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -30,25 +30,60 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kDefaultEffect = 0.05;
-constexpr int64_t kDefaultPairs = 60, kMaxPairs = 10'000;
-constexpr double kDefaultBudgetS = 1800;
+struct GateArguments : MeasureArguments, HistoryOptions {
+  std::optional<std::string> result{}, against{};
+  std::string baseline = "main", build{};
+  std::vector<std::string> share{}, gate{}, write{};
+  size_t pairs = 60;
+  double budget = 1800, threshold = 0.05;  // seconds, and a share
+  bool naive = false, record = false;
+  std::string format = "text";
+  static constexpr OptionList kOptions{
+      Text<&GateArguments::baseline>("BRANCH", "Judge against the history of BRANCH (main)"),
+      Text<&GateArguments::against>("REV", "Compare this commit with the working tree in paired runs instead"),
+      Text<&GateArguments::build>(
+          "CMD", "Run this shell command once in each commit's checkout; HEAD then runs in a checkout, too"),
+      Text<&GateArguments::share>("PATH", "Link to this file or folder, which git does not track, in each checkout"),
+      Number<&GateArguments::pairs>("N", "Give up after N pairs (60)", 6, kMaxPairs),
+      Parsed<&GateArguments::budget, ReadTime>("TIME",
+                                               "With --against, give up after this time, builds included (30m)"),
+      Parsed<&GateArguments::threshold, ReadShare>("SHARE", "Report changes of at least SHARE (5%)"),
+      List<&GateArguments::gate>("LIST", "Judge these metrics (samples_per_second, else the median step time)"),
+      Flag<&GateArguments::naive>("Use a simple rule instead: fail below 95 % of the mean of the last ten runs"),
+      kStrictOption,
+      Flag<&GateArguments::record>("Record the result in the history, with its verdict"),
+      Text<&GateArguments::format>("FORM", "Set the output's format").Of(GateFormats),
+      List<&GateArguments::write>("LIST", "Write other formats to files in addition: junit=gate.xml,sarif=gate.sarif"),
+      kDbOption,
+      kLabelOption,
+      kBranchOption,
+      kCommitOption,
+      List<&HistoryOptions::metric>("LIST", "Add metrics to the result: NAME=NUMBER,…"),
+      kColumnOption,
+      kWarmupOption,
+      kStepsOption,
+      kPatternOption,
+      kWholeOption,
+      kProcessOptions,
+  };
+  static constexpr WordList kWords{
+      Word<&GateArguments::result>("RESULT", "a file of results, or one that holds a history (data.js)")
+          .Optional()
+          .Path()};
+};
 
 // Measures the command once, as a record; what was given by options wins over what was found.
-Result<BenchmarkRecord> MeasuredRecord(const Arguments& arguments, const RunRequest& request) {
+Result<BenchmarkRecord> MeasuredRecord(const GateArguments& arguments, const RunRequest& request) {
   GAPLESS_ASSIGN(auto sample, RunMeasured(request));
   auto record = RecordOf({std::move(sample)}, request.command);
   if (record) TakeGiven(arguments, *record);
   return record;
 }
 
-Result<HistoryQuestion> QuestionFrom(const Arguments& arguments) {
-  HistoryQuestion question{.branch = std::string(arguments.Value("baseline", "main")),
-                           .metrics = arguments.List("gate"),
-                           .is_new = arguments.Has("record"),
-                           .naive = arguments.Has("naive")};
-  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "threshold", kDefaultEffect));
-  question.effect = effect;
+HistoryQuestion QuestionFrom(const GateArguments& arguments) {
+  HistoryQuestion question{
+      .branch = arguments.baseline, .metrics = arguments.gate, .is_new = arguments.record, .naive = arguments.naive};
+  question.effect = arguments.threshold;
   return question;
 }
 
@@ -65,17 +100,17 @@ Result<void> CheckFailed(const ResultFile& file, const std::vector<std::string>&
 }
 
 // Judges the last run of a file that holds a history against those before it.
-Result<Judgement> WithinFile(const Arguments& arguments, ResultFile file, HistoryQuestion question) {
-  if (arguments.Has("record"))
-    return Fail(ErrorCode::kUsage, "--record is for one result, and this file holds a history",
-                arguments.positionals()[0], "gapless history import FILE takes all of its runs");
-  const std::string suite = arguments.Has("label") ? std::string(arguments.Value("label")) : file.runs.back().benchmark;
+Result<Judgement> WithinFile(const GateArguments& arguments, ResultFile file, HistoryQuestion question) {
+  if (arguments.record)
+    return Fail(ErrorCode::kUsage, "--record is for one result, and this file holds a history", *arguments.result,
+                "gapless history import FILE takes all of its runs");
+  const std::string suite = arguments.label.value_or(file.runs.back().benchmark);
   std::erase_if(file.runs, [&](const BenchmarkRecord& run) { return run.benchmark != suite; });
   if (file.runs.empty()) return Fail(ErrorCode::kInput, "the file has no suite of this name", suite);
   BenchmarkRecord current = std::move(file.runs.back());
   file.runs.pop_back();
   question.is_new = true;
-  return JudgeRecord(current, std::move(file.runs), arguments.positionals()[0], question);
+  return JudgeRecord(current, std::move(file.runs), *arguments.result, question);
 }
 
 // The run is stored together with its verdicts, in one transaction.
@@ -92,35 +127,32 @@ Result<void> Store(BenchmarkRecord current, History& history, Judgement& judgeme
 
 // Judges a result that is given or measured now. With --record the run and its verdicts are stored together, so that a
 // regression never becomes part of its own baseline.
-Result<Judgement> AgainstHistory(const Arguments& arguments) {
-  GAPLESS_ASSIGN(auto question, QuestionFrom(arguments));
-  const auto& files = arguments.positionals();
+Result<Judgement> AgainstHistory(const GateArguments& arguments) {
+  HistoryQuestion question = QuestionFrom(arguments);
   RunRequest request;
-  if (!arguments.command().empty()) {
-    GAPLESS_ASSIGN(request, RequestFrom(arguments, arguments.command()));
+  if (!arguments.command.empty()) {
+    GAPLESS_ASSIGN(request, RequestFrom(arguments, arguments.command));
     question.measure_again = [&] { return MeasuredRecord(arguments, request); };
   }
   std::optional<ResultFile> file;
-  if (!files.empty()) {
-    GAPLESS_ASSIGN(auto read, ReadResultFile(files[0], arguments.Value("column")));
+  if (arguments.result) {
+    GAPLESS_ASSIGN(auto read, ReadResultFile(*arguments.result, arguments.column));
     GAPLESS_TRY(CheckFailed(read, question.metrics));
     if (!read.runs.empty()) return WithinFile(arguments, std::move(read), std::move(question));
     file.emplace(std::move(read));
   }
-  const bool given = file || arguments.Has("metric");
+  const bool given = file || !arguments.metric.empty();
   if (!given && !question.measure_again)
     return Fail(ErrorCode::kUsage, "nothing to judge: no file, no --metric and no command", "",
                 "name a file of results, give --metric NAME=NUMBER, or a command after --");
-  GAPLESS_ASSIGN(auto current,
-                 given ? RecordFromArguments(arguments, file ? &*file : nullptr) : question.measure_again());
+  GAPLESS_ASSIGN(auto current, given ? RecordOf(arguments, file ? &*file : nullptr) : question.measure_again());
   // A branch that is judged before the first run was recorded has a baseline without runs.
-  GAPLESS_ASSIGN(auto history, arguments.Has("record")
-                                   ? History::Open(arguments.Value("db"))
-                                   : History::OpenToRead(arguments.Value("db"), History::IfAbsent::kEmpty));
+  GAPLESS_ASSIGN(auto history, arguments.record ? History::Open(arguments.db)
+                                                : History::OpenToRead(arguments.db, History::IfAbsent::kEmpty));
   auto judgement = JudgeRecord(current, history, question);
   if (judgement && history.is_absent())
     judgement->notes.push_back(StrCat("there is no history yet in ", history.place()));
-  if (judgement && arguments.Has("record")) GAPLESS_TRY(Store(std::move(current), history, *judgement));
+  if (judgement && arguments.record) GAPLESS_TRY(Store(std::move(current), history, *judgement));
   return judgement;
 }
 
@@ -149,30 +181,26 @@ class PairProgress {
 };
 
 // Judges the working tree against a commit in pairs.
-Result<Judgement> AgainstCommit(const Arguments& arguments, const Session& session) {
-  GAPLESS_ASSIGN(const auto effect, ShareFrom(arguments, "threshold", kDefaultEffect));
-  GAPLESS_ASSIGN(const auto pairs, arguments.Number("pairs", 6, kDefaultPairs));
-  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
-  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
-  const auto most = static_cast<size_t>(std::min(pairs, kMaxPairs));
-  PairProgress progress(session.stderr_is_tty, most);
-  return JudgeCommit({.against = std::string(arguments.Value("against")),
-                      .build = std::string(arguments.Value("build")),
-                      .shared = arguments.Values("share"),
+Result<Judgement> AgainstCommit(const GateArguments& arguments, const Session& session) {
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command));
+  PairProgress progress(session.stderr_is_tty, arguments.pairs);
+  return JudgeCommit({.against = *arguments.against,
+                      .build = arguments.build,
+                      .shared = arguments.share,
                       .request = std::move(request),
-                      .effect = effect,
-                      .pattern_value = arguments.Has("pattern"),
-                      .most_pairs = most,
-                      .budget_s = budget.value_or(kDefaultBudgetS),
+                      .effect = arguments.threshold,
+                      .pattern_value = !arguments.pattern.empty(),
+                      .most_pairs = arguments.pairs,
+                      .budget_s = arguments.budget,
                       .seed = std::random_device()(),
                       .on_run = [&](size_t done, const Comparison& comparison) { progress.Say(done, comparison); }});
 }
 
 // Returns the first word of the command that is a file here, else the file of results, else "". Absolute paths are left
 // out, because viewers of SARIF look below the repository's root.
-std::string PlaceOf(const Arguments& arguments) {
-  std::vector<std::string> words = arguments.command();
-  words.insert(words.end(), arguments.positionals().begin(), arguments.positionals().end());
+std::string PlaceOf(const GateArguments& arguments) {
+  std::vector<std::string> words = arguments.command;
+  if (arguments.result) words.push_back(*arguments.result);
   for (const std::string& word : words) {
     std::error_code ignored;
     if (!word.empty() && word[0] != '/' && std::filesystem::is_regular_file(word, ignored)) return word;
@@ -181,9 +209,9 @@ std::string PlaceOf(const Arguments& arguments) {
 }
 
 // Writes the files of --write FORM=FILE,…
-Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) {
+Result<void> WriteForms(const GateArguments& arguments, const Judgement& judgement) {
   const std::vector<std::string_view> forms = GateFormats();
-  for (const std::string& item : arguments.List("write")) {
+  for (const std::string& item : arguments.write) {
     const size_t equals = std::min(item.find('='), item.size());
     const std::string form = item.substr(0, equals);
     if (std::find(forms.begin(), forms.end(), form) == forms.end() || equals + 1 >= item.size())
@@ -194,7 +222,7 @@ Result<void> WriteForms(const Arguments& arguments, const Judgement& judgement) 
   return {};
 }
 
-int StatusFor(const Arguments& arguments, const Judgement& judgement) {
+int StatusFor(const GateArguments& arguments, const Judgement& judgement) {
   const Told told = judgement.IsRegression()                    ? Told::kNo
                     : judgement.Kind() == GateKind::kCannotTell ? Told::kCannotTell
                                                                 : Told::kYes;
@@ -203,87 +231,15 @@ int StatusFor(const Arguments& arguments, const Judgement& judgement) {
 
 // Judges, writes the files of --write, then prints. A file that cannot be written is an error, whatever the verdict.
 // What an interruption left is printed, too; the exit status is then that of the signal (cli/app.cc).
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  GAPLESS_ASSIGN(auto judgement,
-                 arguments.Has("against") ? AgainstCommit(arguments, session) : AgainstHistory(arguments));
+Result<int> Execute(const GateArguments& arguments, Session& session) {
+  GAPLESS_ASSIGN(auto judgement, arguments.against ? AgainstCommit(arguments, session) : AgainstHistory(arguments));
   judgement.place = PlaceOf(arguments);
   GAPLESS_TRY(WriteForms(arguments, judgement));
-  const std::string_view format = arguments.Value("format", "text");
   return Answer(
-      arguments, StatusFor(arguments, judgement), [&] { return GateAs(judgement, format); },
+      arguments, StatusFor(arguments, judgement), [&] { return GateAs(judgement, arguments.format); },
       [&] { return GateJson(judgement); });
 }
 
-constexpr PositionalSpec kPositionals[] = {{.name = "RESULT",
-                                            .help = "a file of results, or one that holds a history (data.js)",
-                                            .min = 0,
-                                            .max = 1,
-                                            .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "baseline", .takes = kTakesValue, .value = "BRANCH", .help = "Judge against the history of BRANCH (main)"},
-    {.name = "against",
-     .takes = kTakesValue,
-     .value = "REV",
-     .help = "Compare this commit with the working tree in paired runs instead"},
-    {.name = "build",
-     .takes = kTakesValue,
-     .value = "CMD",
-     .help = "Run this shell command once in each commit's checkout; HEAD then runs in a checkout, too"},
-    {.name = "share",
-     .takes = kTakesValue,
-     .value = "PATH",
-     .help = "Link to this file or folder, which git does not track, in each checkout"},
-    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Give up after N pairs (60)"},
-    {.name = "budget",
-     .takes = kTakesValue,
-     .value = "TIME",
-     .help = "With --against, give up after this time, builds included (30m)"},
-    {.name = "threshold", .takes = kTakesValue, .value = "SHARE", .help = "Report changes of at least SHARE (5%)"},
-    {.name = "gate",
-     .takes = kTakesValue,
-     .value = "LIST",
-     .help = "Judge these metrics (samples_per_second, else the median step time)",
-     .is_list = true},
-    {.name = "naive", .help = "Use a simple rule instead: fail below 95 % of the mean of the last ten runs"},
-    kStrictOption,
-    {.name = "record", .help = "Record the result in the history, with its verdict"},
-    {.name = "format",
-     .takes = kTakesValue,
-     .value = "FORM",
-     .help = "Set the output's format",
-     .choices = GateFormats},
-    {.name = "write",
-     .takes = kTakesValue,
-     .value = "LIST",
-     .help = "Write other formats to files in addition: junit=gate.xml,sarif=gate.sarif",
-     .is_list = true},
-    {.name = "db",
-     .takes = kTakesValue,
-     .value = "URL",
-     .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
-    {.name = "label",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Name the benchmark, if the history holds several"},
-    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Set the branch of the result (git's)"},
-    {.name = "commit", .takes = kTakesValue, .value = "SHA", .help = "Set the commit of the result (git's)"},
-    {.name = "metric",
-     .takes = kTakesValue,
-     .value = "LIST",
-     .help = "Add metrics to the result: NAME=NUMBER,…",
-     .is_list = true},
-    {.name = "column",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Read this column of a CSV file, given by name or number"},
-    kWarmupOption,
-    kStepsOption,
-    kPatternOption,
-    kWholeOption,
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kGateDocument};
 constexpr Example kExamples[] = {
     {"gapless gate --against main -- python bench.py", "Is the working tree slower than main? Both run here, in pairs"},
@@ -308,11 +264,9 @@ COMMAND(gate) = {
         "past runs show that it is never so slow.\n\n"
         "The exit status is 1 for a regression, and 0 otherwise; --strict makes it 5 where it cannot tell, which "
         "a pending alarm is. Every answer includes the smallest change that it could detect.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -58,6 +58,13 @@ struct Help {
 
 namespace {
 
+struct HelpArguments : Arguments {
+  const Command* verb = nullptr;  // null: all of them
+  static constexpr WordList kWords{ChosenWord<&HelpArguments::verb, AnyEntry<AllCommands, &Command::name>>(
+                                       "VERB", "the command to explain; without it, all commands are listed")
+                                       .Optional()};
+};
+
 // Describes an option as data.
 documents::HelpOption OptionOf(const OptionSpec& option) {
   documents::HelpOption described{.name = option.name,
@@ -69,46 +76,28 @@ documents::HelpOption OptionOf(const OptionSpec& option) {
   return described;
 }
 
-std::string AsJson(const std::vector<const Command*>& commands) {
+std::string AsJson(std::span<const Command* const> commands) {
   documents::Help document;
   for (const Command* command : commands) {
     documents::HelpCommand& described = document.commands.emplace_back();
     described.name = command->name;
     described.help = command->help;
-    for (const PositionalSpec& positional : command->positionals)
-      described.arguments.push_back({positional.name, positional.help});
+    for (const WordSpec& word : command->call.words) described.arguments.push_back({word.name, word.help});
     // With the options that every command has, and without hidden ones.
     for (const OptionSpec& option : OptionsOf(*command)) described.options.push_back(OptionOf(option));
   }
   return DocumentOf("help", document);
 }
 
-std::vector<std::string_view> Verbs() {
-  std::vector<std::string_view> names;
-  for (const Command* command : AllCommands()) names.push_back(command->name);
-  return names;
-}
-
 // Without an argument the overview is printed, and the JSON has every command.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  const auto all = AllCommands();
-  if (arguments.positionals().empty()) {
-    return PrintTextOrJson(
-        arguments, [&] { return Overview(session.terminal.width); },
-        [&] {
-          return AsJson({all.begin(), all.end()});
-        });
-  }
-  const Command* command = FindCommand(arguments.positionals()[0]);  // there is one: the parser checked the choices
+Result<int> Execute(const HelpArguments& arguments, Session& session) {
+  const int width = session.terminal.width;
+  const auto all = arguments.verb == nullptr ? AllCommands() : std::span(&arguments.verb, 1);
   return PrintTextOrJson(
-      arguments, [&] { return HelpOf(*command, session.terminal.width); }, [&] { return AsJson({command}); });
+      arguments, [&] { return arguments.verb == nullptr ? Overview(width) : HelpOf(*arguments.verb, width); },
+      [&] { return AsJson(all); });
 }
 
-constexpr PositionalSpec kPositionals[] = {{.name = "VERB",
-                                            .help = "the command to explain; without it, all commands are listed",
-                                            .min = 0,
-                                            .max = 1,
-                                            .choices = Verbs}};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Help>::kInfo};
 constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query"}};
 
@@ -117,10 +106,8 @@ constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query
 COMMAND(help) = {.name = "help",
                  .help = "Explain a command, or list all commands",
                  .about = "Prints the help of a verb, as `gapless VERB --help` does. With --json, the grammar as data.",
-                 .positionals = kPositionals,
-                 .options = {},
                  .examples = kExamples,
                  .documents = kDocuments,
-                 .run = Execute};
+                 .call = kCall<Execute>};
 
 }  // namespace gapless::internal

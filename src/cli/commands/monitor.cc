@@ -18,21 +18,39 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kDefaultListen = "127.0.0.1:9477";
+struct MonitorArguments : LaunchArguments {
+  std::optional<std::string> run{};
+  std::string listen = "127.0.0.1:9477";
+  int flight_steps = FlightOptions{}.steps;
+  bool light = false;
+  static constexpr OptionList kOptions{
+      kRunFolderOption,
+      kSharedFolderOption,
+      Text<&MonitorArguments::listen>("ADDRESS", "Serve /metrics for Prometheus at ADDRESS (127.0.0.1:9477)"),
+      Number<&MonitorArguments::flight_steps>(
+          "N", "Record N steps in depth after a step far above the run's 99th percentile (3; 0: none)", 0),
+      Flag<&MonitorArguments::light>("Collect only steps, samples and waits, at the lowest cost"),
+      kLaunchStepFunctionOption,
+      kTelemetryOption,
+      kQuietOption,
+  };
+  static constexpr WordList kWords{
+      Word<&MonitorArguments::run>("RUN", "the folder of a run that is still active").Optional().Path()};
+};
+
 constexpr auto kTick = std::chrono::milliseconds(200);
 
 // Starts the server, which asks `metrics` for its text at each request, and prints its address.
-Result<std::unique_ptr<MetricsServer>> Serve(const Arguments& arguments, const RunMetrics& metrics) {
-  auto server = MetricsServer::Start(std::string(arguments.Value("listen", kDefaultListen)),
-                                     [&metrics] { return metrics.Text(); });
-  if (server && !arguments.Has("quiet"))
+Result<std::unique_ptr<MetricsServer>> Serve(const MonitorArguments& arguments, const RunMetrics& metrics) {
+  auto server = MetricsServer::Start(arguments.listen, [&metrics] { return metrics.Text(); });
+  if (server && !arguments.quiet)
     std::fputs(StrCat("gapless: metrics at ", (*server)->address(), "\n").c_str(), stderr);
   return server;
 }
 
 // Serves the metrics of a run that somebody else started: reads its rings, saves nothing, ends with it.
-Result<int> Attach(const Arguments& arguments, const Session& session) {
-  const std::string& folder = arguments.positionals().front();
+Result<int> Attach(const MonitorArguments& arguments, const Session& session) {
+  const std::string& folder = *arguments.run;
   GAPLESS_ASSIGN(auto control, ControlBlock::Open(folder));
   RunMetrics metrics(nullptr);
   GAPLESS_ASSIGN(const auto server, Serve(arguments, metrics));  // serves as long as it lives
@@ -52,42 +70,22 @@ Result<int> Attach(const Arguments& arguments, const Session& session) {
 }
 
 // The flight recorder and the metrics are watchers of the run, so they outlive it.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  if (arguments.command().empty()) {
-    if (arguments.positionals().empty())
+Result<int> Execute(const MonitorArguments& arguments, Session& session) {
+  if (arguments.command.empty()) {
+    if (!arguments.run)
       return Fail(ErrorCode::kUsage, "nothing to monitor: no command and no run folder", "",
                   "gapless monitor -- python train.py, or the folder of a run that is still active");
     return Attach(arguments, session);
   }
-  GAPLESS_ASSIGN(const auto steps, arguments.Number("flight-steps", 0, FlightOptions{}.steps));
-  FlightRecorder flight({.steps = static_cast<int>(steps)});
+  FlightRecorder flight({.steps = arguments.flight_steps});
   RunMetrics metrics(&flight);
   GAPLESS_ASSIGN(const auto server, Serve(arguments, metrics));  // serves as long as it lives
   AgentOptions agent;
   agent.record = false;
-  agent.light = arguments.Has("light");
+  agent.light = arguments.light;
   return RunWatched(arguments, {.verb = "monitor", .agent = agent, .watchers = {&flight, &metrics}});
 }
 
-constexpr auto kValue = OptionSpec::Takes::kValue;
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "RUN", .help = "the folder of a run that is still active", .max = 1, .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    kRunFolderOption,
-    kSharedFolderOption,
-    {.name = "listen",
-     .takes = kValue,
-     .value = "ADDRESS",
-     .help = "Serve /metrics for Prometheus at ADDRESS (127.0.0.1:9477)"},
-    {.name = "flight-steps",
-     .takes = kValue,
-     .value = "N",
-     .help = "Record N steps in depth after a step far above the run's 99th percentile (3; 0: none)"},
-    {.name = "light", .help = "Collect only steps, samples and waits, at the lowest cost"},
-    kStepFunctionOption,
-    kTelemetryOption,
-    kQuietOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kLaunchDocument};
 constexpr Example kExamples[] = {
     {"gapless monitor -- torchrun --nproc-per-node 8 train.py", "Watches the job from start to end"},
@@ -105,12 +103,10 @@ COMMAND(monitor) = {
         "waits, memory and loss to Prometheus. A step far above the run's own 99th percentile is explained in"
         " the run's manifest, and the steps after it are recorded. `gapless trigger` records steps on "
         "request.\n\nWith the folder of an active run, serves its metrics until it ends.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
     .own_failure = 125,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -23,36 +23,59 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMaxPairs = 1000;
+struct OptimizeArguments : PairArguments {
+  OptimizeArguments() { warmup = OptimizeOptions{}.warmup_steps, steps = OptimizeOptions{}.num_steps; }
+  std::string output = OptimizeOptions{}.folder, bottlenecks{}, metric{};
+  double budget = OptimizeOptions{}.budget_s;
+  std::vector<std::string> only{}, without{}, fix{};
+  Safety allow = OptimizeOptions{}.allow;
+  size_t pairs = OptimizeOptions{}.max_pairs;
+  bool exact = false, grid = false, keep_candidate = false, fresh = false, list = false, quiet = false;
+  static constexpr OptionList kOptions{
+      Text<&OptimizeArguments::output>("DIR", "Write the results to DIR (optimized)").Short('o'),
+      Parsed<&OptimizeArguments::budget, ReadTime>("TIME", "Stop after this time: 5m, 2h (10m)"),
+      Text<&OptimizeArguments::only>("FIXES", "Try only these fixes: workers=4,amp (may repeat)"),
+      Text<&OptimizeArguments::without>("FIXES", "Do not try these fixes"),
+      Choice<&OptimizeArguments::allow, AnyOf<Safety::kExact, Safety::kTraining>>(
+          "CLASS", "Try only fixes up to this safety class (stochastic)"),
+      Flag<&OptimizeArguments::exact>("Try only fixes that keep losses and parameters the same, bit for bit"),
+      Flag<&OptimizeArguments::grid>("Try every value of a fix, not only the values that suit this machine"),
+      Text<&OptimizeArguments::bottlenecks>("FILE", "Order the fixes by the bottlenecks of this report"),
+      Text<&OptimizeArguments::fix>("FILE[=CLASS]", "Try your own fix in addition: a Python file (may repeat)"),
+      Number<&OptimizeArguments::pairs>("N", "Reject a fix after N pairs without a result (12)", 4, 1000),
+      Text<&OptimizeArguments::metric>(
+          "NAME=REGEX",
+          "Keep a result that the program prints: the last match of REGEX must not change beyond its noise"),
+      kShortRunOptions,
+      Flag<&OptimizeArguments::keep_candidate>(
+          "Write candidate.json if fixes are accepted but all together are not proved"),
+      Flag<&OptimizeArguments::fresh>("Discard the decisions of an interrupted run"),
+      Flag<&OptimizeArguments::list>("List the fixes"),
+      Flag<&OptimizeArguments::quiet>("Print nothing on standard error").Short('q'),
+  };
+};
 
-// Reads the options; defaults are those of the C++ library. What the flow checks is not checked here.
-Result<OptimizeOptions> OptionsFrom(const Arguments& arguments) {
+// What the flow checks is not checked here.
+OptimizeOptions OptionsFrom(const OptimizeArguments& arguments) {
   OptimizeOptions options;
-  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
-  GAPLESS_ASSIGN(const auto timeout, TimeFrom(arguments, "timeout"));
-  GAPLESS_ASSIGN(const auto pairs, arguments.Number("pairs", 4, static_cast<int64_t>(options.max_pairs)));
-  GAPLESS_ASSIGN(const auto warmup, arguments.Number("warmup", 0, static_cast<int64_t>(options.warmup_steps)));
-  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", 1, static_cast<int64_t>(options.num_steps)));
-  GAPLESS_ASSIGN(const auto seed, arguments.Number("seed", 0, static_cast<int64_t>(options.seed)));
-  GAPLESS_ASSIGN(const auto pair_options, PairOptionsFrom(arguments));
-  options.folder = arguments.Value("output", options.folder);
-  options.budget_s = budget.value_or(options.budget_s);
-  options.timeout_s = timeout.value_or(options.timeout_s);
-  options.max_pairs = static_cast<size_t>(std::min(pairs, kMaxPairs));
-  options.warmup_steps = static_cast<size_t>(warmup);
-  options.num_steps = static_cast<size_t>(steps);
-  options.seed = static_cast<uint64_t>(seed);
-  options.margin = pair_options.margin;
-  options.only = arguments.Values("only");
-  options.without = arguments.Values("without");
-  options.own_fixes = arguments.Values("fix");
-  if (arguments.Has("allow")) options.allow = *SafetyNamed(arguments.Value("allow"));
-  options.exact = arguments.Has("exact");
-  options.all_values = arguments.Has("grid");
-  options.fresh = arguments.Has("fresh");
-  options.keep_candidate = arguments.Has("keep-candidate");
-  options.bottlenecks = arguments.Value("bottlenecks");
-  options.metric = arguments.Value("metric");
+  options.folder = arguments.output;
+  options.budget_s = arguments.budget;
+  options.timeout_s = arguments.timeout.value_or(options.timeout_s);
+  options.max_pairs = arguments.pairs;
+  options.warmup_steps = arguments.warmup;
+  options.num_steps = arguments.steps;
+  options.seed = arguments.seed.value_or(options.seed);
+  options.margin = arguments.margin;
+  options.only = arguments.only;
+  options.without = arguments.without;
+  options.own_fixes = arguments.fix;
+  options.allow = arguments.allow;
+  options.exact = arguments.exact;
+  options.all_values = arguments.grid;
+  options.fresh = arguments.fresh;
+  options.keep_candidate = arguments.keep_candidate;
+  options.bottlenecks = arguments.bottlenecks;
+  options.metric = arguments.metric;
   return options;
 }
 
@@ -130,15 +153,14 @@ Result<void> WriteReports(const OptimizeView& view) {
 }
 
 // Writes the reports before it prints: a closed pipe must not cost the files.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  if (arguments.Has("list")) return PrintTextOrJson(arguments, FixesText, FixesJson);
-  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command()));
-  GAPLESS_ASSIGN(auto options, OptionsFrom(arguments));
-  const bool quiet = arguments.Has("quiet");
+Result<int> Execute(const OptimizeArguments& arguments, Session& session) {
+  if (arguments.list) return PrintTextOrJson(arguments, FixesText, FixesJson);
+  GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command));
+  const bool quiet = arguments.quiet;
   // Two progress lines must not be drawn at once: that of reading ends with the planner's first event.
   std::optional<ProgressLine> reading(std::in_place);  // gone once the recording was read
   const OptimizeOrder order{
-      .request = std::move(request), .options = std::move(options), .load = OpenOptionsFrom(session, *reading)};
+      .request = std::move(request), .options = OptionsFrom(arguments), .load = OpenOptionsFrom(session, *reading)};
   Speaker speaker(session, quiet);
   const auto say = [&](const std::string& sentence) {
     if (!quiet) Say(sentence);
@@ -158,55 +180,6 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
       [&] { return OptimizeJson(view); });
 }
 
-std::vector<std::string_view> Classes() { return {"exact", "rounding", "stochastic", "training"}; }
-
-constexpr OptionSpec kOptions[] = {
-    {.name = "output",
-     .letter = 'o',
-     .takes = kTakesValue,
-     .value = "DIR",
-     .help = "Write the results to DIR (optimized)"},
-    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Stop after this time: 5m, 2h (10m)"},
-    {.name = "only",
-     .takes = kTakesValue,
-     .value = "FIXES",
-     .help = "Try only these fixes: workers=4,amp (may repeat)"},
-    {.name = "without", .takes = kTakesValue, .value = "FIXES", .help = "Do not try these fixes"},
-    {.name = "allow",
-     .takes = kTakesValue,
-     .value = "CLASS",
-     .help = "Try only fixes up to this safety class (stochastic)",
-     .choices = Classes},
-    {.name = "exact", .help = "Try only fixes that keep losses and parameters the same, bit for bit"},
-    {.name = "grid", .help = "Try every value of a fix, not only the values that suit this machine"},
-    {.name = "bottlenecks",
-     .takes = kTakesValue,
-     .value = "FILE",
-     .help = "Order the fixes by the bottlenecks of this report"},
-    {.name = "fix",
-     .takes = kTakesValue,
-     .value = "FILE[=CLASS]",
-     .help = "Try your own fix in addition: a Python file (may repeat)"},
-    {.name = "pairs", .takes = kTakesValue, .value = "N", .help = "Reject a fix after N pairs without a result (12)"},
-    {.name = "metric",
-     .takes = kTakesValue,
-     .value = "NAME=REGEX",
-     .help = "Keep a result that the program prints: the last match of REGEX must not change beyond its noise"},
-    kMarginOption,
-    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each run before measuring (5)"},
-    {.name = "steps",
-     .takes = kTakesValue,
-     .value = "N",
-     .help = "Measure N steps of each run, fewer if steps are long (50)"},
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-    kSeedOption,
-    {.name = "keep-candidate", .help = "Write candidate.json if fixes are accepted but all together are not proved"},
-    {.name = "fresh", .help = "Discard the decisions of an interrupted run"},
-    {.name = "list", .help = "List the fixes"},
-    {.name = "quiet", .letter = 'q', .help = "Print nothing on standard error"},
-};
 constexpr const TypeInfo* kDocuments[] = {&kOptimizeDocument, &kFixesDocument};
 constexpr Example kExamples[] = {
     {"gapless optimize -- python train.py", "Find what makes it significantly faster, and leave a recipe and a patch"},
@@ -230,11 +203,9 @@ COMMAND(optimize) = {
         "together are proved to be faster, at 95 %; else it is 1, and there is neither recipe nor patch. "
         "What was ahead when the time was over is then left in candidate.json, a recipe that is marked as unproved; "
         "--keep-candidate writes it also of fixes that were accepted in their own trials alone.",
-    .positionals = {},
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -22,45 +22,66 @@ namespace {
 
 constexpr int kMaxSteps = 1'000'000;
 
-std::vector<std::string_view> PythonProfiles() { return {"sample", "cprofile", "lines", "memory"}; }
+// What is profiled, by the agent's words.
+constexpr Choosable<std::string_view> kPythonProfiles[] = {
+    {"sample", "sample"}, {"cprofile", "cprofile"}, {"lines", "lines"}, {"memory", "tracemalloc"}};
 
-// Reads a number of steps; numbers above kMaxSteps are cut to it.
-Result<int> Steps(const Arguments& arguments, std::string_view option, int least, int fallback) {
-  GAPLESS_ASSIGN(const auto number, arguments.Number(option, least, fallback));
-  return static_cast<int>(std::min<int64_t>(number, kMaxSteps));
-}
+struct ProfileArguments : LaunchArguments, NsightOptions {
+  int steps = AgentOptions{}.active, wait = AgentOptions{}.wait, warmup = AgentOptions{}.warmup,
+      repeat = AgentOptions{}.repeat;
+  bool no_shapes = false, no_stacks = false, memory = false, light = false, no_record = false, explicit_steps = false;
+  std::optional<std::string_view> python{};  // as the agent calls it
+  static constexpr OptionList kOptions{
+      kRunFolderOption,
+      kSharedFolderOption,
+      Number<&ProfileArguments::steps>("N", "Record N steps with PyTorch's profiler (6)", 1, kMaxSteps),
+      Number<&ProfileArguments::wait>("N", "Skip N steps first, so that compilation and tuning are not recorded (5)", 0,
+                                      kMaxSteps),
+      Number<&ProfileArguments::warmup>("N", "Warm the profiler up for N steps, which are discarded (3)", 0, kMaxSteps),
+      Number<&ProfileArguments::repeat>("N", "Skip, warm up and record N times (1)", 1, kMaxSteps),
+      Flag<&ProfileArguments::no_shapes>("Do not record operator shapes: lower cost, no FLOPs"),
+      Flag<&ProfileArguments::no_stacks>("Do not record Python calls: lower cost, no source lines"),
+      Flag<&ProfileArguments::memory>("Record allocations and a snapshot of PyTorch's allocator in addition"),
+      Choice<&ProfileArguments::python, OneOf<kPythonProfiles>>("HOW",
+                                                                "Profile the Python code, in workers too (by sampling)")
+          .Optional(),
+      Flag<&ProfileArguments::light>("Record only steps, samples and waits, not operators"),
+      Flag<&ProfileArguments::no_record>("Record everything that has a low cost, but no operators"),
+      Flag<&ProfileArguments::explicit_steps>("End steps only where the program calls gapless.step()"),
+      Choice<&NsightOptions::with, OneOf<kNsightTools>>(
+          "TOOLS", "Run the command again under nsys, and under ncu for the five longest kernels"),
+      Text<&NsightOptions::trace>("LIST", "Set the sources that nsys records (cuda,nvtx,cublas,cudnn)"),
+      Positive<&NsightOptions::duration>("SECONDS", "Let nsys record for this time (to the end)", "s"),
+      Flag<&NsightOptions::cuda_memory_usage>("Let nsys record device memory in addition"),
+      Text<&NsightOptions::kernel_name>("NAME", "Let ncu measure this kernel, or regex:…"),
+      Number<&NsightOptions::launch_count>("N", "Let ncu measure N launches of each kernel (3)", 1, 1000),
+      Text<&NsightOptions::set>("NAME", "Let ncu measure this set of metrics (full)"),
+      Flag<&NsightOptions::comprehensive>("Record everything: --python, --with nsys,ncu, and one report at the end"),
+      Flag<&LaunchArguments::cupti>("Record Python programs with the native collector instead of PyTorch's profiler"),
+      kLaunchStepFunctionOption,
+      kTelemetryOption,
+      kQuietOption,
+  };
+};
 
-// Translates the options for the agent; defaults are those of AgentOptions.
-Result<AgentOptions> AgentOptionsFrom(const Arguments& arguments) {
+// Translates the options for the agent.
+AgentOptions AgentOptionsFrom(const ProfileArguments& arguments) {
   AgentOptions options;
-  struct {
-    std::string_view option;
-    int least;
-    int* into;
-  } const numbers[] = {{"wait", 0, &options.wait},
-                       {"warmup", 0, &options.warmup},
-                       {"steps", 1, &options.active},
-                       {"repeat", 1, &options.repeat}};
-  for (const auto& item : numbers) {
-    GAPLESS_ASSIGN(const auto number, Steps(arguments, item.option, item.least, *item.into));
-    *item.into = number;
-  }
-  options.light = arguments.Has("light");
+  options.wait = arguments.wait;
+  options.warmup = arguments.warmup;
+  options.active = arguments.steps;
+  options.repeat = arguments.repeat;
+  options.light = arguments.light;
   // PyTorch's profiler and the native collector cannot both record, because both need CUPTI.
-  options.record = !options.light && !arguments.Has("no-record") && !arguments.Has("cupti");
-  options.shapes = !arguments.Has("no-shapes");
-  options.stacks = !arguments.Has("no-stacks");
-  options.memory = arguments.Has("memory");
-  options.memory_history = arguments.Has("memory");
-  options.explicit_steps = arguments.Has("explicit-steps");
-  if (arguments.Has("python")) {
-    const std::string_view kind = arguments.Value("python");
-    options.python = kind.empty() || kind == "-" ? "sample" : kind == "memory" ? "tracemalloc" : std::string(kind);
-  }
+  options.record = !options.light && !arguments.no_record && !arguments.cupti;
+  options.shapes = !arguments.no_shapes;
+  options.stacks = !arguments.no_stacks;
+  options.memory = arguments.memory;
+  options.memory_history = arguments.memory;
+  options.explicit_steps = arguments.explicit_steps;
+  if (arguments.python) options.python = arguments.python->empty() ? "sample" : *arguments.python;
   return options;
 }
-
-std::vector<std::string_view> OtherTools() { return {"nsys", "ncu"}; }
 
 // Writes the consolidated reports of --comprehensive, the page and a section for each tool, and adds a sentence for
 // each. A report that fails is a sentence, too: the recordings are there already.
@@ -73,73 +94,26 @@ void WriteReport(const std::string& folder, const std::vector<std::string>& miss
   const std::vector<std::string> words{folder, "-o", page};
   const auto arguments = ParseArguments(analyze, words);
   if (!arguments) return;
-  const auto status = analyze.run(*arguments, session);
+  const auto status = analyze.call.run(**arguments, session);
   done.push_back(status ? StrCat("full report: ", page) : StrCat("no report: ", status.error().message));
 }
 
 // Runs the command, and after it what needs its recording: Nsight's runs, copies, reports.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  GAPLESS_ASSIGN(auto agent, AgentOptionsFrom(arguments));
-  GAPLESS_ASSIGN(const auto nsight, NsightPlanFrom(arguments));
-  const bool comprehensive = arguments.Has("comprehensive");
+Result<int> Execute(const ProfileArguments& arguments, Session& session) {
+  AgentOptions agent = AgentOptionsFrom(arguments);
+  const NsightPlan nsight = NsightPlanFrom(arguments);
   // Another way to profile Python that was asked for stays.
-  if (comprehensive && agent.python.empty()) agent.python = "sample";
+  if (arguments.comprehensive && agent.python.empty()) agent.python = "sample";
   return RunWatched(
       arguments,
       {.verb = "profile", .agent = agent, .missing = nsight.missing, .afterwards = [&](const LaunchResult& run) {
-         auto done = RunNsight(nsight, arguments.command(), run.path);
+         auto done = RunNsight(nsight, arguments.command, run.path);
          for (std::string& sentence : CopyToTraceFolder(run.path)) done.push_back(std::move(sentence));
-         if (comprehensive) WriteReport(run.folder, nsight.missing, session, done);
+         if (arguments.comprehensive) WriteReport(run.folder, nsight.missing, session, done);
          return done;
        }});
 }
 
-constexpr auto kValue = OptionSpec::Takes::kValue;
-constexpr OptionSpec kOptions[] = {
-    kRunFolderOption,
-    kSharedFolderOption,
-    {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (6)"},
-    {.name = "wait",
-     .takes = kValue,
-     .value = "N",
-     .help = "Skip N steps first, so that compilation and tuning are not recorded (5)"},
-    {.name = "warmup",
-     .takes = kValue,
-     .value = "N",
-     .help = "Warm the profiler up for N steps, which are discarded (3)"},
-    {.name = "repeat", .takes = kValue, .value = "N", .help = "Skip, warm up and record N times (1)"},
-    {.name = "no-shapes", .help = "Do not record operator shapes: lower cost, no FLOPs"},
-    {.name = "no-stacks", .help = "Do not record Python calls: lower cost, no source lines"},
-    {.name = "memory", .help = "Record allocations and a snapshot of PyTorch's allocator in addition"},
-    {.name = "python",
-     .takes = OptionSpec::Takes::kOptionalValue,
-     .value = "HOW",
-     .help = "Profile the Python code, in workers too (by sampling)",
-     .choices = PythonProfiles},
-    {.name = "light", .help = "Record only steps, samples and waits, not operators"},
-    {.name = "no-record", .help = "Record everything that has a low cost, but no operators"},
-    {.name = "explicit-steps", .help = "End steps only where the program calls gapless.step()"},
-    {.name = "with",
-     .takes = kValue,
-     .value = "TOOLS",
-     .help = "Run the command again under nsys, and under ncu for the five longest kernels",
-     .choices = OtherTools,
-     .is_list = true},
-    {.name = "trace",
-     .takes = kValue,
-     .value = "LIST",
-     .help = "Set the sources that nsys records (cuda,nvtx,cublas,cudnn)"},
-    {.name = "duration", .takes = kValue, .value = "SECONDS", .help = "Let nsys record for this time (to the end)"},
-    {.name = "cuda-memory-usage", .help = "Let nsys record device memory in addition"},
-    {.name = "kernel-name", .takes = kValue, .value = "NAME", .help = "Let ncu measure this kernel, or regex:…"},
-    {.name = "launch-count", .takes = kValue, .value = "N", .help = "Let ncu measure N launches of each kernel (3)"},
-    {.name = "set", .takes = kValue, .value = "NAME", .help = "Let ncu measure this set of metrics (full)"},
-    {.name = "comprehensive", .help = "Record everything: --python, --with nsys,ncu, and one report at the end"},
-    kCuptiOption,
-    kStepFunctionOption,
-    kTelemetryOption,
-    kQuietOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kLaunchDocument};
 constexpr Example kExamples[] = {
     {"gapless profile -- python train.py", "Steps, waits, telemetry, and six recorded steps, in run/"},
@@ -158,12 +132,10 @@ COMMAND(profile) = {
         "and a few steps recorded by PyTorch's profiler, in every process. The script is not edited; its "
         "output, signals and exit status stay its own.\n\nIf the command or gapless is killed, the folder "
         "holds everything recorded until then. GAPLESS_DISABLE=1 in a process switches gapless off there.",
-    .positionals = {},
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
     .own_failure = 125,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

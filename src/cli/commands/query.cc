@@ -59,6 +59,29 @@ using QueryRows = std::vector<std::map<std::string, JsonScalar>>;
 
 namespace {
 
+enum class CsvFor : uint8_t { kPrograms, kSpreadsheet };
+constexpr Choosable<CsvFor> kCsvReaders[] = {{"spreadsheet", CsvFor::kSpreadsheet}};
+
+struct QueryArguments : ReadArguments {
+  bool tables = false;
+  std::string sql{}, file{};  // empty: not given
+  std::optional<CsvFor> csv{};
+  static constexpr OptionList kOptions{
+      Flag<&QueryArguments::tables>("List the tables, or the columns of the given tables"),
+      Text<&QueryArguments::file>("FILE", "Read the statement from FILE").Short('f'),
+      Choice<&QueryArguments::csv, OneOf<kCsvReaders>>(
+          "FOR", "Print CSV; --csv=spreadsheet puts ' before texts that begin like a formula")
+          .Optional(),
+      Text<&ReadArguments::output>("FILE", "Write to FILE").Short('o'),
+      kRankOption,
+      kNoCacheOption,
+  };
+  static constexpr WordList kWords{
+      kPathsWord.Unless<&QueryArguments::tables>(),
+      Word<&QueryArguments::sql>("SQL", "one SELECT statement; - reads it from standard input")
+          .Unless<&QueryArguments::tables, &QueryArguments::file>()};
+};
+
 // Hands one result to several sinks: printed, and as JSON in a file. It goes on while any of them still takes rows.
 class TeeSink : public RowSink {
  public:
@@ -83,28 +106,22 @@ BlockWriter WriterOf(Output& output) {
 
 // Chooses the format. Only a terminal has a width that rows are cut to; a file and a pipe get whole rows.
 // `formulas` counts the texts of CSV that a spreadsheet would run.
-std::unique_ptr<PrintingSink> SinkFor(const Arguments& arguments, const Session& session, Output& output,
+std::unique_ptr<PrintingSink> SinkFor(const QueryArguments& arguments, const Session& session, Output& output,
                                       int64_t& formulas) {
   if (arguments.JsonToStdout()) return MakeJsonSink(WriterOf(output));
-  const bool to_terminal = session.terminal.is_tty && !arguments.Has("output");
-  if (arguments.Has("csv"))
+  const bool to_terminal = session.terminal.is_tty && arguments.output.empty();
+  if (arguments.csv)
     return MakeCsvSink(
         WriterOf(output),
-        {.printable = to_terminal, .quote_formulas = arguments.Value("csv") == "spreadsheet", .formulas = &formulas});
+        {.printable = to_terminal, .quote_formulas = arguments.csv == CsvFor::kSpreadsheet, .formulas = &formulas});
   return MakeTextSink(WriterOf(output), {.width = to_terminal ? session.terminal.width : 0,
-                                         .utf8 = session.terminal.utf8 || arguments.Has("output")});
+                                         .utf8 = session.terminal.utf8 || !arguments.output.empty()});
 }
 
-// Returns the statement: from --file, from standard input for "-", or the last of `paths`, which it removes. What
-// remains are the recordings.
-Result<std::string> TakeStatement(const Arguments& arguments, std::vector<std::string>& paths) {
-  std::string source(arguments.Value("file"));
-  if (!arguments.Has("file")) {
-    const std::string last = paths.back();
-    paths.pop_back();
-    if (last != "-") return last;
-    source = last;
-  }
+// Returns the statement: as it was typed, from --file, or from standard input for "-".
+Result<std::string> StatementOf(const QueryArguments& arguments) {
+  if (arguments.file.empty() && arguments.sql != "-") return arguments.sql;
+  const std::string& source = arguments.file.empty() ? arguments.sql : arguments.file;
   std::ifstream file;
   if (source != "-") file.open(source, std::ios::binary);
   std::istream& in = source == "-" ? std::cin : file;
@@ -157,12 +174,12 @@ std::string TablesAsJson(const std::vector<SqlTableInfo>& tables) {
 }
 
 // Lists all tables, or the columns of those that are named. No recording is read.
-Result<int> ListTables(const Arguments& arguments) {
+Result<int> ListTables(const QueryArguments& arguments) {
   const std::vector<SqlTableInfo> all = DescribeSqlTables();
   std::vector<SqlTableInfo> chosen;
   std::vector<std::string_view> names;
   for (const SqlTableInfo& table : all) names.push_back(table.name);
-  for (const std::string& name : arguments.positionals()) {
+  for (const std::string& name : arguments.paths) {
     const auto found = std::ranges::find(names, name);
     if (found == names.end()) {
       const std::string_view nearest = Nearest(name, names);
@@ -181,71 +198,37 @@ Result<int> ListTables(const Arguments& arguments) {
 }
 
 // Opens both outputs before the statement runs, so that a path that cannot be written costs no time.
-Result<void> RunStatement(const Arguments& arguments, const Session& session, const Run& run, const std::string& sql) {
+Result<void> RunStatement(const QueryArguments& arguments, const Session& session, const Run& run,
+                          const std::string& sql) {
   Tables tables(run);
   GAPLESS_ASSIGN(auto database, Database::Open(run, tables, session.cancel));
-  GAPLESS_ASSIGN(auto output, Output::Open(arguments.Value("output")));
-  GAPLESS_ASSIGN(auto beside, Output::Open(arguments.Value("json")));
+  GAPLESS_ASSIGN(auto output, Output::Open(arguments.output));
+  GAPLESS_ASSIGN(auto beside, Output::Open(arguments.json.value_or("")));
   std::vector<std::unique_ptr<PrintingSink>> sinks;
   int64_t formulas = 0;
   sinks.push_back(SinkFor(arguments, session, output, formulas));
-  const bool also_json = arguments.Has("json") && !arguments.JsonToStdout();
+  const bool also_json = arguments.json && !arguments.JsonToStdout();
   if (also_json) sinks.push_back(MakeJsonSink(WriterOf(beside)));
   TeeSink tee(sinks);
   GAPLESS_TRY(database.Query(sql, tee));
   // A failed write is reported by Commit().
   for (auto& sink : sinks) sink->Finish();
   GAPLESS_TRY(output.Commit());
-  if (formulas > 0 && arguments.Value("csv") != "spreadsheet")
+  if (formulas > 0 && arguments.csv != CsvFor::kSpreadsheet)
     log::Warning(StrCat("texts in this CSV that a spreadsheet would run as formulas: ", FormatCount(formulas),
                         "; --csv=spreadsheet puts ' before them"));
   return also_json ? beside.Commit() : Result<void>();
 }
 
-// The last argument is the statement, so the paths are known only after it was taken.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  if (arguments.Has("tables")) return ListTables(arguments);
-  std::vector<std::string> paths = arguments.positionals();
-  GAPLESS_ASSIGN(const auto sql, TakeStatement(arguments, paths));
-  if (paths.empty())
-    return Fail(ErrorCode::kUsage, "query needs a PATH before the statement", "", "gapless query --help");
-  GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, paths));
+Result<int> Execute(const QueryArguments& arguments, Session& session) {
+  if (arguments.tables) return ListTables(arguments);
+  GAPLESS_ASSIGN(const auto sql, StatementOf(arguments));
+  GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, arguments.paths));
   WarnOfLosses(loaded);
   GAPLESS_TRY(RunStatement(arguments, session, loaded.run, sql));
   return 0;
 }
 
-std::vector<std::string_view> CsvReaders() { return {"spreadsheet"}; }
-
-constexpr std::string_view kNoPath[] = {"tables"};
-constexpr std::string_view kNoSql[] = {"tables", "file"};
-constexpr PositionalSpec kPaths = [] {
-  PositionalSpec paths = kPathsPositional;
-  paths.unless = kNoPath;
-  return paths;
-}();
-constexpr PositionalSpec kPositionals[] = {kPaths,
-                                           {.name = "SQL",
-                                            .help = "one SELECT statement; - reads it from standard input",
-                                            .min = 1,
-                                            .max = 1,
-                                            .unless = kNoSql}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "tables", .help = "List the tables, or the columns of the given tables"},
-    {.name = "file",
-     .letter = 'f',
-     .takes = OptionSpec::Takes::kValue,
-     .value = "FILE",
-     .help = "Read the statement from FILE"},
-    {.name = "csv",
-     .takes = OptionSpec::Takes::kOptionalValue,
-     .value = "FOR",
-     .help = "Print CSV; --csv=spreadsheet puts ' before texts that begin like a formula",
-     .choices = CsvReaders},
-    {.name = "output", .letter = 'o', .takes = OptionSpec::Takes::kValue, .value = "FILE", .help = "Write to FILE"},
-    kRankOption,
-    kNoCacheOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::QueryRows>::kInfo, &TypeOf<documents::Tables>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless query trace.json.gz \"SELECT name, count(*), sum(dur_ns) FROM gpu_op WHERE kind = 'kernel' GROUP BY name "
@@ -269,11 +252,9 @@ COMMAND(query) = {
         "analyses, and prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or "
         "changed.\n\nTimes are integers in nanoseconds from the start of the run. A column x_id names a row "
         "of table x. NULL means \"not recorded\"; it is never shown as 0.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

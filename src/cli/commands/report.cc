@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "base/strings.h"
-#include "cli/benchmark.h"
+#include "cli/command.h"
 #include "cli/commands/report/inputs.h"
 #include "cli/loading.h"
 #include "cli/output.h"
@@ -15,7 +15,26 @@
 namespace gapless::internal {
 namespace {
 
-std::vector<std::string_view> StyleNames() { return {"lab"}; }
+enum class ReportStyle : uint8_t { kLab };
+constexpr Choosable<ReportStyle> kStyles[] = {{"lab", ReportStyle::kLab}};
+
+struct ReportArguments : ReadArguments {
+  ReportStyle style{};
+  std::string title{};
+  static constexpr OptionList kOptions{
+      Choice<&ReportArguments::style, OneOf<kStyles>>("NAME", "Set the report's format (lab)"),
+      Text<&ReadArguments::output>("FILE", "Write to FILE.md, with its pictures in a folder beside it, or to FILE.html")
+          .Short('o'),
+      Text<&ReportArguments::title>("TEXT", "Set the report's title (Performance report)"),
+      kRankOption,
+      kNoCacheOption,
+  };
+  static constexpr WordList kWords{
+      Word<&ReadArguments::paths>(
+          "RUN", "a run folder, a folder of optimize, a recording, JSON of bench or tune, or a history (FILE.db)")
+          .Times(1, 1000)
+          .Path()};
+};
 
 // Writes each picture of the document into a folder beside the Markdown file, named after it.
 Result<void> WritePictures(const LabDocument& document, const std::filesystem::path& folder) {
@@ -39,42 +58,21 @@ Result<void> WriteDocument(const LabDocument& document, const std::string& path)
 }
 
 // Checks the outputs first: none may replace an input, and the name decides the format.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  const std::string path(arguments.Value("output"));
+Result<int> Execute(const ReportArguments& arguments, Session& session) {
+  const std::string& path = arguments.output;
   const std::string extension = std::filesystem::path(path).extension().string();
   if (!path.empty() && path != "-" && extension != ".md" && extension != ".html")
     return Fail(ErrorCode::kUsage,
                 StrCat("cannot write ", Printable(path), ": its name ends in neither .md nor .html"));
-  for (const std::string_view option : {"output", "json"})
-    GAPLESS_TRY(RefuseInput(arguments.Value(option), arguments.positionals()));
-  GAPLESS_ASSIGN(auto view, ReadLab(arguments.positionals(), arguments, session));
-  view.title = arguments.Value("title");
+  GAPLESS_TRY(RefuseInput(path, arguments.paths));
+  GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), arguments.paths));
+  GAPLESS_ASSIGN(auto view, ReadLab(arguments, session));
+  view.title = arguments.title;
   if (!arguments.JsonToStdout()) GAPLESS_TRY(WriteDocument(WriteLab(view), path));
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), LabJson(view)));
+  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, LabJson(view)));
   return 0;
 }
 
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "RUN",
-     .help = "a run folder, a folder of optimize, a recording, JSON of bench or tune, or a history (FILE.db)",
-     .min = 1,
-     .max = 1000,
-     .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "style",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Set the report's format (lab)",
-     .choices = StyleNames},
-    {.name = "output",
-     .letter = 'o',
-     .takes = kTakesValue,
-     .value = "FILE",
-     .help = "Write to FILE.md, with its pictures in a folder beside it, or to FILE.html"},
-    {.name = "title", .takes = kTakesValue, .value = "TEXT", .help = "Set the report's title (Performance report)"},
-    kRankOption,
-    kNoCacheOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kLabDocument};
 constexpr Example kExamples[] = {
     {"gapless report optimized", "The write-up of an optimisation: baseline, table of fixes, losses, what next"},
@@ -94,11 +92,9 @@ COMMAND(report) = {
         "numbers names the command that measures them.\n\nThe first recording is the baseline and the last "
         "one the optimised run. Results of bench are the stages of a table, in the order given; the others "
         "are compared with the first.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

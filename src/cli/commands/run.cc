@@ -43,9 +43,9 @@ std::string WithoutGapless(const RunPlan& plan) {
 }
 
 // Prints the line of --print; the exit status is 1 if it lacks fixes of the recipe.
-Result<int> Print(const Arguments& arguments, const RunPlan& plan) {
+Result<int> Print(const RunArguments& arguments, const RunPlan& plan) {
   const auto missing = NeedGapless(plan);
-  if (!arguments.Has("quiet")) {
+  if (!arguments.quiet) {
     for (const std::string& note : plan.use.notes) Say(note);
     if (RedactCommand(plan.command) != plan.command)
       Say("secrets are left out of the command; --keep-command prints them");
@@ -87,38 +87,38 @@ void SayAfter(const RunPlan& plan, const LaunchResult& result, const FixWatch& w
 }
 
 // Returns the launch options that both launches below share.
-LaunchOptions OptionsFrom(const Arguments& arguments, const RunPlan& plan, FixWatch& watch) {
+LaunchOptions OptionsFrom(const RunArguments& arguments, const RunPlan& plan, FixWatch& watch) {
   return {.command = plan.command,
           .environment = plan.use.environment,
-          .shared_folder = arguments.Has("shared-folder"),
+          .shared_folder = arguments.shared_folder,
           .output_to_stderr = arguments.JsonToStdout(),
           .watchers = {&watch}};
 }
 
 // Reports the end of the run, or why the command could not be started, and returns the exit status.
-Result<int> Finish(const Arguments& arguments, const RunPlan& plan, const FixWatch& watch,
+Result<int> Finish(const RunArguments& arguments, const RunPlan& plan, const FixWatch& watch,
                    const Result<LaunchResult>& result, int failure_status) {
   if (!result) {
     std::fputs(DescribeError(result.error()).c_str(), stderr);
     if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
     return failure_status;
   }
-  if (!arguments.Has("quiet")) SayAfter(plan, *result, watch);
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), ResultJson(plan, *result, watch)));
+  if (!arguments.quiet) SayAfter(plan, *result, watch);
+  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, ResultJson(plan, *result, watch)));
   return result->exit_status;
 }
 
 // Runs below another gapless, which sees the steps as those of the bare command: no folder of its own.
-Result<int> ExecuteInside(const Arguments& arguments, RunPlan& plan, RunAround& around) {
-  const bool quiet = arguments.Has("quiet");
-  GAPLESS_ASSIGN(const auto step_function, StepFunctionFrom(arguments));
-  const AskedTogether asked = AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, step_function);
+Result<int> ExecuteInside(const RunArguments& arguments, RunPlan& plan, RunAround& around) {
+  const bool quiet = arguments.quiet;
+  const AskedTogether asked =
+      AskTogether(around.agent_options, plan.use.fixes, plan.use.own_fixes, arguments.step_function);
   // From here on the plan holds only what this command really asks for.
   plan.use.fixes = asked.fixes;
   for (const std::string& item : asked.replaced)
     plan.use.notes.push_back(StrCat(item, " is left out: the gapless around this one tries another value of it"));
-  if (arguments.Has("output"))
-    plan.use.notes.push_back(StrCat("no folder is left at ", arguments.Value("output"),
+  if (!arguments.output.empty())
+    plan.use.notes.push_back(StrCat("no folder is left at ", arguments.output,
                                     ": this runs inside another gapless, whose folder is ", around.folder));
   if (!quiet) SayBefore(plan);
   FixWatch watch(plan.recipe, [quiet](const std::string& sentence) {
@@ -133,13 +133,13 @@ Result<int> ExecuteInside(const Arguments& arguments, RunPlan& plan, RunAround& 
 
 // Runs the command with the light agent, which only switches the fixes and counts steps. Without -o its folder is a
 // temporary one.
-Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
+Result<int> Execute(const RunArguments& arguments, Session& /*session*/) {
   GAPLESS_ASSIGN(auto plan, RunPlanFrom(arguments));
-  if (arguments.Has("print")) return Print(arguments, plan);
+  if (arguments.print) return Print(arguments, plan);
   if (auto around = FindRunAround()) return ExecuteInside(arguments, plan, *around);
-  const bool quiet = arguments.Has("quiet");
+  const bool quiet = arguments.quiet;
   std::optional<TemporaryFolder> temporary;
-  std::string folder(arguments.Value("output"));
+  std::string folder = arguments.output;
   if (folder.empty()) {
     GAPLESS_ASSIGN(auto made, TemporaryFolder::Make());
     temporary.emplace(std::move(made));
@@ -152,7 +152,7 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   agent.fixes = plan.use.fixes;
   agent.own_fixes = plan.use.own_fixes;
   for (const auto& [name, value] : plan.use.environment) agent.fix_environment.push_back(name);
-  GAPLESS_ASSIGN(agent.step_function, StepFunctionFrom(arguments));
+  agent.step_function = arguments.step_function;
   FixWatch watch(plan.recipe, [quiet](const std::string& sentence) {
     if (!quiet) Say(sentence);
   });
@@ -166,34 +166,6 @@ Result<int> Execute(const Arguments& arguments, Session& /*session*/) {
   return result && status && !temporary ? StatusOf(*result) : std::move(status);
 }
 
-constexpr auto kValue = OptionSpec::Takes::kValue;
-constexpr OptionSpec kOptions[] = {
-    {.name = "recipe",
-     .letter = 'r',
-     .takes = kValue,
-     .value = "FILE",
-     .help = "Apply the recipe in FILE, which gapless optimize wrote (JSON or YAML)"},
-    {.name = "only", .takes = kValue, .value = "LIST", .help = "Apply only these fixes of the recipe", .is_list = true},
-    {.name = "without",
-     .takes = kValue,
-     .value = "LIST",
-     .help = "Leave out these fixes of the recipe",
-     .is_list = true},
-    {.name = "fix",
-     .takes = kValue,
-     .value = "FILE",
-     .help = "Load your own fix, named by the recipe, from this Python file (may repeat)"},
-    {.name = "with-command", .help = "Run the command that the recipe holds, if you give none after --"},
-    {.name = "print", .help = "Print the equivalent command without gapless, and run nothing"},
-    {.name = "output",
-     .letter = 'o',
-     .takes = kValue,
-     .value = "DIR",
-     .help = "Record the run to DIR, as gapless profile --light does (no recording)"},
-    kStepFunctionOption,
-    kSharedFolderOption,
-    kQuietOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Run>::kInfo, &TypeOf<documents::PrintedRun>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless run --recipe optimized.json -- python train.py", "Trains with the fixes on"},
@@ -218,12 +190,10 @@ COMMAND(run) = {
         "missing.\n\nBelow another gapless (`gapless validate -- CMD -- gapless run --recipe optimized.json "
         "-- CMD`, and also `bench`, `compare`, `gate`, `profile`) the outer one measures the steps of the "
         "command as if it ran the command itself.",
-    .positionals = {},
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
     .own_failure = 125,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

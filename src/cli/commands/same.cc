@@ -49,29 +49,44 @@ struct Same {
 
 namespace {
 
-constexpr int64_t kDefaultSteps = 20, kMinSteps = 5, kMaxSteps = 1000;
+struct SameArguments : PairArguments {
+  std::optional<Precision> claim{};
+  bool exact = false;
+  std::optional<int> steps{};  // absent: as many as two minutes allow, at most 20
+  std::string recordings{};    // empty: not given
+  static constexpr OptionList kOptions{
+      Choice<&SameArguments::claim, AnyOf<Precision::kFp32, Precision::kBf16>>(
+          "PRECISION", "Allow rounding to this precision (the finest at which B is the same training as A)"),
+      Flag<&SameArguments::exact>("Accept only losses and parameters that are the same, bit for bit"),
+      Number<&SameArguments::steps>(
+          "N", "Compare the first N optimiser steps (20; fewer if they take more than 2 minutes)", 5, 1000),
+      Text<&SameArguments::recordings>("DIR", "Compare existing recordings in DIR (docs/parity.md lists their files)"),
+      kTwoCommandsOptions,
+      kProcessOptions,
+      kShowOutputOption,
+  };
+};
+
+constexpr int kDefaultSteps = 20;
 constexpr double kDefaultSeconds = 120;
 constexpr int kOtherTrainingStatus = 1, kCannotTellStatus = 5;
 
-std::vector<std::string_view> Precisions() { return {"fp32", "tf32", "fp16", "bf16"}; }
-
 // Reads the commands and what to compare. Without --steps two minutes limit the recording.
-Result<SameQuestion> QuestionFrom(const Arguments& arguments) {
+Result<SameQuestion> QuestionFrom(const SameArguments& arguments) {
   GAPLESS_ASSIGN(auto commands, CommandsFrom(arguments));
   GAPLESS_ASSIGN(auto a, RequestFrom(arguments, std::move(commands.first)));
   GAPLESS_ASSIGN(auto b, RequestFrom(arguments, std::move(commands.second)));
-  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", kMinSteps, kDefaultSteps));
   SameQuestion question{.a = std::move(a), .b = std::move(b)};
-  question.plan = {.steps = static_cast<int>(std::min(steps, kMaxSteps)), .seconds = kDefaultSeconds};
+  question.plan = {.steps = arguments.steps.value_or(kDefaultSteps), .seconds = kDefaultSeconds};
   // 0 is no limit.
-  if (arguments.Has("steps")) question.plan.seconds = 0;  // as many as were asked for, however long they take
-  if (arguments.Has("claim")) question.claim = PrecisionNamed(arguments.Value("claim"));
-  question.exact = arguments.Has("exact");
+  if (arguments.steps) question.plan.seconds = 0;  // as many as were asked for, however long they take
+  question.claim = arguments.claim;
+  question.exact = arguments.exact;
   return question;
 }
 
 // Prints the verdict and returns the exit status for it.
-Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, documents::Same document) {
+Result<int> AnswerWith(const SameArguments& arguments, const ParityReport& report, documents::Same document) {
   document.parity = ParityDocument(report);
   const auto text = [&] {
     std::string words = report.reason + "\n";
@@ -83,16 +98,14 @@ Result<int> AnswerWith(const Arguments& arguments, const ParityReport& report, d
   auto printed = PrintTextOrJson(arguments, text, json);
   if (!printed) return printed;
   if (report.verdict == ParityVerdict::kCannotTell) return kCannotTellStatus;
-  const bool other = !IsSameTraining(report) || (arguments.Has("exact") && report.verdict != ParityVerdict::kExact);
+  const bool other = !IsSameTraining(report) || (arguments.exact && report.verdict != ParityVerdict::kExact);
   return other ? kOtherTrainingStatus : 0;
 }
 
 // Decides on recordings that were made before, and lists those that are still missing.
-Result<int> DecideOnRecordings(const Arguments& arguments) {
-  GAPLESS_ASSIGN(auto parity, TrainingParity::Open(std::string(arguments.Value("recordings"))));
-  std::optional<Precision> claim;
-  if (arguments.Has("claim")) claim = PrecisionNamed(arguments.Value("claim"));
-  GAPLESS_ASSIGN(const auto report, parity.Look(claim, arguments.Has("exact")));
+Result<int> DecideOnRecordings(const SameArguments& arguments) {
+  GAPLESS_ASSIGN(auto parity, TrainingParity::Open(arguments.recordings));
+  GAPLESS_ASSIGN(const auto report, parity.Look(arguments.claim, arguments.exact));
   documents::Same document;
   for (const ParityOptions& run : parity.Needed(report))
     document.needs.push_back(
@@ -101,8 +114,8 @@ Result<int> DecideOnRecordings(const Arguments& arguments) {
 }
 
 // The progress line is gone before the answer is printed.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  if (arguments.Has("recordings")) return DecideOnRecordings(arguments);
+Result<int> Execute(const SameArguments& arguments, Session& session) {
+  if (!arguments.recordings.empty()) return DecideOnRecordings(arguments);
   GAPLESS_ASSIGN(const auto question, QuestionFrom(arguments));
   const auto report = [&] {
     ProgressLine progress;
@@ -118,28 +131,6 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                     {.a_command = CommandText(question.a.command), .b_command = CommandText(question.b.command)});
 }
 
-constexpr OptionSpec kOptions[] = {
-    {.name = "claim",
-     .takes = kTakesValue,
-     .value = "PRECISION",
-     .help = "Allow rounding to this precision (the finest at which B is the same training as A)",
-     .choices = Precisions},
-    {.name = "exact", .help = "Accept only losses and parameters that are the same, bit for bit"},
-    {.name = "steps",
-     .takes = kTakesValue,
-     .value = "N",
-     .help = "Compare the first N optimiser steps (20; fewer if they take more than 2 minutes)"},
-    {.name = "recordings",
-     .takes = kTakesValue,
-     .value = "DIR",
-     .help = "Compare existing recordings in DIR (docs/parity.md lists their files)"},
-    kAOption,
-    kBOption,
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-    kShowOutputOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Same>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless same -- python train.py -- python train.py --fused", "Does --fused change more than rounding?"},
@@ -164,11 +155,9 @@ COMMAND(same) = {
         "the same training (bit for bit, up to rounding, or with other random numbers of the same "
         "distribution), 1 if it is another one (with --exact: if it is not the same bit for bit), 5 if no decision "
         "is possible or a command fails.",
-    .positionals = {},
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

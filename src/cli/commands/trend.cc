@@ -20,6 +20,29 @@
 namespace gapless::internal {
 namespace {
 
+struct TrendArguments : Arguments, HistoryOptions {
+  std::optional<std::string> file{}, host{};
+  std::string svg{}, html{};  // empty: not given
+  bool higher_is_better = false, lower_is_better = false;
+  static constexpr OptionList kOptions{
+      kDbOption,
+      Text<&HistoryOptions::branch>("NAME", "Show runs of this branch (main)"),
+      kLabelOption,
+      Text<&TrendArguments::host>("NAME", "Select runs on this host"),
+      List<&HistoryOptions::metric>("LIST", "Show these metrics (throughput, step time, utilisation, memory)"),
+      kSinceOption,
+      kUntilOption,
+      Number<&HistoryOptions::limit>("N", "Select the newest N of these runs", 1),
+      kColumnOption,
+      Flag<&TrendArguments::higher_is_better>("Treat a rise as an improvement, if the metric's direction is unknown"),
+      Flag<&TrendArguments::lower_is_better>("Treat a fall as an improvement, if the metric's direction is unknown"),
+      Text<&TrendArguments::svg>("FILE", "Write an SVG chart in addition, with a panel for each metric"),
+      Text<&TrendArguments::html>("FILE", "Write an HTML page in addition"),
+  };
+  static constexpr WordList kWords{
+      Word<&TrendArguments::file>("FILE", "a file of numbers, oldest first, instead of the history").Optional().Path()};
+};
+
 constexpr int kShownNames = 5;
 
 // Lists at most five names.
@@ -61,7 +84,7 @@ Result<std::string> WhatThereIs(History& history, const Session& session) {
 }
 
 // Adds a note for everything that was left out, and for a mixture of hosts.
-void Note(const TrendRuns& runs, const Arguments& arguments, TrendReport& report) {
+void Note(const TrendRuns& runs, const TrendArguments& arguments, TrendReport& report) {
   report.other_benchmarks = runs.other_benchmarks;
   report.other_machines = runs.other_machines;
   if (runs.other_benchmarks > 0)
@@ -69,7 +92,7 @@ void Note(const TrendRuns& runs, const Arguments& arguments, TrendReport& report
                                   " of other benchmarks left out (--label): ", Some(runs.benchmarks_left_out)));
   if (runs.other_machines > 0)
     report.notes.push_back(StrCat(Runs(runs.other_machines), " on other kinds of machine than the newest left out"));
-  if (runs.hosts.size() > 1 && !arguments.Has("host"))
+  if (runs.hosts.size() > 1 && !arguments.host)
     report.notes.push_back(
         StrCat("the runs are of ", runs.hosts.size(), " hosts (--host takes one): ", Some(runs.hosts)));
   for (const Trend& trend : report.trends)
@@ -79,8 +102,8 @@ void Note(const TrendRuns& runs, const Arguments& arguments, TrendReport& report
 }
 
 // Adds a trend per metric. A metric that was named and that no run has is an error; a usual one is left out.
-Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendReport& report) {
-  std::vector<std::string> names = arguments.List("metric");
+Result<void> AddTrends(const TrendArguments& arguments, const TrendRuns& runs, TrendReport& report) {
+  std::vector<std::string> names = arguments.metric;
   if (names.empty()) names = UsualMetrics(runs.records);
   for (const std::string& name : names) {
     Trend trend = TrendOf(runs.records, name);
@@ -99,17 +122,17 @@ Result<void> AddTrends(const Arguments& arguments, const TrendRuns& runs, TrendR
 }
 
 // The limit counts runs of the series, so it is applied after the selection, not by the database.
-Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session) {
-  GAPLESS_ASSIGN(auto filter, FilterFrom(arguments));
+Result<TrendReport> OfHistory(const TrendArguments& arguments, const Session& session) {
+  HistoryFilter filter = FilterOf(arguments);
   std::optional<size_t> limit;  // maximum number of runs after filtering
   if (filter.limit) limit = static_cast<size_t>(*filter.limit);
   filter.limit.reset();
   filter.with_samples = false;
   if (!filter.branch) filter.branch = "main";
-  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.db));
   GAPLESS_ASSIGN(auto records, Read(history, filter, session));
-  if (arguments.Has("host"))
-    std::erase_if(records, [&](const BenchmarkRecord& record) { return record.host != arguments.Value("host"); });
+  if (arguments.host)
+    std::erase_if(records, [&](const BenchmarkRecord& record) { return record.host != arguments.host; });
   const TrendRuns runs = RunsLikeTheNewest(std::move(records), limit);
   TrendReport report{.place = history.place(), .branch = *filter.branch, .runs = runs.records.size()};
   if (!runs.records.empty()) report.benchmark = runs.records.back().benchmark;
@@ -123,13 +146,16 @@ Result<TrendReport> OfHistory(const Arguments& arguments, const Session& session
 }
 
 // Reads a file of numbers, oldest first: each of its series is a history without times and commits.
-Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) {
-  for (const std::string_view option : {"db", "branch", "label", "host", "since", "until", "limit"})
-    if (arguments.Has(option))
-      return Fail(ErrorCode::kUsage, StrCat("--", option, " is of a history, and ", Printable(path), " is a file"));
-  GAPLESS_ASSIGN(const auto file, ReadResultFile(path, arguments.Value("column")));
+Result<TrendReport> OfFile(const TrendArguments& arguments) {
+  const std::string& path = *arguments.file;
+  const auto option =
+      FirstGiven<&HistoryOptions::db, &HistoryOptions::branch, &HistoryOptions::label, &TrendArguments::host,
+                 &HistoryOptions::since, &HistoryOptions::until, &HistoryOptions::limit>(arguments);
+  if (!option.empty())
+    return Fail(ErrorCode::kUsage, StrCat("--", option, " is of a history, and ", Printable(path), " is a file"));
+  GAPLESS_ASSIGN(const auto file, ReadResultFile(path, arguments.column));
   TrendReport report{.place = path, .is_history = false};
-  const std::vector<std::string> wanted = arguments.List("metric");
+  const std::vector<std::string>& wanted = arguments.metric;
   for (const ResultSeries& series : file.series) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), series.name) == wanted.end()) continue;
     Trend trend{.metric = series.name, .unit = series.unit, .higher_is_better = series.higher_is_better};
@@ -146,81 +172,35 @@ Result<TrendReport> OfFile(const Arguments& arguments, const std::string& path) 
 }
 
 // Returns an error if more than one output goes to standard output.
-Result<void> CheckOutputs(const Arguments& arguments) {
+Result<void> CheckOutputs(const TrendArguments& arguments) {
   int to_stdout = 0;
-  for (const std::string_view option : {"svg", "html", "json"}) {
-    if (!arguments.Has(option)) continue;
-    to_stdout += arguments.Value(option) == "-" ? 1 : 0;
-    GAPLESS_TRY(RefuseInput(arguments.Value(option), arguments.positionals()));
+  for (const std::string& output : {arguments.svg, arguments.html, arguments.json.value_or("")}) {
+    to_stdout += output == "-" ? 1 : 0;
+    if (arguments.file) GAPLESS_TRY(RefuseInput(output, {&*arguments.file, 1}));
   }
   if (to_stdout > 1) return Fail(ErrorCode::kUsage, "only one of --svg, --html and --json can go to standard output");
   return {};
 }
 
 // Draws the pictures that were asked for; the text is left out if one of them goes to standard output.
-Result<int> Execute(const Arguments& arguments, Session& session) {
+Result<int> Execute(const TrendArguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutputs(arguments));
-  const auto& files = arguments.positionals();
-  GAPLESS_ASSIGN(auto report, files.empty() ? OfHistory(arguments, session) : OfFile(arguments, files[0]));
+  GAPLESS_ASSIGN(auto report, arguments.file ? OfFile(arguments) : OfHistory(arguments, session));
   for (Trend& trend : report.trends) {
     // A direction that is known is not overruled by an option.
     if (trend.higher_is_better) continue;
-    if (arguments.Has("lower-is-better")) trend.higher_is_better = false;
-    if (arguments.Has("higher-is-better")) trend.higher_is_better = true;
+    if (arguments.lower_is_better) trend.higher_is_better = false;
+    if (arguments.higher_is_better) trend.higher_is_better = true;
   }
-  bool on_stdout = false;
-  const auto write = [&](std::string_view option, std::string (*draw)(const TrendReport&)) -> Result<void> {
-    if (!arguments.Has(option)) return {};
-    on_stdout = on_stdout || arguments.Value(option) == "-";
-    return WriteFile(arguments.Value(option), draw(report));
-  };
-  GAPLESS_TRY(write("svg", TrendSvg));
-  GAPLESS_TRY(write("html", TrendHtml));
-  if (on_stdout && !arguments.Has("json")) return 0;
+  if (!arguments.svg.empty()) GAPLESS_TRY(WriteFile(arguments.svg, TrendSvg(report)));
+  if (!arguments.html.empty()) GAPLESS_TRY(WriteFile(arguments.html, TrendHtml(report)));
+  const bool on_stdout = arguments.svg == "-" || arguments.html == "-";
+  if (on_stdout && !arguments.json) return 0;
   return PrintTextOrJson(
       arguments, [&] { return on_stdout ? "" : TrendText(report, session.terminal.utf8); },
       [&] { return TrendJson(report); });
 }
 
-constexpr PositionalSpec kPositionals[] = {{.name = "FILE",
-                                            .help = "a file of numbers, oldest first, instead of the history",
-                                            .min = 0,
-                                            .max = 1,
-                                            .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "db",
-     .takes = kTakesValue,
-     .value = "URL",
-     .help = "Use the history at URL: sqlite:FILE or postgresql://…"},
-    {.name = "branch", .takes = kTakesValue, .value = "NAME", .help = "Show runs of this branch (main)"},
-    {.name = "label",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Name the benchmark, if the history holds several"},
-    {.name = "host", .takes = kTakesValue, .value = "NAME", .help = "Select runs on this host"},
-    {.name = "metric",
-     .takes = kTakesValue,
-     .value = "LIST",
-     .help = "Show these metrics (throughput, step time, utilisation, memory)",
-     .is_list = true},
-    {.name = "since", .takes = kTakesValue, .value = "TIME", .help = "Select runs from this date or time on (UTC)"},
-    {.name = "until",
-     .takes = kTakesValue,
-     .value = "TIME",
-     .help = "Select runs up to and including this date or time (UTC)"},
-    {.name = "limit", .takes = kTakesValue, .value = "N", .help = "Select the newest N of these runs"},
-    {.name = "column",
-     .takes = kTakesValue,
-     .value = "NAME",
-     .help = "Read this column of a CSV file, given by name or number"},
-    {.name = "higher-is-better", .help = "Treat a rise as an improvement, if the metric's direction is unknown"},
-    {.name = "lower-is-better", .help = "Treat a fall as an improvement, if the metric's direction is unknown"},
-    {.name = "svg",
-     .takes = kTakesValue,
-     .value = "FILE",
-     .help = "Write an SVG chart in addition, with a panel for each metric"},
-    {.name = "html", .takes = kTakesValue, .value = "FILE", .help = "Write an HTML page in addition"},
-};
 constexpr const TypeInfo* kDocuments[] = {&kTrendDocument};
 constexpr Example kExamples[] = {
     {"gapless trend", "When did throughput, step time, utilisation or memory of main change, and by which commit?"},
@@ -240,11 +220,9 @@ COMMAND(trend) = {
         "depend on the one before (docs/CHANGE_POINTS.md).\n\nRuns of one benchmark on one kind of machine "
         "make a series. The series of the newest run is shown, with the number of runs left out. Dates are "
         "UTC, and --until is included.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

@@ -53,9 +53,29 @@ struct Trigger {
 
 namespace {
 
+constexpr int kMaxSteps = 1000, kMaxWaitS = 86'400;
+
+struct TriggerArguments : Arguments {
+  std::string run{};
+  int64_t steps = 3, timeout = 120;  // seconds
+  bool memory = false;
+  std::optional<int64_t> python{}, stop_after{};
+  std::optional<std::string> fix{}, unfix{};
+  static constexpr OptionList kOptions{
+      Number<&TriggerArguments::steps>("N", "Record N steps with PyTorch's profiler (3)", 1, kMaxSteps),
+      Flag<&TriggerArguments::memory>("Write a snapshot of PyTorch's allocator instead"),
+      Number<&TriggerArguments::python>("SECONDS", "Sample the Python code for this time instead", 1),
+      Text<&TriggerArguments::fix>("ID", "Switch a fix on instead"),
+      Text<&TriggerArguments::unfix>("ID", "Switch a fix off instead"),
+      Number<&TriggerArguments::stop_after>("N", "End the program after N steps instead", 1),
+      Number<&TriggerArguments::timeout>("SECONDS", "Wait at most this time for answers (120)", 1, kMaxWaitS),
+  };
+  static constexpr WordList kWords{
+      Word<&TriggerArguments::run>("RUN", "the folder of a run that is still active").Path()};
+};
+
 constexpr auto kTick = std::chrono::milliseconds(20);
 // Defaults and largest values of --steps and --timeout; then the values of a recorder's record that end a recording.
-constexpr int kDefaultSteps = 3, kDefaultWaitS = 120, kMaxSteps = 1000, kMaxWaitS = 86'400;
 constexpr int kFileWritten = 4, kFileNotWritten = 5;
 
 // A training process's answer to the request.
@@ -180,31 +200,25 @@ std::string JsonOf(const std::string& folder, const Waiting& waiting, uint64_t s
 // A request to the agents; the meaning of `argument` depends on the command.
 struct AgentRequest {
   wire::AgentCommand command = wire::AgentCommand::kRecord;
-  int64_t argument = kDefaultSteps;
+  int64_t argument = 0;
   std::string text;
 };
 
 // Translates the options. Of several requests the last in this list counts.
-Result<AgentRequest> AgentRequestFrom(const Arguments& arguments) {
-  AgentRequest request;
-  GAPLESS_ASSIGN(const auto steps, arguments.Number("steps", 1, kDefaultSteps));
-  GAPLESS_ASSIGN(const auto stop, arguments.Number("stop-after", 1, 1));
-  GAPLESS_ASSIGN(const auto python, arguments.Number("python", 1, 1));
-  request.argument = std::min<int64_t>(steps, kMaxSteps);
-  request.text = "asked for";
-  if (arguments.Has("memory")) request = {wire::AgentCommand::kMemory, 0, ""};
-  if (arguments.Has("python")) request = {wire::AgentCommand::kPython, python, ""};
-  if (arguments.Has("stop-after")) request = {wire::AgentCommand::kStop, stop, ""};
-  if (arguments.Has("fix")) request = {wire::AgentCommand::kFixOn, 0, std::string(arguments.Value("fix"))};
-  if (arguments.Has("unfix")) request = {wire::AgentCommand::kFixOff, 0, std::string(arguments.Value("unfix"))};
+AgentRequest AgentRequestFrom(const TriggerArguments& arguments) {
+  AgentRequest request{wire::AgentCommand::kRecord, arguments.steps, "asked for"};
+  if (arguments.memory) request = {wire::AgentCommand::kMemory, 0, ""};
+  if (arguments.python) request = {wire::AgentCommand::kPython, *arguments.python, ""};
+  if (arguments.stop_after) request = {wire::AgentCommand::kStop, *arguments.stop_after, ""};
+  if (arguments.fix) request = {wire::AgentCommand::kFixOn, 0, *arguments.fix};
+  if (arguments.unfix) request = {wire::AgentCommand::kFixOff, 0, *arguments.unfix};
   return request;
 }
 
 // Listens before it posts the request, so that no answer can be missed.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  const std::string& folder = arguments.positionals().front();
-  GAPLESS_ASSIGN(const auto request, AgentRequestFrom(arguments));
-  GAPLESS_ASSIGN(const auto seconds, arguments.Number("timeout", 1, kDefaultWaitS));
+Result<int> Execute(const TriggerArguments& arguments, Session& session) {
+  const std::string& folder = arguments.run;
+  const AgentRequest request = AgentRequestFrom(arguments);
   GAPLESS_ASSIGN(auto control, ControlBlock::Open(folder));
   Waiting waiting(folder, request.command);
   if (!IsAlive(control.launcher_pid()) && !waiting.AnyAlive())
@@ -212,23 +226,11 @@ Result<int> Execute(const Arguments& arguments, Session& session) {
                 "name the folder of a run that is still active");
   GAPLESS_ASSIGN(const auto sequence, control.Post(request.command, request.argument, request.text));
   waiting.Posted(sequence);
-  GAPLESS_TRY(WaitFor(waiting, control, std::min<int64_t>(seconds, kMaxWaitS), session));
+  GAPLESS_TRY(WaitFor(waiting, control, arguments.timeout, session));
   return PrintTextOrJson(
       arguments, [&] { return TextOf(folder, waiting); }, [&] { return JsonOf(folder, waiting, sequence); });
 }
 
-constexpr auto kValue = OptionSpec::Takes::kValue;
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "RUN", .help = "the folder of a run that is still active", .min = 1, .max = 1, .is_path = true}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "steps", .takes = kValue, .value = "N", .help = "Record N steps with PyTorch's profiler (3)"},
-    {.name = "memory", .help = "Write a snapshot of PyTorch's allocator instead"},
-    {.name = "python", .takes = kValue, .value = "SECONDS", .help = "Sample the Python code for this time instead"},
-    {.name = "fix", .takes = kValue, .value = "ID", .help = "Switch a fix on instead"},
-    {.name = "unfix", .takes = kValue, .value = "ID", .help = "Switch a fix off instead"},
-    {.name = "stop-after", .takes = kValue, .value = "N", .help = "End the program after N steps instead"},
-    {.name = "timeout", .takes = kValue, .value = "SECONDS", .help = "Wait at most this time for answers (120)"},
-};
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Trigger>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless trigger run --steps 3", "Records the next three steps, the same ones on all ranks"},
@@ -244,10 +246,8 @@ COMMAND(trigger) = {
         "Sends a request to the processes of a run that `gapless profile` or `gapless monitor` started, and "
         "waits until all have answered. All ranks of a host act on the same step, two steps after the first "
         "of them has seen the request.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

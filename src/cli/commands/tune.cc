@@ -25,8 +25,32 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kDefaultBudgetS = 600;
-constexpr int64_t kDefaultRounds = 12, kMaxRounds = 1000, kDefaultSteps = 50, kDefaultWarmup = 5;
+enum class Question : uint8_t { kDataloader, kBatch, kScaling, kComm };
+constexpr Choosable<Question> kQuestions[] = {{"dataloader", Question::kDataloader},
+                                              {"batch", Question::kBatch},
+                                              {"scaling", Question::kScaling},
+                                              {"comm", Question::kComm}};
+
+struct TuneArguments : PairArguments {
+  TuneArguments() { warmup = 5, steps = 50; }
+  Question question{};
+  bool grid = false;
+  std::vector<int> ranks{};
+  double budget = 600;  // seconds
+  size_t rounds = 12;
+  static constexpr OptionList kOptions{
+      Flag<&TuneArguments::grid>("dataloader: try pinned memory and prefetch factors in addition"),
+      Parsed<&TuneArguments::ranks, ReadRankCounts>(
+          "LIST", "Set the numbers of ranks: for scaling a list (1,2,4,8 up to the number of GPUs), for comm one (2)"),
+      Parsed<&TuneArguments::budget, ReadTime>("TIME", "Stop after this time: 5m, 2h (10m)"),
+      Number<&TuneArguments::rounds>("N", "Stop after N rounds if settings are not significantly different (12)", 1,
+                                     1000),
+      kShortRunOptions,
+  };
+  static constexpr WordList kWords{
+      ChosenWord<&TuneArguments::question, OneOf<kQuestions>>("QUESTION", "dataloader, batch, scaling or comm")};
+};
+
 constexpr int kMaxRanks = 8;  // that are tried where none are named
 
 // The options that all questions have in common.
@@ -36,21 +60,14 @@ struct TuneOrder {
   std::vector<int> ranks{};
 };
 
-// Reads the options. The defaults of --steps and --warmup are lower than those of `gapless bench`.
-Result<TuneOrder> OrderFrom(const Arguments& arguments) {
+Result<TuneOrder> OrderFrom(const TuneArguments& arguments) {
   TuneOrder order;
-  GAPLESS_ASSIGN(order.request, RequestFrom(arguments, arguments.command()));
-  GAPLESS_ASSIGN(const auto budget, TimeFrom(arguments, "budget"));
-  GAPLESS_ASSIGN(const auto rounds, arguments.Number("rounds", 1, kDefaultRounds));
-  GAPLESS_ASSIGN(const auto seed, arguments.Number("seed", 0, 1));
-  GAPLESS_ASSIGN(const auto pairs, PairOptionsFrom(arguments));
-  if (!arguments.Has("steps")) order.request.measure = kDefaultSteps;
-  if (!arguments.Has("warmup")) order.request.warmup = kDefaultWarmup;
-  order.options = {.pairs = pairs,
-                   .most_rounds = static_cast<size_t>(std::min(rounds, kMaxRounds)),
-                   .budget_s = budget.value_or(kDefaultBudgetS),
-                   .seed = static_cast<uint64_t>(seed)};
-  GAPLESS_ASSIGN(order.ranks, RanksFrom(arguments, "ranks", order.request));
+  GAPLESS_ASSIGN(order.request, RequestFrom(arguments, arguments.command));
+  order.options = {.pairs = {.margin = arguments.margin},
+                   .most_rounds = arguments.rounds,
+                   .budget_s = arguments.budget,
+                   .seed = arguments.seed.value_or(1)};
+  GAPLESS_ASSIGN(order.ranks, RanksFrom(arguments.ranks, order.request));
   return order;
 }
 
@@ -69,14 +86,14 @@ class TuneLine {
 };
 
 // Answers `dataloader` and `batch`. One run first shows what the program has: loaders, memory, a GPU.
-Result<int> TuneSettings(const Arguments& arguments, Session& session, TuneOrder order, bool batches) {
+Result<int> TuneSettings(const TuneArguments& arguments, Session& session, TuneOrder order, bool batches) {
   GAPLESS_ASSIGN(const auto seen, SampleJob(order.request, ""));
   FixContext context = ContextOf(seen, order.request);
   // Nothing was recorded, so a GPU is known by the memory that the program allocated on it.
   context.gpu = seen.sample.gpu_memory_bytes.value_or(0) > 0;
   order.options.by_samples = batches;
   order.options.memory_limit_bytes = seen.sample.gpu_capacity_bytes;
-  const auto columns = batches ? BatchSettings(context) : LoaderSettings(context, arguments.Has("grid"));
+  const auto columns = batches ? BatchSettings(context) : LoaderSettings(context, arguments.grid);
   ProcessRunner runner({.request = order.request, .context = context});
   std::optional<TuneLine> line(session);
   const auto table = Tune(columns, order.options, runner, [&](const std::string& doing) { line->Say(doing); });
@@ -100,7 +117,7 @@ std::vector<int> UsualRanks() {
 }
 
 // Answers `scaling` by one round over the numbers of ranks.
-Result<int> TuneScaling(const Arguments& arguments, Session& session, const TuneOrder& order) {
+Result<int> TuneScaling(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
   std::optional<TuneLine> line(session);
   const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks, 1,
                                     [&](int ranks) { line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks")); });
@@ -122,7 +139,7 @@ std::string_view NameOfPart(ExchangePart part) {
 
 // Answers `comm`: the job as it is, the same without the gradient all-reduce, and one rank alone. The differences
 // divide a step into compute, overhead and communication.
-Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrder& order) {
+Result<int> TuneComm(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
   const int ranks = order.ranks.empty() ? 2 : order.ranks.back();
   if (order.ranks.size() > 1 || ranks < 2)
     return Fail(ErrorCode::kUsage, "--ranks takes one number of 2 or more here", "", "gapless tune comm --ranks 4");
@@ -150,48 +167,23 @@ Result<int> TuneComm(const Arguments& arguments, Session& session, const TuneOrd
       [&] { return ExchangeJson(*cost, ranks); });
 }
 
-std::vector<std::string_view> Questions() { return {"dataloader", "batch", "scaling", "comm"}; }
-
 // Refuses options that the question has no use for: they would seem to have an effect.
-Result<int> Execute(const Arguments& arguments, Session& session) {
-  const std::string& question = arguments.positionals()[0];
+Result<int> Execute(const TuneArguments& arguments, Session& session) {
+  const Question question = arguments.question;
   GAPLESS_ASSIGN(auto order, OrderFrom(arguments));
-  const bool needs_ranks = question == "scaling" || question == "comm";
+  const bool needs_ranks = question == Question::kScaling || question == Question::kComm;
   if (!needs_ranks && !order.ranks.empty())
-    return Fail(ErrorCode::kUsage, "--ranks requires the question scaling or comm", question);
-  if (arguments.Has("grid") && question != "dataloader")
-    return Fail(ErrorCode::kUsage, "--grid requires the question dataloader", question);
+    return Fail(ErrorCode::kUsage, "--ranks requires the question scaling or comm",
+                std::string(OneOf<kQuestions>::NameOf(question)));
+  if (arguments.grid && question != Question::kDataloader)
+    return Fail(ErrorCode::kUsage, "--grid requires the question dataloader",
+                std::string(OneOf<kQuestions>::NameOf(question)));
   if (needs_ranks) GAPLESS_TRY(NeedsRanks(order.request));
-  if (question == "scaling") return TuneScaling(arguments, session, order);
-  if (question == "comm") return TuneComm(arguments, session, order);
-  return TuneSettings(arguments, session, std::move(order), question == "batch");
+  if (question == Question::kScaling) return TuneScaling(arguments, session, order);
+  if (question == Question::kComm) return TuneComm(arguments, session, order);
+  return TuneSettings(arguments, session, std::move(order), question == Question::kBatch);
 }
 
-constexpr PositionalSpec kPositionals[] = {
-    {.name = "QUESTION", .help = "dataloader, batch, scaling or comm", .min = 1, .max = 1, .choices = Questions}};
-constexpr OptionSpec kOptions[] = {
-    {.name = "grid", .help = "dataloader: try pinned memory and prefetch factors in addition"},
-    {.name = "ranks",
-     .takes = kTakesValue,
-     .value = "LIST",
-     .help = "Set the numbers of ranks: for scaling a list (1,2,4,8 up to the number of GPUs), for comm one (2)",
-     .is_list = true},
-    {.name = "budget", .takes = kTakesValue, .value = "TIME", .help = "Stop after this time: 5m, 2h (10m)"},
-    {.name = "rounds",
-     .takes = kTakesValue,
-     .value = "N",
-     .help = "Stop after N rounds if settings are not significantly different (12)"},
-    kMarginOption,
-    {.name = "warmup", .takes = kTakesValue, .value = "N", .help = "Skip N steps of each run before measuring (5)"},
-    {.name = "steps",
-     .takes = kTakesValue,
-     .value = "N",
-     .help = "Measure N steps of each run, fewer if steps are long (50)"},
-    kTimeoutOption,
-    kStepFunctionOption,
-    kPinOption,
-    kSeedOption,
-};
 constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument};
 constexpr Example kExamples[] = {
     {"gapless tune dataloader -- python train.py", "How many workers?"},
@@ -214,11 +206,9 @@ COMMAND(tune) = {
         "the "
         "shares of compute, overhead and communication.\n\nNothing stays changed: `gapless optimize --only` proves "
         "the setting and writes a recipe and a patch for it.",
-    .positionals = kPositionals,
-    .options = kOptions,
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
-    .run = Execute};
+    .call = kCall<Execute>};
 
 }  // namespace gapless::internal

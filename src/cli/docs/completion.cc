@@ -33,8 +33,8 @@ std::string OptionWords(const Command& command) {
 
 // Returns the fixed values of a command's first argument; "" for commands whose arguments are paths.
 std::string ArgumentWords(const Command& command) {
-  for (const PositionalSpec& positional : command.positionals) {
-    if (positional.choices != nullptr) return Words(positional.choices());
+  for (const WordSpec& word : command.call.words) {
+    if (word.choices != nullptr) return Words(word.choices());
   }
   return {};
 }

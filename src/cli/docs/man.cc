@@ -43,8 +43,7 @@ std::string Term(const std::string& term, std::string_view text) {
 // Returns the subsection of a command: help, description, arguments and options.
 std::string Verb(const Command& command) {
   std::string out = StrCat(".SS ", command.name, "\n", Roff(command.help), ".\n", Paragraphs(command.about));
-  for (const PositionalSpec& positional : command.positionals)
-    out += Term(PositionalSyntax(positional), positional.help);
+  for (const WordSpec& word : command.call.words) out += Term(WordSyntax(word), word.help);
   for (const OptionSpec& option : OptionsOf(command)) out += Term(OptionSyntax(option), option.help);
   return out;
 }

@@ -10,9 +10,6 @@
 
 namespace gapless::internal {
 
-inline constexpr OptionSpec kInferenceOption = {
-    .name = "inference", .help = "Measure requests to a model: latency, throughput, tokens (--steps counts requests)"};
-
 std::string InferenceText(const InferenceMetrics& metrics, const RunSample& sample);
 extern const TypeInfo kInferenceDocument;
 std::string InferenceJson(const InferenceMetrics& metrics, const RunSample& sample,

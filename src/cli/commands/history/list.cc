@@ -152,43 +152,39 @@ std::string AsCsv(const std::vector<BenchmarkRecord>& records, bool to_terminal)
   return out;
 }
 
-// Reads a date or time as Unix time in ns; as an end, a date includes its whole day.
-Result<std::optional<int64_t>> TimestampFrom(const Arguments& arguments, std::string_view option, bool is_end) {
-  if (!arguments.Has(option)) return std::optional<int64_t>();
-  const std::string_view text = arguments.Value(option);
-  const auto time = is_end ? ParseUntil(text) : ParseTimestamp(text);
-  if (time) return time;
-  return Fail(ErrorCode::kUsage, StrCat("--", option, " requires a date or a time, not '", Printable(text), "'"), "",
-              StrCat("--", option, " 2026-11-21, or --", option, " 2026-11-21T18:30:00Z"));
+Result<int64_t> ReadDate(const OptionSpec& option, std::string_view text, std::optional<int64_t> time) {
+  if (time) return *time;
+  return Fail(ErrorCode::kUsage, StrCat("--", option.name, " requires a date or a time, not '", Printable(text), "'"),
+              "", StrCat("--", option.name, " 2026-11-21, or --", option.name, " 2026-11-21T18:30:00Z"));
 }
 
 }  // namespace
 
 constinit const TypeInfo kHistoryListDocument = describe::MakeType<documents::HistoryRuns>();
 
-// Reads the options of a filter; one that is not given restricts nothing.
-Result<HistoryFilter> FilterFrom(const Arguments& arguments) {
-  HistoryFilter filter;
-  const auto text = [&](std::string_view option, std::optional<std::string>& out) {
-    if (arguments.Has(option)) out = std::string(arguments.Value(option));
-  };
-  text("branch", filter.branch);
-  text("commit", filter.commit_sha);
-  text("label", filter.benchmark);
-  GAPLESS_ASSIGN(const auto since, TimestampFrom(arguments, "since", false));
-  GAPLESS_ASSIGN(const auto until, TimestampFrom(arguments, "until", true));
-  filter.since_unix_ns = since;
-  filter.until_unix_ns = until;
-  GAPLESS_ASSIGN(const auto limit, arguments.Number("limit", 1, 0));
-  if (limit > 0) filter.limit = limit;
-  return filter;
+Result<int64_t> ReadSince(const OptionSpec& option, std::string_view text) {
+  return ReadDate(option, text, ParseTimestamp(text));
+}
+Result<int64_t> ReadUntil(const OptionSpec& option, std::string_view text) {
+  return ReadDate(option, text, ParseUntil(text));
+}
+
+HistoryFilter FilterOf(const HistoryOptions& options) {
+  return {.branch = options.branch,
+          .benchmark = options.label,
+          .commit_sha = options.commit,
+          .since_unix_ns = options.since,
+          .until_unix_ns = options.until,
+          .limit = options.limit};
 }
 
 // Holds the runs that pass the filter, because the widths of the columns depend on all of them.
-Result<int> HistoryList(const Arguments& arguments, const Session& session) {
-  GAPLESS_ASSIGN(auto filter, FilterFrom(arguments));
+Result<int> HistoryList(const HistoryArguments& arguments, const Session& session) {
+  if (!arguments.file.empty())
+    return Fail(ErrorCode::kUsage, "history list takes no file", "", "gapless history --help");
+  HistoryFilter filter = FilterOf(arguments);
   filter.with_samples = false;
-  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.db));
   std::vector<BenchmarkRecord> records;
   GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
     // Looked at between two records: a history can hold many.
@@ -196,9 +192,7 @@ Result<int> HistoryList(const Arguments& arguments, const Session& session) {
     records.push_back(record);
     return {};
   }));
-  const auto text = [&] {
-    return arguments.Has("csv") ? AsCsv(records, session.terminal.is_tty) : AsText(records, history);
-  };
+  const auto text = [&] { return arguments.csv ? AsCsv(records, session.terminal.is_tty) : AsText(records, history); };
   return PrintTextOrJson(arguments, text, [&] { return AsJson(records, history); });
 }
 

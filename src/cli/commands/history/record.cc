@@ -82,9 +82,9 @@ Result<void> AddMetric(const std::string& text, BenchmarkRecord& record) {
 
 // Takes commit, branch and state from the options, else from the file, else from the working folder. Git's branch and
 // state belong to git's commit: they are left out if another commit is recorded.
-void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
-  if (arguments.Has("commit")) {
-    record.commit_sha = arguments.Value("commit");
+void TakeGit(const HistoryOptions& options, BenchmarkRecord& record) {
+  if (options.commit) {
+    record.commit_sha = *options.commit;
     record.dirty.reset();
     record.author_unix_ns.reset();
     record.branch.clear();
@@ -100,7 +100,7 @@ void TakeGit(const Arguments& arguments, BenchmarkRecord& record) {
     if (!record.dirty) record.dirty = git->dirty;
     if (!record.author_unix_ns) record.author_unix_ns = git->author_unix_ns;
   }
-  if (arguments.Has("branch")) record.branch = arguments.Value("branch");
+  if (options.branch) record.branch = *options.branch;
 }
 
 // Returns the facts of this machine as the JSON text that the record's `environment` holds.
@@ -152,36 +152,36 @@ std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, cons
 constinit const TypeInfo kHistoryAcceptDocument = describe::MakeType<documents::HistoryAccepted>();
 constinit const TypeInfo kHistoryRecordDocument = describe::MakeType<documents::HistoryRecorded>();
 
-void TakeGiven(const Arguments& arguments, BenchmarkRecord& record) {
-  if (arguments.Has("label")) record.benchmark = arguments.Value("label");
-  TakeGit(arguments, record);
+void TakeGiven(const HistoryOptions& options, BenchmarkRecord& record) {
+  if (options.label) record.benchmark = *options.label;
+  TakeGit(options, record);
 }
 
 // Metrics of --metric are added to those of the file; without either there is nothing to record.
-Result<BenchmarkRecord> RecordFromArguments(const Arguments& arguments, const ResultFile* file) {
+Result<BenchmarkRecord> RecordOf(const HistoryOptions& options, const ResultFile* file) {
   BenchmarkRecord record;
   if (file != nullptr) {
     GAPLESS_ASSIGN(record, RecordFrom(*file));
   }
-  for (const std::string& metric : arguments.List("metric")) GAPLESS_TRY(AddMetric(metric, record));
+  for (const std::string& metric : options.metric) GAPLESS_TRY(AddMetric(metric, record));
   if (record.metrics.empty())
     return Fail(ErrorCode::kUsage, "nothing to record: no file and no --metric", "",
                 "name a file of results, or give --metric NAME=NUMBER");
-  TakeGiven(arguments, record);
-  if (arguments.Has("here")) TakeMachine(record);
+  TakeGiven(options, record);
+  if (options.here) TakeMachine(record);
   record.uid = NewUid();
   return record;
 }
 
 // Reads and checks everything before the history is opened. What failed is left out, and said.
-Result<int> HistoryRecord(const Arguments& arguments, const std::string& path) {
+Result<int> HistoryRecord(const HistoryArguments& arguments, const Session&) {
   std::optional<ResultFile> file;
-  if (!path.empty()) {
-    GAPLESS_ASSIGN(auto read, ReadResultFile(path, arguments.Value("column")));
+  if (!arguments.file.empty()) {
+    GAPLESS_ASSIGN(auto read, ReadResultFile(arguments.file, arguments.column));
     file.emplace(std::move(read));
   }
-  GAPLESS_ASSIGN(const auto record, RecordFromArguments(arguments, file ? &*file : nullptr));
-  GAPLESS_ASSIGN(auto history, History::Open(arguments.Value("db")));
+  GAPLESS_ASSIGN(const auto record, RecordOf(arguments, file ? &*file : nullptr));
+  GAPLESS_ASSIGN(auto history, History::Open(arguments.db));
   GAPLESS_ASSIGN(const auto recorded, history.Record(record));
   std::vector<std::string> left_out;
   if (file && !file->failed.empty()) left_out.push_back(StrCat("not recorded: ", DescribeAllFailed(*file)));
@@ -191,13 +191,14 @@ Result<int> HistoryRecord(const Arguments& arguments, const std::string& path) {
 }
 
 // Adds the verdict "accepted", by which the gate's baseline begins anew at this run.
-Result<int> HistoryAccept(const Arguments& arguments, const std::string& run) {
+Result<int> HistoryAccept(const HistoryArguments& arguments, const Session&) {
+  const std::string& run = arguments.file;
   int64_t id = 0;
   const auto [end, code] = std::from_chars(run.data(), run.data() + run.size(), id);
   if (run.empty() || code != std::errc() || end != run.data() + run.size())
     return Fail(ErrorCode::kUsage, "cannot accept a run: this is not a number of a run", Printable(run),
                 "gapless history list");
-  GAPLESS_ASSIGN(auto history, History::OpenToChange(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto history, History::OpenToChange(arguments.db));
   GAPLESS_TRY(history.AddVerdict(id, {.recorded_unix_ns = 0, .metric = {}, .kind = "accepted", .detail = "{}"}));
   return PrintTextOrJson(
       arguments, [&] { return StrCat("from run ", id, " on is the baseline\n"); },

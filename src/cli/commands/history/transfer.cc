@@ -121,15 +121,15 @@ bool IsPageData(const std::string& file) {
 
 // Its runs are those of a branch, which the file does not name. Their uids follow from what they are, so that importing
 // twice adds nothing.
-Result<int> ImportPageData(const Arguments& arguments, const std::string& path) {
-  GAPLESS_ASSIGN(auto file, ReadResultFile(path));
+Result<int> ImportPageData(const HistoryArguments& arguments) {
+  GAPLESS_ASSIGN(auto file, ReadResultFile(arguments.file));
   for (BenchmarkRecord& run : file.runs) {
     run.source = file.tool;
-    run.branch = arguments.Value("branch", "main");
-    if (arguments.Has("label")) run.benchmark = arguments.Value("label");
+    run.branch = arguments.branch.value_or("main");
+    if (arguments.label) run.benchmark = *arguments.label;
     run.uid = StrCat("page-", run.commit_sha, "-", run.recorded_unix_ns.value_or(0), "-", run.benchmark);
   }
-  GAPLESS_ASSIGN(auto history, History::Open(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto history, History::Open(arguments.db));
   GAPLESS_ASSIGN(const auto recorded, history.RecordAll(file.runs));
   Imported imported;
   for (const Recorded& run : recorded) ++(run.added ? imported.added : imported.present);
@@ -143,14 +143,15 @@ constinit const TypeInfo kHistoryExportDocument = describe::MakeType<documents::
 constinit const TypeInfo kHistoryImportDocument = describe::MakeType<documents::HistoryImported>();
 
 // Writes run by run; memory does not grow with the history.
-Result<int> HistoryExport(const Arguments& arguments, const Session& session, const std::string& file) {
+Result<int> HistoryExport(const HistoryArguments& arguments, const Session& session) {
+  const std::string& file = arguments.file;
   const bool to_stdout = file.empty() || file == "-";
   // Two documents on one stream could not be separated again.
   if (to_stdout && arguments.JsonToStdout())
     return Fail(ErrorCode::kUsage, "cannot write both --json and the history to standard output", "",
                 "name a file: gapless history export history.jsonl");
-  GAPLESS_ASSIGN(const auto filter, FilterFrom(arguments));
-  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.Value("db")));
+  const HistoryFilter filter = FilterOf(arguments);
+  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.db));
   GAPLESS_ASSIGN(auto output, Output::Open(file));
   int64_t count = 0;
   GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
@@ -166,18 +167,19 @@ Result<int> HistoryExport(const Arguments& arguments, const Session& session, co
   };
   const auto say = [&] { return StrCat("wrote ", Printable(file), ": ", RunsAndAdvice(count, advice), "\n"); };
   if (!to_stdout) return PrintTextOrJson(arguments, say, document);
-  if (arguments.Has("json")) GAPLESS_TRY(WriteFile(arguments.Value("json"), document()));
+  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, document()));
   return 0;
 }
 
 // Reads the file in pieces: a record after the other is stored.
-Result<int> HistoryImport(const Arguments& arguments, const Session& session, const std::string& file) {
+Result<int> HistoryImport(const HistoryArguments& arguments, const Session& session) {
+  const std::string& file = arguments.file;
   if (file.empty()) return Fail(ErrorCode::kUsage, "history import needs a FILE", "", "- reads standard input");
-  if (IsPageData(file)) return ImportPageData(arguments, file);
+  if (IsPageData(file)) return ImportPageData(arguments);
   const InputFile input(file);
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");  // a pipe that nobody wrote to
   if (!input.is_open()) return Fail(ErrorCode::kInput, "cannot read the file", file);
-  GAPLESS_ASSIGN(auto history, History::Open(arguments.Value("db")));
+  GAPLESS_ASSIGN(auto history, History::Open(arguments.db));
   const auto source = [&](char* out, size_t size) { return input.Read(out, size, session.cancel); };
   GAPLESS_ASSIGN(const auto imported, ImportFrom(history, source, file, session.cancel));
   return PrintTextOrJson(

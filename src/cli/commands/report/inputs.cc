@@ -173,7 +173,7 @@ std::string ShownNameOf(const std::string& path) {
 }
 
 // Adds a folder of `optimize`. Its own recording becomes the baseline only if no recording was given before.
-Result<void> AddOptimizeFolder(const std::string& folder, const Arguments& arguments, const Session& session,
+Result<void> AddOptimizeFolder(const std::string& folder, const ReadArguments& arguments, const Session& session,
                                LabView& view) {
   const std::string result = StrCat(folder, "/result.json"), profile = StrCat(folder, "/profile");
   std::error_code error;
@@ -239,9 +239,9 @@ Result<void> AddHistory(const std::string& url, const Session& session, LabView&
 }
 
 // A folder of `optimize` is recognised by its journal, which is there before the first decision.
-Result<LabView> ReadLab(std::span<const std::string> paths, const Arguments& arguments, const Session& session) {
+Result<LabView> ReadLab(const ReadArguments& arguments, const Session& session) {
   LabView view;
-  for (const std::string& path : paths) {
+  for (const std::string& path : arguments.paths) {
     std::error_code error;
     const bool is_optimize = std::filesystem::is_regular_file(StrCat(path, "/journal.jsonl"), error);
     const Result<void> added = IsHistory(path)  ? AddHistory(path, session, view)

@@ -96,7 +96,7 @@ void TakeSummary(const Findings& findings, LabRecording& recording) {
 
 }  // namespace
 
-Result<void> AddRecording(const std::string& path, const std::string& name, const Arguments& arguments,
+Result<void> AddRecording(const std::string& path, const std::string& name, const ReadArguments& arguments,
                           const Session& session, LabView& view) {
   GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, {&path, 1}));
   const Run& run = analysis->run();

@@ -29,10 +29,10 @@ std::string VisibleWord(const std::string& word) {
 }
 
 // Refuses to run the command of a recipe that was not asked for, or of which a part would not be shown.
-Result<void> CheckCommandOfRecipe(const Arguments& arguments, const RunPlan& plan) {
-  if (!plan.of_recipe || arguments.Has("print")) return {};
+Result<void> CheckCommandOfRecipe(const RunArguments& arguments, const RunPlan& plan) {
+  if (!plan.of_recipe || arguments.print) return {};
   const std::string shown = VisibleCommand(RedactCommand(plan.command));
-  if (!arguments.Has("with-command"))
+  if (!arguments.with_command)
     return Fail(ErrorCode::kUsage, StrCat("cannot run the command of the recipe without --with-command: ", shown),
                 plan.path, "--with-command runs this command; -- COMMAND runs your own with the fixes of the recipe");
   if (RedactCommand(plan.command) != plan.command)
@@ -50,14 +50,14 @@ std::string VisibleCommand(std::span<const std::string> command) {
   return Join(words, " ");
 }
 
-Result<RunPlan> RunPlanFrom(const Arguments& arguments) {
-  RunPlan plan{.path = std::string(arguments.Value("recipe"))};
+Result<RunPlan> RunPlanFrom(const RunArguments& arguments) {
+  RunPlan plan{.path = arguments.recipe};
   if (plan.path.empty())
     return Fail(ErrorCode::kUsage, "no recipe given", "", "gapless run --recipe optimized.json -- python train.py");
   GAPLESS_ASSIGN(auto recipe, ReadRecipe(plan.path));
   plan.recipe = std::move(recipe);
-  plan.of_recipe = arguments.command().empty();
-  plan.command = arguments.command().empty() ? plan.recipe.command : arguments.command();
+  plan.of_recipe = arguments.command.empty();
+  plan.command = arguments.command.empty() ? plan.recipe.command : arguments.command;
   for (const std::string& word : plan.command)
     if (plan.of_recipe && IsRedacted(word))
       return Fail(ErrorCode::kUsage, StrCat("a secret was left out of the command of the recipe: ", Printable(word)),
@@ -65,11 +65,11 @@ Result<RunPlan> RunPlanFrom(const Arguments& arguments) {
   if (plan.command.empty())
     return Fail(ErrorCode::kUsage, "cannot run: no command given", plan.path,
                 "write the command after --: -- python train.py");
-  GAPLESS_ASSIGN(const auto own, OwnFixesFrom(arguments.Values("fix")));
+  GAPLESS_ASSIGN(const auto own, OwnFixesFrom(arguments.fix));
   std::vector<std::string> files;
   for (const Fix& fix : own.fixes) files.emplace_back(fix.own_file);
   GAPLESS_ASSIGN(plan.use, UseRecipe(
-                               plan.recipe, arguments.List("only"), arguments.List("without"),
+                               plan.recipe, arguments.only, arguments.without,
                                [](const char* name) -> const char* { return std::getenv(name); }, files));
   GAPLESS_TRY(CheckCommandOfRecipe(arguments, plan));
   return plan;

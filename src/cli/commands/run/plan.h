@@ -7,10 +7,31 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/arguments.h"
+#include "cli/launching.h"
 #include "optimize/recipe_use.h"
 
 namespace gapless::internal {
+
+// What may be typed after `gapless run`.
+struct RunArguments : LaunchArguments {
+  std::string recipe{};  // empty: not given
+  std::vector<std::string> only{}, without{}, fix{};
+  bool with_command = false, print = false;
+  static constexpr OptionList kOptions{
+      Text<&RunArguments::recipe>("FILE", "Apply the recipe in FILE, which gapless optimize wrote (JSON or YAML)")
+          .Short('r'),
+      List<&RunArguments::only>("LIST", "Apply only these fixes of the recipe"),
+      List<&RunArguments::without>("LIST", "Leave out these fixes of the recipe"),
+      Text<&RunArguments::fix>("FILE", "Load your own fix, named by the recipe, from this Python file (may repeat)"),
+      Flag<&RunArguments::with_command>("Run the command that the recipe holds, if you give none after --"),
+      Flag<&RunArguments::print>("Print the equivalent command without gapless, and run nothing"),
+      Text<&LaunchArguments::output>("DIR", "Record the run to DIR, as gapless profile --light does (no recording)")
+          .Short('o'),
+      kLaunchStepFunctionOption,
+      kSharedFolderOption,
+      kQuietOption,
+  };
+};
 
 // The command to run, and the part of the recipe to apply.
 struct RunPlan {
@@ -26,7 +47,7 @@ std::string VisibleCommand(std::span<const std::string> command);
 
 // Reads the recipe and chooses its fixes. The command of the recipe is an error without --with-command, and if its
 // secrets were redacted; the error shows it.
-Result<RunPlan> RunPlanFrom(const Arguments& arguments);
+Result<RunPlan> RunPlanFrom(const RunArguments& arguments);
 
 // Returns the fixes that no variable of the environment can switch on.
 std::vector<std::string> NeedGapless(const RunPlan& plan);
