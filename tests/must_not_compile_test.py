@@ -111,7 +111,7 @@ const Call& Lap() { return kLap; }
 
 CHANGES = {
     "an option has no member": Change(
-        VERB, "Text<&LapArguments::output>", "Text<&LapArguments::ouput>", "LapArguments"
+        VERB, "Text<&LapArguments::output>", "Text<&LapArguments::outputs>", "LapArguments"
     ),
     "the body of a verb misspells an option": Change(VERB, "arguments.laps)", "arguments.lap)", "no member named .lap"),
     "an option is of another verb": Change(VERB, "&LapArguments::output", "&OtherArguments::quiet", "OtherArguments"),

@@ -144,9 +144,8 @@ class Server(unittest.TestCase):
         from mcp import StdioServerParameters
 
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-        return StdioServerParameters(
-            command=sys.executable, args=["-m", "gapless.mcp_server", *options], env=environment
-        )
+        environment["GAPLESS_PYTHON"] = sys.executable
+        return StdioServerParameters(command=os.environ["GAPLESS_PROGRAM"], args=["mcp", *options], env=environment)
 
     @unittest.skipUnless(HAS_SDK, "not installed: mcp")
     def test_a_conversation(self) -> None:
@@ -186,12 +185,14 @@ class Server(unittest.TestCase):
 
     @unittest.skipIf(HAS_SDK, "the SDK is installed")
     def test_without_the_sdk_it_says_what_to_install(self) -> None:
-        done = subprocess.run(
-            [sys.executable, "-m", "gapless.mcp_server"],
-            env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        self.assertEqual(done.returncode, 4)
-        self.assertIn('pip install "gapless[mcp]"', done.stderr)
+        for path in (str(ROOT / "python"), ""):
+            done = subprocess.run(
+                [os.environ["GAPLESS_PROGRAM"], "mcp"],
+                env={**os.environ, "PYTHONPATH": path, "GAPLESS_PYTHON": sys.executable},
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 4)
+            self.assertIn('pip install "gapless[mcp]"', done.stderr)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ _gapless() {
   local words='' option
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query report run same trend trigger tune validate --help --version'
+    words='analyze bench bisect brief compare completion convert docs doctor formats gate help history mcp monitor optimize predict profile query report run same trend trigger tune validate --help --version'
   else
     case "$verb $prev" in
       'analyze --format') words='brief html json markdown terminal' option=1 ;;
@@ -30,6 +30,7 @@ _gapless() {
         analyze) if [[ $cur == -* ]]; then words='--output --format --only --without --explain --single --price --carbon --watts --gpus --hours --epoch-steps --width --color --verbose --rank --no-cache --all-steps --json --help'; else words=''; fi ;;
         bench) if [[ $cur == -* ]]; then words='--steps --warmup --precision --runs --scaling --inference --pattern --whole --to-the-end --timeout --step-function --pin --output --show-output --keep-command --json --help'; else words=''; fi ;;
         bisect) if [[ $cur == -* ]]; then words='--good --bad --build --share --effect --confidence --strict --runs --journal --restart --warmup --steps --pattern --higher-is-better --whole --to-the-end --timeout --step-function --pin --quiet --keep-command --json --help'; else words=''; fi ;;
+        brief) if [[ $cur == -* ]]; then words='--rank --no-cache --json --help'; else words=''; fi ;;
         compare) if [[ $cur == -* ]]; then words='--pairs --budget --margin --a --b --warmup --steps --pattern --higher-is-better --metric --whole --to-the-end --timeout --step-function --pin --seed --show-output --no-same --ratios --series --column --values --threshold --strict --keep-command --json --help'; else words=''; fi ;;
         completion) if [[ $cur == -* ]]; then words='--json --help'; else words='bash zsh fish'; fi ;;
         convert) if [[ $cur == -* ]]; then words='--output --format --steps --without --rank --no-cache --json --help'; else words=''; fi ;;
@@ -37,8 +38,9 @@ _gapless() {
         doctor) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         formats) if [[ $cur == -* ]]; then words='--json --help'; else words=''; fi ;;
         gate) if [[ $cur == -* ]]; then words='--baseline --against --build --share --pairs --budget --threshold --gate --naive --strict --record --format --write --db --label --branch --commit --metric --column --warmup --steps --pattern --whole --timeout --step-function --pin --keep-command --json --help'; else words=''; fi ;;
-        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect compare completion convert docs doctor formats gate help history monitor optimize predict profile query report run same trend trigger tune validate'; fi ;;
+        help) if [[ $cur == -* ]]; then words='--json --help'; else words='analyze bench bisect brief compare completion convert docs doctor formats gate help history mcp monitor optimize predict profile query report run same trend trigger tune validate'; fi ;;
         history) if [[ $cur == -* ]]; then words='--db --branch --commit --label --metric --column --here --since --until --limit --csv --json --help'; else words='record list export import accept'; fi ;;
+        mcp) if [[ $cur == -* ]]; then words='--allow-run --json --help'; else words=''; fi ;;
         monitor) if [[ $cur == -* ]]; then words='--output --shared-folder --listen --flight-steps --light --step-function --hz --quiet --keep-command --json --help'; else words=''; fi ;;
         optimize) if [[ $cur == -* ]]; then words='--output --budget --only --without --allow --exact --grid --bottlenecks --fix --pairs --metric --margin --warmup --steps --timeout --step-function --pin --seed --keep-candidate --fresh --list --quiet --keep-command --json --help'; else words=''; fi ;;
         predict) if [[ $cur == -* ]]; then words='--what --path --sweep --measured --record --db --list --rank --all-steps --no-cache --json --help'; else words=''; fi ;;

@@ -14,12 +14,12 @@ constexpr std::string_view NameOf(Colour colour) {
   return kNames[static_cast<size_t>(colour)];
 }
 constexpr Choosable<int> kSizes[] = {{"small", 1}, {"large", 100}};
-struct Shape {
+struct Figure {
   std::string_view name;
 };
-constexpr Shape kCircle{"circle"}, kSquare{"square"};
-std::span<const Shape* const> AllShapes() {
-  static constexpr const Shape* kAll[] = {&kCircle, &kSquare};
+constexpr Figure kCircle{"circle"}, kSquare{"square"};
+std::span<const Figure* const> AllFigures() {
+  static constexpr const Figure* kAll[] = {&kCircle, &kSquare};
   return kAll;
 }
 Result<size_t> ReadLength(const OptionSpec& option, std::string_view text) {
@@ -37,7 +37,7 @@ struct VerbArguments : Arguments {
   std::optional<Colour> colour{};
   std::vector<Colour> colours{};
   std::optional<int> size{};
-  const Shape* shape = nullptr;
+  const Figure* figure = nullptr;
   std::vector<size_t> length{};
   bool verbose = false;
   static constexpr OptionList kOptions{
@@ -50,7 +50,7 @@ struct VerbArguments : Arguments {
       Choice<&VerbArguments::colour, AnyOf<Colour::kRed, Colour::kGreen>>("NAME", "In this").Optional(),
       Choice<&VerbArguments::colours, AnyOf<Colour::kRed, Colour::kBlue>>("LIST", "In these"),
       Choice<&VerbArguments::size, OneOf<kSizes>>("NAME", "So large"),
-      Choice<&VerbArguments::shape, AnyEntry<AllShapes, &Shape::name>>("NAME", "Of this form"),
+      Choice<&VerbArguments::figure, AnyEntry<AllFigures, &Figure::name>>("NAME", "Of this form"),
       Parsed<&VerbArguments::length, ReadLength>("TEXT", "As long as this"),
       Flag<&VerbArguments::verbose>("Say more").Short('v'),
   };
@@ -133,7 +133,7 @@ TEST(ParserTest, WhatIsNotGivenIsAsTheMemberBegins) {
   const auto arguments = Parsed({"a"});
   EXPECT_EQ(arguments.count, 5);
   EXPECT_FALSE(arguments.limit || arguments.price || arguments.colour || arguments.last_word);
-  EXPECT_EQ(arguments.shape, nullptr);
+  EXPECT_EQ(arguments.figure, nullptr);
   EXPECT_TRUE(arguments.output.empty() && arguments.items.empty() && arguments.length.empty());
 }
 
@@ -164,14 +164,14 @@ TEST(ParserTest, PositiveNumbersMayHaveTheirUnit) {
 TEST(ParserTest, ChoicesAreValues) {
   EXPECT_EQ(Parsed({"a", "--colour=green"}).colour, Colour::kGreen);
   EXPECT_EQ(Parsed({"--colour", "a"}).colour, Colour::kRed) << "the first one stands for a value that is left out";
-  EXPECT_EQ(Parsed({"a", "--colours", "blue,red", "--colours=green"}).colours,
+  EXPECT_EQ(Parsed({"a", "--colours", "blue,,red,", "--colours=green"}).colours,
             (std::vector{Colour::kBlue, Colour::kRed, Colour::kGreen}));
   EXPECT_EQ(Parsed({"a", "--size", "large"}).size, 100);
-  EXPECT_EQ(Parsed({"a", "--shape", "square"}).shape, &kSquare);
+  EXPECT_EQ(Parsed({"a", "--figure", "square"}).figure, &kSquare);
   EXPECT_EQ(Refused({"a", "--colour=blue"}).hint, "there are: red, green");
   EXPECT_EQ(Refused({"a", "--colours", "red,pink"}).message, "--colours does not accept 'pink'");
   EXPECT_EQ(Refused({"a", "--size", ""}).message, "--size does not accept ''");
-  EXPECT_EQ(Refused({"a", "--shape", "heart"}).hint, "there are: circle, square");
+  EXPECT_EQ(Refused({"a", "--figure", "heart"}).hint, "there are: circle, square");
 }
 
 TEST(ParserTest, AReaderOfItsOwnGivesItsOwnError) {

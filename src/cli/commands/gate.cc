@@ -30,14 +30,38 @@
 namespace gapless::internal {
 namespace {
 
+using GateForm = std::string (*)(const Judgement& judgement);
+constexpr Choosable<GateForm> kForms[] = {{"text", GateText},   {"json", GateJson},   {"markdown", GateMarkdown},
+                                          {"junit", GateJunit}, {"sarif", GateSarif}, {"github", GateGithub}};
+struct FormToWrite {
+  GateForm form;
+  std::string file;
+};
+// FORM=FILE,…
+Result<std::vector<FormToWrite>> ReadForms(const OptionSpec& option, std::string_view text) {
+  GAPLESS_ASSIGN(const auto items, option::ReadItems(option, text));
+  const std::vector<std::string_view> names = OneOf<kForms>::All();
+  std::vector<FormToWrite> forms;
+  for (const std::string& item : items) {
+    const size_t equals = std::min(item.find('='), item.size());
+    const std::string_view name = std::string_view(item).substr(0, equals);
+    if (std::ranges::find(names, name) == names.end() || equals + 1 >= item.size())
+      return Fail(ErrorCode::kUsage, "--write takes FORM=FILE", Printable(item),
+                  "--write markdown=gate.md,junit=gate.xml");
+    forms.push_back({OneOf<kForms>::Named(name), item.substr(equals + 1)});
+  }
+  return forms;
+}
+
 struct GateArguments : MeasureArguments, HistoryOptions {
   std::optional<std::string> result{}, against{};
   std::string baseline = "main", build{};
-  std::vector<std::string> share{}, gate{}, write{};
+  std::vector<std::string> share{}, gate{};
   size_t pairs = 60;
   double budget = 1800, threshold = 0.05;  // seconds, and a share
   bool naive = false, record = false;
-  std::string format = "text";
+  GateForm format = GateText;
+  std::vector<FormToWrite> write{};
   static constexpr OptionList kOptions{
       Text<&GateArguments::baseline>("BRANCH", "Judge against the history of BRANCH (main)"),
       Text<&GateArguments::against>("REV", "Compare this commit with the working tree in paired runs instead"),
@@ -52,8 +76,9 @@ struct GateArguments : MeasureArguments, HistoryOptions {
       Flag<&GateArguments::naive>("Use a simple rule instead: fail below 95 % of the mean of the last ten runs"),
       kStrictOption,
       Flag<&GateArguments::record>("Record the result in the history, with its verdict"),
-      Text<&GateArguments::format>("FORM", "Set the output's format").Of(GateFormats),
-      List<&GateArguments::write>("LIST", "Write other formats to files in addition: junit=gate.xml,sarif=gate.sarif"),
+      Choice<&GateArguments::format, OneOf<kForms>>("FORM", "Set the output's format"),
+      Parsed<&GateArguments::write, ReadForms>(
+          "LIST", "Write other formats to files in addition: junit=gate.xml,sarif=gate.sarif"),
       kDbOption,
       kLabelOption,
       kBranchOption,
@@ -208,20 +233,6 @@ std::string PlaceOf(const GateArguments& arguments) {
   return "";
 }
 
-// Writes the files of --write FORM=FILE,…
-Result<void> WriteForms(const GateArguments& arguments, const Judgement& judgement) {
-  const std::vector<std::string_view> forms = GateFormats();
-  for (const std::string& item : arguments.write) {
-    const size_t equals = std::min(item.find('='), item.size());
-    const std::string form = item.substr(0, equals);
-    if (std::find(forms.begin(), forms.end(), form) == forms.end() || equals + 1 >= item.size())
-      return Fail(ErrorCode::kUsage, "--write takes FORM=FILE", Printable(item),
-                  "--write markdown=gate.md,junit=gate.xml");
-    GAPLESS_TRY(WriteFile(item.substr(equals + 1), GateAs(judgement, form)));
-  }
-  return {};
-}
-
 int StatusFor(const GateArguments& arguments, const Judgement& judgement) {
   const Told told = judgement.IsRegression()                    ? Told::kNo
                     : judgement.Kind() == GateKind::kCannotTell ? Told::kCannotTell
@@ -234,9 +245,9 @@ int StatusFor(const GateArguments& arguments, const Judgement& judgement) {
 Result<int> Execute(const GateArguments& arguments, Session& session) {
   GAPLESS_ASSIGN(auto judgement, arguments.against ? AgainstCommit(arguments, session) : AgainstHistory(arguments));
   judgement.place = PlaceOf(arguments);
-  GAPLESS_TRY(WriteForms(arguments, judgement));
+  for (const auto& [form, file] : arguments.write) GAPLESS_TRY(WriteFile(file, form(judgement)));
   return Answer(
-      arguments, StatusFor(arguments, judgement), [&] { return GateAs(judgement, arguments.format); },
+      arguments, StatusFor(arguments, judgement), [&] { return arguments.format(judgement); },
       [&] { return GateJson(judgement); });
 }
 

@@ -210,16 +210,4 @@ std::string GateGithub(const Judgement& judgement) {
   return text;
 }
 
-std::vector<std::string_view> GateFormats() { return {"text", "json", "markdown", "junit", "sarif", "github"}; }
-
-// Any other name is text, the default.
-std::string GateAs(const Judgement& judgement, std::string_view format) {
-  if (format == "json") return GateJson(judgement);
-  if (format == "markdown") return GateMarkdown(judgement);
-  if (format == "junit") return GateJunit(judgement);
-  if (format == "sarif") return GateSarif(judgement);
-  if (format == "github") return GateGithub(judgement);
-  return GateText(judgement);
-}
-
 }  // namespace gapless::internal

@@ -4,7 +4,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "proof/judgement.h"
 
@@ -17,9 +16,5 @@ std::string GateMarkdown(const Judgement& judgement);  // a comment on a pull re
 std::string GateJunit(const Judgement& judgement);
 std::string GateSarif(const Judgement& judgement);
 std::string GateGithub(const Judgement& judgement);  // workflow commands, which become annotations
-
-// The names of all formats, and the judgement in one of them; any other name gives text.
-std::vector<std::string_view> GateFormats();
-std::string GateAs(const Judgement& judgement, std::string_view format);
 
 }  // namespace gapless::internal
