@@ -52,7 +52,7 @@ constexpr Example kExamples[] = {{"gapless mcp", "A server on standard input and
 
 COMMAND(mcp) = {
     .name = "mcp",
-    .help = "Serve recordings and verdicts to assistants (Model Context Protocol)",
+    .help = "Serve recordings and verdicts to assistants (MCP)",
     .about =
         "Speaks the Model Context Protocol on standard input and output: opens recordings, lists findings, explains "
         "them, answers SQL, predicts fixes, and compares files of results. Nothing is started unless --allow-run is "
