@@ -52,8 +52,9 @@ void AddTexts(std::string& out, std::string_view key, const std::vector<std::str
   AddMember(out, key, list);
 }
 
-// Reads the request for a recording that is compared with another run's. Numbers out of range keep their defaults: the
-// text comes from the environment, where anybody can put anything.
+// Reads the request for a recording that is compared with another run's. The text comes from the environment, where
+// anybody can put anything, and maybe from another version: it is read by hand, so that a value of a wrong kind or out
+// of range keeps its default and the others count.
 ParityOptions ParityOf(const JsonValue& asked) {
   constexpr int64_t kMaxNumber = int64_t{1} << 30;
   const auto number = [&](const char* key, int fallback) {

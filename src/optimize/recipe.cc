@@ -36,6 +36,8 @@ bool IsText(std::string_view text) {
   return std::ranges::none_of(text, [](unsigned char c) { return c == 0; });
 }
 
+// Reads by hand, not by a description: people edit recipes and take them from others. Numbers of YAML are texts, each
+// value has a rule of its own, and an error says what a value must be, with its key.
 class Reader {
  public:
   // `lenient`: numbers may be texts, as those of YAML are.
@@ -244,6 +246,7 @@ std::string ToJson(const Recipe& recipe) {
   return out + "\n";
 }
 
+// Made from the JSON, so that the two forms cannot differ.
 std::string ToYaml(const Recipe& recipe) {
   std::string out;
   if (const auto tree = JsonValue::Parse(ToJson(recipe))) WriteYaml(out, *tree, "");

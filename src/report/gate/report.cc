@@ -10,11 +10,73 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
 #include "report/markdown_text.h"
 
 namespace gapless::internal {
+
+// What is used of SARIF 2.1.0. The values that the members begin with are the same in every file.
+namespace sarif {
+
+constexpr std::string_view kRule = "performance-regression";
+
+struct Message {
+  std::string text{};
+  static constexpr FieldInfo kFields[] = {Field<&Message::text>("text", "", "a sentence")};
+};
+struct Rule {
+  std::string_view id = kRule;
+  Message description{"A metric is worse than its baseline"};
+  static constexpr FieldInfo kFields[] = {Field<&Rule::id>("id", "", "name of the rule"),
+                                          Field<&Rule::description>("shortDescription", "", "the rule in a line")};
+};
+struct Driver {
+  std::string_view name = "gapless";
+  std::vector<Rule> rules{Rule()};
+  static constexpr FieldInfo kFields[] = {Field<&Driver::name>("name", "", "name of the program"),
+                                          Field<&Driver::rules>("rules", "", "its rules")};
+};
+struct Tool {
+  Driver driver{};
+  static constexpr FieldInfo kFields[] = {Field<&Tool::driver>("driver", "", "the program")};
+};
+struct Artifact {
+  std::string uri = ".";
+  static constexpr FieldInfo kFields[] = {Field<&Artifact::uri>("uri", "", "path below the repository's root")};
+};
+struct Place {
+  Artifact artifact{};
+  static constexpr FieldInfo kFields[] = {Field<&Place::artifact>("artifactLocation", "", "the file")};
+};
+struct Location {
+  Place physical{};
+  static constexpr FieldInfo kFields[] = {Field<&Location::physical>("physicalLocation", "", "a place in a file")};
+};
+struct Result {
+  std::string_view rule = kRule, level = "error";
+  Message message{};
+  std::vector<Location> locations{Location()};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Result::rule>("ruleId", "", "id of the rule"), Field<&Result::level>("level", "", "always error"),
+      Field<&Result::message>("message", "", "what got worse"), Field<&Result::locations>("locations", "", "one")};
+};
+struct Run {
+  Tool tool{};
+  std::vector<Result> results{};
+  static constexpr FieldInfo kFields[] = {Field<&Run::tool>("tool", "", "what made the results"),
+                                          Field<&Run::results>("results", "", "a regression each")};
+};
+struct Log {
+  std::string_view schema = "https://json.schemastore.org/sarif-2.1.0.json", version = "2.1.0";
+  std::vector<Run> runs{Run()};
+  static constexpr FieldInfo kFields[] = {Field<&Log::schema>("$schema", "", "where SARIF is described"),
+                                          Field<&Log::version>("version", "", "of SARIF"),
+                                          Field<&Log::runs>("runs", "", "one")};
+};
+
+}  // namespace sarif
+
 std::string_view NameOf(GateKind kind) {
   switch (kind) {
     case GateKind::kFine: return "fine";
@@ -62,22 +124,6 @@ std::string Detectable(const MetricJudgement& metric) {
   return StrCat("could have seen ", FormatPercent(*metric.mde),
                 metric.runs_to_alarm ? StrCat(", sure after ", *metric.runs_to_alarm, " runs like it") : "",
                 metric.noise ? StrCat(" (noise of a run ", FormatPercent(*metric.noise), ")") : "");
-}
-
-// Writes the location that viewers require for every result: the file of the command, else the repository's root.
-void WriteLocation(JsonWriter& json, const std::string& place) {
-  json.Key("locations");
-  json.BeginArray();
-  json.BeginObject();
-  json.Key("physicalLocation");
-  json.BeginObject();
-  json.Key("artifactLocation");
-  json.BeginObject();
-  json.Field("uri", place.empty() ? "." : place);
-  json.EndObject();
-  json.EndObject();
-  json.EndObject();
-  json.EndArray();
 }
 
 // Escapes text for GitHub workflow commands, in which a line end would begin another command.
@@ -150,51 +196,19 @@ std::string GateJunit(const Judgement& judgement) {
   return text + "</testsuite>\n";
 }
 
-// Writes a result per regression (SARIF 2.1.0); no result means that nothing got slower.
+// Writes a result per regression (SARIF 2.1.0); no result means that nothing got slower. Viewers require a location for
+// every result: the file of the command, else the repository's root.
 std::string GateSarif(const Judgement& judgement) {
-  std::string out;
-  JsonWriter json(out, 2);
-  json.BeginObject();
-  json.Field("$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-  json.Field("version", "2.1.0");
-  json.Key("runs");
-  json.BeginArray();
-  json.BeginObject();
-  json.Key("tool");
-  json.BeginObject();
-  json.Key("driver");
-  json.BeginObject();
-  json.Field("name", "gapless");
-  json.Key("rules");
-  json.BeginArray();
-  json.BeginObject();
-  json.Field("id", "performance-regression");
-  json.Key("shortDescription");
-  json.BeginObject();
-  json.Field("text", "A metric is worse than its baseline");
-  json.EndObject();
-  json.EndObject();
-  json.EndArray();
-  json.EndObject();
-  json.EndObject();
-  json.Key("results");
-  json.BeginArray();
+  sarif::Log log;
   for (const MetricJudgement& metric : judgement.metrics) {
     if (metric.kind != GateKind::kRegression) continue;
-    json.BeginObject();
-    json.Field("ruleId", "performance-regression");
-    json.Field("level", "error");
-    json.Key("message");
-    json.BeginObject();
-    json.Field("text", StrCat(Sentence(metric), ". ", NextStepOf(judgement)));
-    json.EndObject();
-    WriteLocation(json, judgement.place);
-    json.EndObject();
+    sarif::Result& result = log.runs[0].results.emplace_back();
+    result.message.text = StrCat(Sentence(metric), ". ", NextStepOf(judgement));
+    if (!judgement.place.empty()) result.locations[0].physical.artifact.uri = judgement.place;
   }
-  json.EndArray();
-  json.EndObject();
-  json.EndArray();
-  json.EndObject();
+  std::string out;
+  JsonWriter json(out, 2);
+  WriteJson(json, log);
   return out + "\n";
 }
 
