@@ -16,7 +16,7 @@ inline bool IsOfGapless(std::string_view file) {
   if (at != file.npos && (at == 0 || file[at - 1] == '/')) return true;
   if (!file.starts_with(kPackage)) return false;
   for (const std::string_view part :
-       {"collect.py", "collector.py", "training.py", "region.py", "step_timing.py", "host.py", "compat.py", "record.py",
+       {"collect.py", "collector.py", "training.py", "region.py", "step_timing.py", "host.py", "compat/", "record.py",
         "analysis/", "optimization/", "profiling/", "validation/"})
     if (file.substr(kPackage.size()).starts_with(part)) return true;
   return false;

@@ -87,5 +87,3 @@ def main() -> int:
 
 
 install()
-if __name__ == "__main__":
-    sys.exit(main())

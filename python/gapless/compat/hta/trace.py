@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recordings of a job, one for each rank, as DataFrames with HTA's columns."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Union
+
+import numpy as np
+
+from ... import run as recordings
+from ...program import ProgramError
+from .reading import Events, Times, frame, read, times
+from .symbols import STEP, TraceSymbolTable, as_hta_does, kind_by_name
+
+logger = logging.getLogger("hta")
+DEFAULT_TRACE_DIR = "/tmp/trace"
+Files = Union[dict[int, str], Sequence[str], None]
+
+
+def _open(path: str) -> recordings.Run | ProgramError:
+    try:
+        return recordings.open([path])
+    except ProgramError as error:
+        return error
+
+
+def _rank_of(run: recordings.Run) -> int | None:
+    rows = run.table("trace", ["rank"]).to_rows(1)
+    rank = rows[0]["rank"] if rows else None
+    return None if rank is None else int(rank)
+
+
+class Trace:
+    """The recordings of a job: `traces` has a DataFrame for each rank, whose names and categories are numbers of `symbol_table`."""
+
+    def __init__(
+        self, trace_files: Files = None, trace_dir: str = DEFAULT_TRACE_DIR, parser_config: Any = None
+    ) -> None:
+        self.trace_path = os.path.abspath(os.path.expanduser(trace_dir))
+        self.parser_config = parser_config
+        self.symbol_table = TraceSymbolTable()
+        self.traces: dict[int, Any] = {}
+        self.meta_data: dict[int, dict[str, Any]] = {}
+        self.trace_files: dict[int, str] = {}
+        self.min_ts: float = 0
+        self.is_parsed = False
+        self.events: dict[int, Events] = {}
+        self._runs = self._opened(trace_files)
+
+    def _opened(self, given: Files) -> dict[int, recordings.Run]:
+        """Opens the files, several at once, and finds out their ranks."""
+        if given is None:
+            paths = sorted(name for name in self._listed() if name.endswith((".gz", ".json")))
+        else:
+            paths = list(given.values()) if isinstance(given, dict) else list(given)
+        paths = [os.path.join(self.trace_path, path) for path in paths]
+        with ThreadPoolExecutor(max(1, min(len(paths), os.cpu_count() or 1))) as pool:
+            opened = list(pool.map(_open, paths))
+        ranks = list(given) if isinstance(given, dict) else [None] * len(paths)
+        runs: dict[int, recordings.Run] = {}
+        for rank, path, run in zip(ranks, paths, opened):
+            if isinstance(run, ProgramError):
+                if given is not None:
+                    raise run
+                logger.warning("%s is left out: %s", path, run)
+                continue
+            number = int(rank) if rank is not None else _rank_of(run) or 0
+            if number in runs:
+                logger.warning("%s and %s have rank %d; the second is taken", self.trace_files[number], path, number)
+            runs[number], self.trace_files[number] = run, path
+        return runs
+
+    def _listed(self) -> list[str]:
+        if not os.path.isdir(self.trace_path):
+            raise ProgramError(
+                f"there is no folder {self.trace_path}: name one by trace_dir, or files by trace_files", 3
+            )
+        return os.listdir(self.trace_path)
+
+    def parse_traces(
+        self, max_ranks: int = -1, use_multiprocessing: bool = True, use_memory_profiling: bool = True
+    ) -> None:
+        """Makes the DataFrames of all ranks, with all their rows."""
+        ranks = sorted(self._runs)[: None if max_ranks < 0 else max_ranks]
+        if not ranks:
+            raise ProgramError(f"there is no recording that can be read in {self.trace_path}", 3)
+        read_times: dict[int, Times] = {}
+        for rank in ranks:
+            events = read(self._runs[rank], self.trace_files[rank], self.symbol_table)
+            if len(events.name):
+                self.events[rank], read_times[rank] = events, times(events)
+        if not self.events:
+            raise ProgramError(f"no event with a duration was recorded in {self.trace_path}", 3)
+        zero_ns = int(min(np.min(at.start) * (1000 // at.unit) for at in read_times.values()))
+        self.min_ts = zero_ns // 1000 if zero_ns % 1000 == 0 else zero_ns / 1000
+        for rank, events in self.events.items():
+            self.traces[rank] = frame(events, read_times[rank], zero_ns, self.symbol_table)
+            self.meta_data[rank] = {}
+        self.is_parsed = True
+
+    def load_traces(
+        self,
+        include_last_profiler_step: bool | None = False,
+        use_multiprocessing: bool = True,
+        use_memory_profiling: bool = True,
+    ) -> None:
+        """Makes the DataFrames; without the last step if there are several, unless it is asked for."""
+        if self.is_parsed:
+            logger.warning("the recordings are read already")
+            return
+        self.parse_traces()
+        self.align_and_filter_trace(include_last_profiler_step)
+
+    def align_and_filter_trace(self, include_last_profiler_step: bool | None = False) -> None:
+        steps = self.symbol_table.ids_where(STEP.match)
+        if len(steps) < 2:
+            return
+        for rank, rows in self.traces.items():
+            self.traces[rank] = _without_last_step(rows, steps, bool(include_last_profiler_step))
+
+    def get_ranks(self) -> list[int]:
+        return sorted(self.traces)
+
+    def get_iterations(self, rank: int | None = None) -> list[int]:
+        rank = self.get_ranks()[0] if rank is None else rank
+        if rank not in self.traces:
+            return []
+        return sorted(int(number) for number in self.traces[rank]["iteration"].unique() if number >= 0)
+
+    def get_trace(self, rank: int) -> Any:
+        if rank not in self.traces:
+            raise ValueError(f"there is no rank {rank}; there are: {', '.join(map(str, self.get_ranks()))}")
+        return self.traces[rank]
+
+    def get_all_traces(self) -> dict[int, Any]:
+        return self.traces
+
+    def get_trace_duration(self, rank: int | None = None) -> Any:
+        starts = self.get_trace(self.get_ranks()[0] if rank is None else rank)["ts"]
+        return starts.max() - starts.min()
+
+    def get_trace_start_unixtime_ns(self, rank: int) -> int:
+        self.get_trace(rank)
+        return int(np.min(self.events[rank].ts_ns))
+
+    def gpu_rows(self, rank: int) -> Any:
+        """The rows of device work, with `kind`: a number of KINDS."""
+        rows = self.get_trace(rank)
+        rows = rows[rows["stream"] != -1].copy()
+        if as_hta_does():
+            kinds = np.zeros(len(self.symbol_table.sym_table), np.int8)
+            used = rows["name"].unique()
+            kinds[used] = [kind_by_name(self.symbol_table.sym_table[name]) for name in used]
+            rows["kind"] = kinds[rows["name"].to_numpy()]
+        else:
+            rows["kind"] = self.events[rank].kind[rows["index"].to_numpy() - 1]
+        return rows
+
+    def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
+        """Adds s_name and s_cat, the texts of the numbers, to all DataFrames."""
+        for rows in self.traces.values():
+            decode(rows, self.symbol_table, use_shorten_name)
+
+    def get_raw_trace_for_one_rank(self, rank: int = 0) -> dict[str, Any]:
+        """The JSON of the file."""
+        path = self.trace_files[rank]
+        with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
+            found: dict[str, Any] = json.loads(file.read())
+        return found
+
+    def write_raw_trace(self, output_file: str, trace_contents: dict[str, Any]) -> None:
+        """Writes JSON; packed, whatever the name ends in, as HTA does."""
+        with gzip.open(output_file, "wt") as file:
+            json.dump(trace_contents, file)
+
+
+def decode(rows: Any, symbols: TraceSymbolTable, shortened: bool) -> None:
+    """Adds the texts of name, cat and user_annotation as columns s_…"""
+    import pandas as pd
+
+    for column in ("name", "cat", "user_annotation"):
+        if column in rows.columns and rows[column].dtype.kind == "i":
+            rows[f"s_{column}"] = pd.Series(symbols.texts(rows[column], shortened), index=rows.index, dtype="str")
+
+
+def _without_last_step(rows: Any, steps: Any, with_last: bool) -> Any:
+    """Rows of the host before the last step begins (`with_last`: up to its end), and what they launched."""
+    on_device = ((rows["stream"] >= 0) & (rows["correlation"] >= 0)).to_numpy()
+    marks = rows["name"].isin(steps).to_numpy() & ~on_device
+    last = rows[marks] if marks.any() else rows[~on_device]
+    starts = rows["ts"].to_numpy()
+    if not len(last):
+        return rows
+    if marks.any():
+        kept = starts <= last["end"].max() if with_last else starts < last["ts"].max()
+    else:
+        kept = starts <= last["end"].max() if with_last else starts < last["ts"].min()
+    kept &= ~on_device
+    launched = on_device & rows["correlation"].isin(rows.loc[kept, "correlation"]).to_numpy()
+    return rows[launched | kept]
