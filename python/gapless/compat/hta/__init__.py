@@ -7,9 +7,17 @@ Frames have HTA's columns, types and roundings; times are microseconds. Where HT
 
 from __future__ import annotations
 
-from ...run import _need
+import importlib.util
 
-_need("pandas")
+from ...program import ProgramError
+
+
+class PandasMissing(ProgramError, ImportError):
+    """What the import of this package needs is not installed."""
+
+
+if importlib.util.find_spec("pandas") is None:
+    raise PandasMissing('gapless.compat.hta needs pandas: pip install "gapless[pandas]"')
 
 from .trace import Trace
 from .trace_analysis import TimeSeriesTypes, TraceAnalysis

@@ -17,6 +17,13 @@ class TimeSeriesTypes(enum.Flag):
     MEMCPY_BANDWIDTH = enum.auto()
 
 
+NOT_HERE = {
+    "critical_path_analysis": "`gapless predict` says what a step depends on",
+    "overlay_critical_path_analysis": "`gapless predict` says what a step depends on",
+    "get_cupti_counter_data_with_operators": "the tables kernel_metric and measured_kernels have counters of kernels",
+}
+
+
 class TraceAnalysis:
     """The recordings of a job, one for each rank: files by rank, a list of files, or the files of a folder.
 
@@ -31,6 +38,10 @@ class TraceAnalysis:
     ) -> None:
         self.t = Trace(trace_files, trace_dir)
         self.t.load_traces(include_last_profiler_step)
+
+    def __getattr__(self, name: str) -> Any:
+        instead = f": {NOT_HERE[name]}" if name in NOT_HERE else ""
+        raise AttributeError(f"gapless.compat.hta has no {name}{instead}")
 
     def get_temporal_breakdown(self, visualize: bool = True) -> Any:
         """Idle, computing and other time of each rank, from its first operation to its last."""
