@@ -72,11 +72,11 @@ def find_stragglers_with_late_start_comm_kernels(
 
 def _last_long_kernels(df: Any, symbols: TraceSymbolTable) -> Any:
     """The last communication kernel of each rank, stream, iteration and name that lasts; times in iterations."""
-    prefix, stream = ("ncclKernel", 1) if as_hta_does() else ("nccl", 0)
+    prefix, least = ("ncclKernel", 1) if as_hta_does() else ("nccl", 0)  # of streams and iterations
     first = df["ts"].min()
     mean = ((df["ts"] + df["dur"]).max() - first) / df["iteration"].nunique()
     ids = symbols.ids_where(lambda name: name.startswith(prefix))
-    kept = (df["stream"] >= stream) & (df["iteration"] > 0) & (df["dur"] >= mean * SHORTEST) & df["name"].isin(ids)
+    kept = (df["stream"] >= least) & (df["iteration"] >= least) & (df["dur"] >= mean * SHORTEST) & df["name"].isin(ids)
     keys = ["rank", "stream", "iteration", "name"]
     found = df[kept].sort_values("ts", kind="stable").groupby(keys, as_index=False).last()
     if not len(found):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .launches import launched
 from .symbols import HTA_QUEUED_LAUNCHES, KERNEL_LAUNCH, MEMORY, MEMORY_LAUNCH, as_hta_does
-from .trace import Trace
+from .trace import Trace, ranks_of
 
 FULL_QUEUE = 1024
 PREFIX = len("Memcpy DtoH")
@@ -19,7 +19,7 @@ PREFIX = len("Memcpy DtoH")
 
 def queue_length_series(trace: Trace, ranks: Sequence[int] | None) -> dict[int, Any]:
     names = trace.symbol_table.ids_where(_is_queued)
-    found = {rank: _queue_of(trace, rank, names) for rank in ranks or [0]}
+    found = {rank: _queue_of(trace, rank, names) for rank in ranks_of(ranks)}
     return {rank: frame for rank, frame in found.items() if len(frame)}
 
 
@@ -66,7 +66,7 @@ def time_on_full_queue(trace: Trace, series: dict[int, Any], full: int) -> Any:
 
 
 def memory_bandwidth_series(trace: Trace, ranks: Sequence[int] | None) -> dict[int, Any]:
-    found = {rank: _bandwidth_of(trace, rank) for rank in ranks or [0]}
+    found = {rank: _bandwidth_of(trace, rank) for rank in ranks_of(ranks)}
     return {rank: frame for rank, frame in found.items() if len(frame)}
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import plots
 from .symbols import as_hta_does
-from .trace import Trace
+from .trace import Trace, ranks_of
 
 CAUSES = ("host_wait", "kernel_wait", "other")
 
@@ -20,7 +20,7 @@ def idle_time_breakdown(
     trace: Trace, ranks: Sequence[int] | None, streams: Sequence[int] | None, visualize: bool, percent: bool, with_stats: bool, delay: float
 ) -> tuple[Any, Any]:  # fmt: skip
     parts, statistics = [], []
-    for rank in ranks or [0]:
+    for rank in ranks_of(ranks):
         gaps = _gaps(trace, rank, streams, delay)
         sums = _sums(gaps, rank)
         if visualize:
@@ -39,7 +39,7 @@ def _gaps(trace: Trace, rank: int, streams: Sequence[int] | None, delay: float) 
     rows = trace.gpu_rows(rank)
     launch = trace.get_trace(rank)["ts"].reindex(rows["index_correlation"]).to_numpy(dtype=float)
     rows = rows[["stream", "ts", "dur"]].assign(launch=launch)
-    wanted = list(rows["stream"].unique()) if not streams else list(streams)
+    wanted = list(rows["stream"].unique()) if streams is None or not len(streams) else list(streams)
     rows = rows[rows["stream"].isin(wanted)].sort_values("ts", kind="stable")
     rows["before"] = (rows["ts"] + rows["dur"]).groupby(rows["stream"]).shift(1)
     rows["idle_interval"] = rows["ts"] - rows["before"]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from . import plots
 from .symbols import HTA_KERNEL_LAUNCHES, HTA_MEMORY_LAUNCHES, KERNEL_LAUNCH, MEMORY, MEMORY_LAUNCH, as_hta_does
-from .trace import Trace
+from .trace import Trace, ranks_of
 
 
 def launched(trace: Trace, rank: int, names: Any) -> tuple[Any, Any]:
@@ -33,7 +33,7 @@ def launch_stats(
 ) -> dict[int, Any]:  # fmt: skip
     names = trace.symbol_table.ids_where(lambda name: _is_launch(name, with_memory))
     found = {}
-    for rank in ranks or [0]:
+    for rank in ranks_of(ranks):
         work, calls = launched(trace, rank, names)
         delay = work["ts"].to_numpy() - calls["ts"].to_numpy() - calls["dur"].to_numpy()
         frame = pd.DataFrame(
@@ -70,7 +70,7 @@ def aten_op_kernels(trace: Trace, ranks: Sequence[int] | None, sort_by: Sequence
     names = symbols.ids_where(KERNEL_LAUNCH.match)
     found: dict[int, Any] = {}
     before: list[Any] = []
-    for rank in ranks or [0]:
+    for rank in ranks_of(ranks):
         work, calls = launched(trace, rank, names)
         operator = _aten_above(trace, rank, calls["index"].to_numpy() - 1)
         known = operator >= 0

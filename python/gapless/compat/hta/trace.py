@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import logging
@@ -59,7 +60,7 @@ class Trace:
             paths = sorted(name for name in self._listed() if name.endswith((".gz", ".json")))
         else:
             paths = list(given.values()) if isinstance(given, dict) else list(given)
-        paths = [os.path.join(self.trace_path, path) for path in paths]
+        paths = [self._place_of(os.fspath(path)) for path in paths]
         with ThreadPoolExecutor(max(1, min(len(paths), os.cpu_count() or 1))) as pool:
             opened = list(pool.map(_open, paths))
         ranks = list(given) if isinstance(given, dict) else [None] * len(paths)
@@ -75,6 +76,10 @@ class Trace:
                 logger.warning("%s and %s have rank %d; the second is taken", self.trace_files[number], path, number)
             runs[number], self.trace_files[number] = run, path
         return runs
+
+    def _place_of(self, path: str) -> str:
+        below = os.path.join(self.trace_path, path)
+        return below if os.path.exists(below) or not os.path.exists(path) else os.path.abspath(path)
 
     def _listed(self) -> list[str]:
         if not os.path.isdir(self.trace_path):
@@ -103,6 +108,13 @@ class Trace:
             self.traces[rank] = frame(events, read_times[rank], zero_ns, self.symbol_table)
             self.meta_data[rank] = {}
         self.is_parsed = True
+
+    def with_all_steps(self) -> Trace:
+        """The same recordings with all their rows."""
+        whole = copy.copy(self)
+        whole.traces, whole.events, whole.meta_data = {}, {}, {}
+        whole.parse_traces()
+        return whole
 
     def load_traces(
         self,
@@ -178,6 +190,11 @@ class Trace:
         """Writes JSON; packed, whatever the name ends in, as HTA does."""
         with gzip.open(output_file, "wt") as file:
             json.dump(trace_contents, file)
+
+
+def ranks_of(given: Sequence[int] | None) -> list[int]:
+    """The ranks that were asked for; rank 0 if none were."""
+    return [0] if given is None or not len(given) else list(given)
 
 
 def decode(rows: Any, symbols: TraceSymbolTable, shortened: bool) -> None:

@@ -47,9 +47,7 @@ class LabeledTrace:
             if trace_dir is None or not os.path.isdir(trace_dir):
                 raise ValueError(f"LabeledTrace takes a Trace as t, or a folder as trace_dir; {trace_dir!r} is none")
             t = Trace(trace_dir=trace_dir)
-        self.t = t
-        if not t.is_parsed:
-            t.parse_traces()
+        self.t = t.with_all_steps()
         self.s_map = pd.Series(t.symbol_table.get_sym_id_map())
         self.s_tab = pd.Series(t.symbol_table.get_sym_table())
         found = [
