@@ -214,6 +214,9 @@ print(sum(event.count for event in own.key_averages() if event.key == "aten::lin
 gone.set()
 thread.join()
 """
+# PyTorch ends these itself now and then: a thread that still computes while Python ends; a profiler that is stopped behind its thread,
+# in one of about a hundred ends on a busy machine ("terminate called without an active exception").
+PYTORCH_MAY_ABORT = (DAEMON, MARK_OUTLIVES_THE_THREAD)
 
 
 class Threads(AgentTest):
@@ -225,7 +228,7 @@ class Threads(AgentTest):
         for _ in range(REPEAT):
             done = self.execute(script, **how)
             self.assertEqual(done.out, without.out, done.err)
-            if program is DAEMON:
+            if program in PYTORCH_MAY_ABORT:
                 self.assertIn(done.code, (0, -signal.SIGABRT), done.err)
             else:
                 self.assertEqual(done.code, without.code, done.err)

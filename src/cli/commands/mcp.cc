@@ -33,6 +33,9 @@ constexpr const char* kServe =
     "sys.exit(main(sys.argv[1:]))\n";
 
 Result<int> Execute(const McpArguments& arguments, Session&) {
+  if (arguments.json)
+    return Fail(ErrorCode::kUsage, "mcp has no document of its own: all that it prints is the protocol", "",
+                "gapless brief PATH --json");
   const char* named = std::getenv("GAPLESS_PYTHON");
   const std::string python = named != nullptr && *named != '\0' ? named : "python3";
   // The package asks this program, and no other that may be on the PATH.
