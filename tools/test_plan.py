@@ -34,6 +34,7 @@ HELPERS = {
     "patch_scripts.py",
     "strangers_data.py",
     "hta.py",
+    "compat_hta.py",
     "postgres.py",
 }
 
