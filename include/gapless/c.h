@@ -91,7 +91,7 @@ GAPLESS_C_API int gapless_open(gapless_run* run, const char* const* paths, size_
 /* Ends the calls that read or query now: they return GAPLESS_INTERRUPTED soon. From any thread, or a signal handler. */
 GAPLESS_C_API void gapless_cancel(gapless_run* run);
 
-/* What could not be read while other inputs could: a JSON array of {"message", "place", "hint"}. */
+/* Inputs that could not be read while others could: a JSON array of {"message", "place", "hint"}. */
 GAPLESS_C_API int gapless_failures(gapless_run* run, char** json, gapless_error* error);
 /* Every table and analysis that there is, the same for every run, as JSON: [{"name", "help", "analysis", "columns":
  * [{"name", "type", "unit", "help"}]}]. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `gapless.mcp_server` answers, as plain texts: bounded, with a cursor, and with one marker for what cannot be answered."""
+"""The answers of `gapless.mcp_server` as plain texts: bounded, with a cursor, and with one marker for what cannot be answered."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Referee:
 
     @answered
     def findings(self, run: str, cursor: int = 0) -> str:
-        """What costs time in a run, ranked: where in the code, what to try, what that brings, how to prove it."""
+        """The findings of a run, ranked by what they cost: where in the code, what to try, what that brings, how to prove it."""
         return bounded(self._run(run).report().form("brief"), cursor)
 
     @answered

@@ -13,7 +13,7 @@ HEIGHT = 720  # of the page in a notebook, which scrolls inside of it
 
 
 class Report:
-    """What `gapless analyze` reports; each form is made when it is first asked for."""
+    """The report of `gapless analyze`; each form is made when it is first asked for."""
 
     def __init__(self, render: Callable[[str], str]) -> None:
         self._render = render

@@ -50,7 +50,7 @@ class TableInfo:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What `what` brings: the speedup of a step, and the interval it lies in 8 times of 10. `refusal` says why there is none.
+    """The effect of `what`: the speedup of a step, and the interval it lies in 8 times of 10. `refusal` says why there is none.
 
     `document` is the whole entry of `gapless predict --json`: what was assumed, what it is calibrated with.
     """
@@ -274,7 +274,7 @@ class Run:
         return Report(lambda form: self._render(form, only, without, verbose))
 
     def document(self) -> dict[str, Any]:
-        """What `gapless analyze --json` prints."""
+        """The document that `gapless analyze --json` prints."""
         found: dict[str, Any] = json.loads(self._render("json", (), (), False))
         return found
 

@@ -36,7 +36,7 @@ class TableData {
     size_t first = 0, rows = 0;
   };
   virtual std::vector<Stretch> Stretches() const { return {{0, rows}}; }
-  // Where the values of a column lie in a stretch, by its index; without a value: At() computes its cells.
+  // Returns where the values of a column lie in a stretch, by its index; without a value: At() computes its cells.
   virtual StoredValues Stored(size_t /*stretch*/, size_t /*column*/) const { return {}; }
 
   std::string name;

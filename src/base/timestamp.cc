@@ -22,7 +22,7 @@ constexpr int kFirstLoggedYear = 1980, kLastLoggedYear = 2200;  // others are no
 constexpr double kFirstPlain = 1e8, kLastPlainSeconds = 4e9, kLastPlainMs = 9e12;
 constexpr size_t kDateLength = 10;
 
-// What may be before a number and missing from it: nothing, or what sscanf() forgives.
+// Characters that may be before a number and missing from it: nothing, or what sscanf() forgives.
 enum class Exactness : uint8_t { kExact, kLoose };
 
 bool IsDigit(std::string_view text) { return !text.empty() && text.front() >= '0' && text.front() <= '9'; }

@@ -19,10 +19,10 @@ std::string FormatTimestamp(int64_t unix_ns);
 // "+01", "+0100" or "+01:00"; without a zone it is UTC. Absent: no such time, or not between the years 1678 and 2262.
 std::optional<int64_t> ParseTimestamp(std::string_view text);
 
-// What tools write into their logs, taken less exactly: also "2024/09/08 13:03:31.000", "20240908 13:03:31", numbers of
-// fewer digits, and seconds or milliseconds since 1970. Spaces before it and text behind it are passed over, days and
-// hours beyond the last one are counted on, and without a zone it is a local time of this machine. Absent: no such time
-// with seconds, or not between the years 1980 and 2200.
+// Times as tools write them into their logs, taken less exactly: also "2024/09/08 13:03:31.000", "20240908 13:03:31",
+// numbers of fewer digits, and seconds or milliseconds since 1970. Spaces before it and text behind it are passed over,
+// days and hours beyond the last one are counted on, and without a zone it is a local time of this machine. Absent: no
+// such time with seconds, or not between the years 1980 and 2200.
 std::optional<int64_t> ParseLoggedTime(std::string_view text);
 
 // The end of a range that `text` names: of the whole day when it is a date only, else the time itself.

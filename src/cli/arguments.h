@@ -14,7 +14,7 @@ namespace gapless::internal {
 
 struct Command;
 
-// What every verb has. The struct of a verb begins with it, and hides the lists of what it declares by its own.
+// All that every verb has. The struct of a verb begins with it, and hides the lists of what it declares by its own.
 struct Arguments {
   std::optional<std::string> json{};  // --json without FILE: "-"
   bool keep_command = false, help = false;

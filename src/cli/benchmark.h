@@ -20,8 +20,8 @@ Result<double> ReadTime(const OptionSpec& option, std::string_view text);
 Result<double> ReadShare(const OptionSpec& option, std::string_view text);
 Result<std::vector<int>> ReadCpus(const OptionSpec& option, std::string_view text);
 
-// What commands that measure have in common. A command lists those of these options that it honours; the defaults are
-// in brackets, and a command may have its own.
+// All that commands that measure have in common. A command lists those of these options that it honours; the defaults
+// are in brackets, and a command may have its own.
 struct MeasureArguments : Arguments {
   size_t warmup = 10, steps = 100;
   std::string pattern{}, step_function{};  // empty: not given

@@ -26,8 +26,8 @@ struct Example {
   std::string_view what = {};  // what it does
 };
 
-// What a verb takes and does, as its struct declares it. `run` gives the exit status (docs/reference/commands.md); its
-// arguments are what `make` made.
+// All that a verb takes and does, as its struct declares it. `run` gives the exit status (docs/reference/commands.md);
+// its arguments are what `make` made.
 struct Call {
   std::span<const WordSpec> words;
   std::span<const OptionSpec> options;

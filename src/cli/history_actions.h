@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-// What commands that keep or read a history have in common: its place, and what describes a run or selects runs. A
+// All that commands that keep or read a history have in common: its place, and what describes a run or selects runs. A
 // command lists those of these options that it honours, with what they mean there.
 struct HistoryOptions {
   std::string db{}, column{};  // empty: not given
@@ -37,7 +37,7 @@ inline constexpr auto kSinceOption =
     Parsed<&HistoryOptions::since, ReadSince>("TIME", "Select runs from this date or time on (UTC)");
 inline constexpr auto kUntilOption =
     Parsed<&HistoryOptions::until, ReadUntil>("TIME", "Select runs up to and including this date or time (UTC)");
-// Of commands that measure: what the run is recorded as.
+// Commands that measure have these: what the run is recorded as.
 inline constexpr auto kBranchOption = Text<&HistoryOptions::branch>("NAME", "Set the branch of the result (git's)");
 inline constexpr auto kCommitOption = Text<&HistoryOptions::commit>("SHA", "Set the commit of the result (git's)");
 

@@ -11,7 +11,7 @@
 
 namespace gapless::internal {
 
-// What commands that leave a run folder have in common. A command lists those of these options that it honours.
+// All that commands that leave a run folder have in common. A command lists those of these options that it honours.
 struct LaunchArguments : Arguments {
   std::string output{}, step_function{};  // empty: not given
   bool shared_folder = false, cupti = false, quiet = false;

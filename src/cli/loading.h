@@ -14,8 +14,8 @@
 
 namespace gapless::internal {
 
-// What commands that read recordings have in common. Several paths are the ranks of one job. A command lists those of
-// these options that it honours.
+// All that commands that read recordings have in common. Several paths are the ranks of one job. A command lists those
+// of these options that it honours.
 struct ReadArguments : Arguments {
   std::vector<std::string> paths{};
   std::string output{}, db{};  // empty: not given

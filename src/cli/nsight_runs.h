@@ -15,7 +15,7 @@ namespace gapless::internal {
 enum class NsightTool : uint8_t { kSystems, kCompute };
 inline constexpr Choosable<NsightTool> kNsightTools[] = {{"nsys", NsightTool::kSystems}, {"ncu", NsightTool::kCompute}};
 
-// What may be asked of them. Empty: the tool's default.
+// The things that may be asked of them. Empty: the tool's default.
 struct NsightOptions {
   std::vector<NsightTool> with{};
   bool comprehensive = false, cuda_memory_usage = false;

@@ -219,7 +219,7 @@ struct AnyText {
 
 }  // namespace option
 
-// What the user may choose from. Words that only the command line has:
+// The values that the user may choose from. Words that only the command line has:
 //   constexpr Choosable<Shell> kShells[] = {{"bash", Shell::kBash}, …};      OneOf<kShells>
 template <class T>
 struct Choosable {

@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-// What commands that run pairs have in common beside the options of measuring.
+// All that commands that run pairs have in common beside the options of measuring.
 struct PairArguments : MeasureArguments {
   size_t pairs = 30;
   std::optional<double> budget{};  // seconds
@@ -50,7 +50,7 @@ inline constexpr OptionList kPairOptions{
     kSeedOption,
     kShowOutputOption,
 };
-// Of commands that try settings: short runs, and many of them.
+// Commands that try settings have these: short runs, and many of them.
 inline constexpr OptionList kShortRunOptions{
     kMarginOption,
     Number<&MeasureArguments::warmup>("N", "Skip N steps of each run before measuring (5)", 0),

@@ -197,7 +197,7 @@ void ClassifyUnknown(const LedgerView& ledger, RunSummary& summary) {
       FormatPercent(1 - ledger.Share(ledger.total.idle_ns)), " of the time");
 }
 
-// What a run that was only starting, or hardly did anything, is called.
+// The name of a run that was only starting, or hardly did anything.
 void ClassifyStart(const Bottleneck& cold, RunSummary& summary) {
   summary.run_class = cold.id == kWarmUp ? "warm-up" : "unknown";
   // The title begins with the verdict, which the class is.

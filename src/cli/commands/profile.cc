@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMaxSteps = 1'000'000;
 
-// What is profiled, by the agent's words.
+// The parts that are profiled, by the agent's words.
 constexpr Choosable<std::string_view> kPythonProfiles[] = {
     {"sample", "sample"}, {"cprofile", "cprofile"}, {"lines", "lines"}, {"memory", "tracemalloc"}};
 

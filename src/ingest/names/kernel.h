@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of a kernel tells: the function, the class, and for matrix kernels the units and the precision.
+// Everything that the name of a kernel tells: the function, the class, and for matrix kernels the units and the
+// precision.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,7 @@ from ...program import ProgramError
 
 
 class PandasMissing(ProgramError, ImportError):
-    """What the import of this package needs is not installed."""
+    """Something that the import of this package needs is not installed."""
 
 
 if importlib.util.find_spec("pandas") is None:

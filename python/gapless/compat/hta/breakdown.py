@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the time of the devices went: busy and idle, kinds and names of kernels, annotations."""
+"""The time of the devices: busy and idle, kinds and names of kernels, annotations."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def potential_stragglers(
 def find_stragglers_with_late_start_comm_kernels(
     df: Any, symbol_table: TraceSymbolTable, n_stragglers: int = 2, visualize: bool = False
 ) -> Any:
-    """How often each rank was among the last to begin the communication whose duration differs most between ranks."""
+    """Counts how often each rank was among the last to begin the communication whose duration differs most between ranks."""
     kernels = _last_long_kernels(df, symbol_table)
     spread = kernels.groupby(["stream", "iteration", "name"])["duration"].std().groupby(["stream", "name"]).mean()
     stream, name = spread.idxmax() if spread.notna().any() else spread.index[0]

@@ -50,7 +50,7 @@ def queue_length_summary(series: dict[int, Any]) -> Any:
 
 
 def time_on_full_queue(trace: Trace, series: dict[int, Any], full: int) -> Any:
-    """How long each stream's queue was full. HTA keeps only the last stream of a rank."""
+    """The time in which each stream's queue was full. HTA keeps only the last stream of a rank."""
     found = []
     for rank, frame in series.items():
         lasting = frame.groupby("stream")["ts"].shift(-1) - frame["ts"]

@@ -158,7 +158,7 @@ def times(events: Events) -> Times:
 
 @functools.cache
 def _base_ns(path: str) -> int:
-    """What the file says is to be added to its times; the tables have it added already."""
+    """The time that the file says is to be added to its times; the tables have it added already."""
     with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
         found = re.search(rb'"baseTimeNanoseconds":\s*(\d+)', file.read())
     return int(found[1]) if found else 0

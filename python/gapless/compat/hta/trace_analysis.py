@@ -95,7 +95,7 @@ class TraceAnalysis:
         )
 
     def get_comm_comp_overlap(self, visualize: bool = True) -> Any:
-        """How much of the communication of each rank computation hides, in percent; NaN without communication."""
+        """The share of each rank's communication that computation hides, in percent; NaN without communication."""
         return communication.comm_comp_overlap(self.t, visualize)
 
     def get_profiler_steps(self) -> list[int]:
@@ -148,7 +148,7 @@ class TraceAnalysis:
         )
 
     def get_queue_length_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, Any]:
-        """How many operations of each stream were launched and had not begun, at each change."""
+        """The operations of each stream that were launched and had not begun, at each change."""
         return counters.queue_length_series(self.t, ranks)
 
     def get_queue_length_summary(self, ranks: Sequence[int] | None = None) -> Any:
@@ -160,7 +160,7 @@ class TraceAnalysis:
     def get_time_spent_blocked_on_full_queue(
         self, queue_length_dict: dict[int, Any], max_queue_length: int = counters.FULL_QUEUE
     ) -> Any:
-        """How long the queue of each stream was full, also as a share of the recording."""
+        """The time in which the queue of each stream was full, also as a share of the recording."""
         return counters.time_on_full_queue(self.t, queue_length_dict, max_queue_length)
 
     def get_memory_bw_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, Any]:

@@ -76,7 +76,7 @@ class LabeledTrace:
         return rows[(rows["stream"] == -1) == (device_type is DeviceType.CPU)]
 
     def get_ops_summary(self, ops: Any) -> Any:
-        """How often each name of each category ran, and for how long together."""
+        """Counts and times of each name of each category."""
         found = ops.groupby(["cat", "name"])["dur"].agg(["count", "sum"]).reset_index()
         found = found.rename(columns={"cat": "cat_id", "name": "name_id", "count": "counts", "sum": "total_duration"})
         for column in ("cat", "name"):

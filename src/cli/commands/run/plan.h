@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// What may be typed after `gapless run`.
+// The words that may be typed after `gapless run`.
 struct RunArguments : LaunchArguments {
   std::string recipe{};  // empty: not given
   std::vector<std::string> only{}, without{}, fix{};
