@@ -52,7 +52,7 @@ class Answers(unittest.TestCase):
 
     def test_opening_lists_the_findings(self) -> None:
         self.assertRegex(self.opened, r"^opened as run\d+\n\ngapless brief of resnet50")
-        for part in ("data_loading", "where  resnet50_profiler_api.py:42", "num_workers=2", "gapless compare"):
+        for part in ("data_loading", "where   resnet50_profiler_api.py:42", "num_workers=2", "gapless compare"):
             self.assertIn(part, self.opened)
         self.assertEqual(self.referee.findings(self.run_name), self.opened.split("\n\n", 1)[1].rstrip("\n"))
 

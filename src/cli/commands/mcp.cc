@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `gapless mcp`: becomes the server for assistants, which is a module of the Python package, so that the
-// protocol's own SDK speaks the protocol.
+// protocol's own SDK implements the protocol.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -57,7 +57,7 @@ COMMAND(mcp) = {
     .name = "mcp",
     .help = "Serve recordings and verdicts to assistants (MCP)",
     .about =
-        "Speaks the Model Context Protocol on standard input and output: opens recordings, lists findings, explains "
+        "Serves the Model Context Protocol on standard input and output: opens recordings, lists findings, explains "
         "them, answers SQL, predicts fixes, and compares files of results. Nothing is started unless --allow-run is "
         "given. Needs the Python package: pip install \"gapless[mcp]\".",
     .examples = kExamples,

@@ -19,7 +19,7 @@ std::string Line(std::string_view text) { return Ellipsize(Printable(text), kMax
 
 void AppendField(std::string& out, std::string_view name, std::string_view text) {
   if (!text.empty())
-    out += StrCat("   ", name, std::string(std::max<size_t>(name.size(), 7) - name.size(), ' '), text, "\n");
+    out += StrCat("   ", name, std::string(std::max<size_t>(name.size(), 8) - name.size(), ' '), text, "\n");
 }
 
 // The places in the user's code that evidence names, each once.
@@ -53,7 +53,7 @@ void AppendFinding(std::string& out, int number, const Bottleneck& found, const 
     for (const std::string_view line : Split(advice.code, '\n'))
       if (!line.empty()) AppendField(out, "", StrCat("    ", Line(line)));
   }
-  AppendField(out, "brings", GainOf(report, found));
+  AppendField(out, "speedup", GainOf(report, found));
   if (found.apart) AppendField(out, "", ApartText(report.summary));
 }
 
