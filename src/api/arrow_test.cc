@@ -124,6 +124,38 @@ TEST(ArrowTest, StreamsSayWhatTheCellsSay) {
   EXPECT_GT(rows, 1000U);
 }
 
+// Columns that are stored in each of the ways that are not as Arrow wants them.
+class StoredColumns : public internal::TableData {
+ public:
+  StoredColumns() {
+    name = "stored";
+    columns = {{.name = "times"}, {.name = "narrow"}, {.name = "ids"}, {.name = "range"}, {.name = "same"}};
+    rows = 3;
+  }
+  Cell At(size_t row, size_t column) const override {
+    const int64_t cells[][5] = {{15, 1, 102, 7, 4}, {25, 0, 100, 8, 4}, {0, 3, 0, 9, 4}};
+    const bool absent = (column == 0 && row == 2) || (column == 1 && row == 1) || (column == 2 && row == 2);
+    return absent ? Cell() : Cell(cells[row][column]);
+  }
+  internal::StoredValues Stored(size_t, size_t column) const override {
+    if (column == 0) return internal::StoredTimes{&times_, 5};
+    if (column == 1) return &narrow_;
+    if (column == 2) return internal::StoredIds<internal::SliceId>{&ids_, 100};
+    if (column == 3) return internal::StoredRange{7};
+    return internal::StoredSame{4};
+  }
+
+ private:
+  internal::Column<int64_t> times_{std::vector<int64_t>{10, 20, internal::kAbsent}};
+  internal::Column<int32_t> narrow_{std::vector<int32_t>{1, internal::kAbsent32, 3}};
+  internal::Column<internal::SliceId> ids_{
+      std::vector<internal::SliceId>{internal::SliceId(2), internal::SliceId(0), internal::SliceId()}};
+};
+
+TEST(ArrowTest, StoredValuesAreWhatTheirCellsShow) {
+  EXPECT_EQ(Compare(internal::TableData::AsTable(std::make_shared<StoredColumns>())), 3U);
+}
+
 TEST(ArrowTest, AbsentCellsAreNullAndTextsAreUtf8) {
   Owned owned;
   ASSERT_TRUE(ExportArrow(MakeMixed(), &owned.stream));
