@@ -243,6 +243,21 @@ class Gate(Case):
                 cwd=self.work, check=True, capture_output=True,
             )  # fmt: skip
 
+    def test_seven_pairs_decide_and_six_do_not(self) -> None:
+        """The last look at all pairs decides what is clear; with fewer pairs nothing could have been seen, and nothing is claimed."""
+        script = "import random\nprint('took', {} * (1 + random.gauss(0, 0.01)))\n"
+        self.repository(script.format("10.0"))
+        (self.work / "run.py").write_text(script.format("7.5"))
+        words = ["gate", "--against", "HEAD", "--json", "--pattern", "took ([0-9.]+)"]
+        metric = self.json(*words, "--pairs", "7", "--", sys.executable, "-S", "run.py")["metrics"][0]
+        self.assertEqual(metric["verdict"], "improvement")
+        self.assertTrue(metric["change_low"] < -0.25 < metric["change_high"] < -0.2, metric)
+        self.assertTrue(0 < metric["mde_share"] < 0.1, metric)
+        metric = self.json(*words, "--pairs", "6", "--", sys.executable, "-S", "run.py")["metrics"][0]
+        self.assertEqual(metric["verdict"], "cannot_tell")
+        self.assertIn("of which it takes 7 at least", metric["reason"])
+        self.assertNotIn("mde_share", metric)
+
     @cases.not_in_ci
     def test_against_a_commit_within_a_budget(self) -> None:
         """Pairs that take too long are not begun, and a run that goes on beyond it is ended."""

@@ -2,9 +2,9 @@
 // Judges the working tree against a commit: both are checked out or run in place, and run in pairs until the
 // comparison is decided.
 //
-// The question is one-sided: is the change above the effect (a regression) or below it? Evidence is collected for
-// both sides at once, and the pairs stop when one of them reaches the level of 0.05, or when all pairs or the time
-// are used up. "Below" is not "no change": the interval then says whether it is an improvement.
+// The question is one-sided: is the change above the effect (a regression) or below it? The pairs are looked at as seen
+// from the effect, after each of them, until one side is sure at the level of 0.05; when all pairs or the time are used
+// up, once more in the end. "Below" is not "no change": the interval then says whether it is an improvement.
 #include <chrono>
 #include <cmath>
 
@@ -39,22 +39,27 @@ Result<PairPlan> PlanFor(const CommitQuestion& question, const Commit& other, Ch
   return plan;
 }
 
-// Turns the evidence into a judgement. The evidence's side says on which side of the effect the change lies.
-MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& comparison,
-                            const SymmetryEvidence& evidence) {
-  const bool decided = evidence.highest_log() >= -std::log(kLevel);
+// Returns why the pairs decide nothing, and what would.
+std::string Undecided(size_t pairs) {
+  const size_t fewest = FewestPairsToDecide(kLevel);
+  return StrCat("after ", pairs, pairs == 1 ? " pair" : " pairs",
+                pairs < fewest ? StrCat(", of which it takes ", fewest, " at least") : "",
+                "; --pairs and --budget allow more");
+}
+
+// Turns the pairs into a judgement. `beyond` holds them as seen from the effect: "slower" is a regression.
+MetricJudgement JudgementOf(const CommitQuestion& question, const Comparison& comparison, const PairSequence& beyond) {
+  const SpeedVerdict side = beyond.Verdict();
   const RatioInterval ratio = comparison.sequence().Interval();
   const auto [before, now] = comparison.Typical();
   MetricJudgement judgement;
   judgement.metric = question.pattern_value ? "value" : "time";
   judgement.unit = question.pattern_value ? "" : "ms";
-  judgement.kind = !decided                        ? GateKind::kCannotTell
-                   : evidence.side() > 0           ? GateKind::kRegression
-                   : ratio.high && *ratio.high < 1 ? GateKind::kImprovement
-                                                   : GateKind::kFine;
-  if (!decided)
-    judgement.reason = StrCat("after ", comparison.pairs(), comparison.pairs() == 1 ? " pair" : " pairs",
-                              "; --pairs and --budget allow more");
+  judgement.kind = side == SpeedVerdict::kCannotTell ? GateKind::kCannotTell
+                   : side == SpeedVerdict::kSlower   ? GateKind::kRegression
+                   : ratio.high && *ratio.high < 1   ? GateKind::kImprovement
+                                                     : GateKind::kFine;
+  if (side == SpeedVerdict::kCannotTell) judgement.reason = Undecided(comparison.pairs());
   judgement.current = now;
   judgement.baseline = before;
   judgement.change = ratio.expected - 1;
@@ -74,14 +79,15 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   GAPLESS_ASSIGN(auto checkouts, Checkouts::Make(question.folder, question.build, question.shared));
   GAPLESS_ASSIGN(auto plan, PlanFor(question, other, checkouts));
   Comparison comparison({.alpha = kLevel, .margin = 0});
-  SymmetryEvidence evidence(std::log1p(question.effect));
+  PairSequence beyond({.alpha = kLevel, .margin = 0});
   plan.budget_s = std::max(0.0, question.budget_s - std::chrono::duration<double>(Clock::now() - begun).count());
   plan.ends_with_budget = true;
   if (question.on_run) plan.on_run = [&](size_t done) { question.on_run(done, comparison); };
   const auto ran = RunPairs(plan, comparison, [&] {
-    evidence.Add(comparison.sequence().log_ratios().back());
-    return evidence.highest_log() < -std::log(kLevel);
+    beyond.Add(comparison.sequence().log_ratios().back() - std::log1p(question.effect));
+    return beyond.Verdict() == SpeedVerdict::kCannotTell;
   });
+  if (comparison.sequence().is_over()) beyond.End();
   const bool interrupted = !ran && ran.error().code == ErrorCode::kInterrupted;
   if (!ran && (!interrupted || comparison.pairs() == 0)) return Unexpected{ran.error()};
   if (comparison.pairs() == 0)
@@ -95,7 +101,7 @@ Result<Judgement> JudgeCommit(const CommitQuestion& question) {
   judgement.baseline_commit = other.sha;
   judgement.false_alarm_rate = kLevel;
   judgement.false_alarm_over = "this comparison";
-  judgement.metrics.push_back(JudgementOf(question, comparison, evidence));
+  judgement.metrics.push_back(JudgementOf(question, comparison, beyond));
   judgement.interrupted = interrupted;
   if (interrupted) judgement.notes.emplace_back("interrupted: this is what was known until then");
   return judgement;

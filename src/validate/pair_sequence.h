@@ -52,6 +52,9 @@ struct PairOptions {
   double margin = 0.01;  // equivalent: between 1 − margin and 1 / (1 − margin); 0: never
 };
 
+// The fewest pairs that the last look can decide at this error: signed ranks of fewer have no p value as small.
+size_t FewestPairsToDecide(double alpha);
+
 class PairSequence {
  public:
   explicit PairSequence(const PairOptions& options = {});
@@ -62,6 +65,7 @@ class PairSequence {
 
   // No pair will come, for a reason that has nothing to do with what the pairs say. Not after an interruption.
   void End() { is_over_ = true; }
+  bool is_over() const { return is_over_; }
 
   // May be asked after every pair; what is not kCannotTell may be acted upon.
   SpeedVerdict Verdict() const;
@@ -71,8 +75,9 @@ class PairSequence {
   double AnytimeP() const;
   // B's time over A's.
   RatioInterval Interval() const;
-  // The share of time that a comparison of as many pairs with this noise detects with a power of 80 % at a fixed number
-  // of pairs (two-sided 5 %, normal approximation with a robust scale); absent below three pairs.
+  // The share of time by which B must differ so that a comparison of as many pairs with this noise decides in 80 % of
+  // cases by its end (End(); simulated in pair_sequence_test.cc). Absent where so few pairs decide nothing, whatever
+  // they say: below seven.
   std::optional<double> DetectableShare() const { return DetectableShare(size()); }
   // The same for a comparison of `pairs` pairs with the noise of these.
   std::optional<double> DetectableShare(size_t pairs) const;

@@ -144,6 +144,32 @@ TEST(PairSequence, TheLastLookHasOneAnswer) {
   EXPECT_LT(*sequence.Interval().high, 1);
 }
 
+// A change as large as the sequence says it could have seen is seen in four comparisons of five; the noise is known
+// here, as it is of many pairs.
+TEST(PairSequence, TheDetectableShareIsSeenInFourOfFive) {
+  for (const size_t pairs : {size_t{7}, size_t{8}, size_t{10}, size_t{20}, size_t{40}}) {
+    PairSequence many({.margin = 0});
+    for (const double value : Pairs(NoiseKind::kNormal, 0.02, 0, 20'000, 0, 77)) many.Add(value);
+    const auto share = many.DetectableShare(pairs);
+    ASSERT_TRUE(share);
+    int seen = 0;
+    for (uint64_t seed = 0; seed < 1000; ++seed)
+      seen += DecideAtTheEnd(Pairs(NoiseKind::kNormal, 0.02, *share, pairs, 0, seed)).verdict == SpeedVerdict::kSlower;
+    EXPECT_NEAR(seen, 800, 50) << pairs << " pairs";
+  }
+}
+
+// Six pairs decide nothing, however large the change is.
+TEST(PairSequence, TooFewPairsDetectNothing) {
+  PairSequence sequence;
+  for (const double value : {-0.20, -0.25, -0.22, -0.27, -0.19, -0.24}) sequence.Add(value);
+  sequence.End();
+  EXPECT_EQ(sequence.Verdict(), SpeedVerdict::kCannotTell);
+  EXPECT_FALSE(sequence.DetectableShare());
+  EXPECT_EQ(FewestPairsToDecide(0.05), 7U);
+  EXPECT_TRUE(sequence.DetectableShare(7));
+}
+
 TEST(PairSequence, PairsNeeded) {
   const auto mean_pairs = [](NoiseKind kind, double slower) {
     double pairs = 0;
@@ -184,7 +210,7 @@ TEST(PairSequence, Interval) {
   EXPECT_GT(*interval.low, 1.02);
   EXPECT_LT(*interval.high, 1.08);
   EXPECT_LT(sequence.AnytimeP(), 0.05);
-  EXPECT_NEAR(*sequence.DetectableShare(), 2.8 * 0.028 / std::sqrt(40), 0.006);
+  EXPECT_NEAR(*sequence.DetectableShare(), 3.15 * 0.028 / std::sqrt(37), 0.006);
 }
 
 TEST(PairSequence, WithoutNoise) {
