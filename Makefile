@@ -53,7 +53,7 @@ fuzz: deps
 	@tools/install_packages.sh build fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-docs:
+docs: build
 	@tools/install_packages.sh docs
 	@tools/docs.sh
 

@@ -7,7 +7,7 @@ usage, with a Python that has torch and nothing else running:
 
 One row per fix, script and kind of machine: a row that is measured again replaces the one before. Ratios are speedups, 2 is twice as
 fast; the three of `measured` are the 95 % interval and its middle. `losses` says how those of the training agreed: exact, within (the
-spread of two runs), other. A fix that does not apply here has its reason, and no figures. docs/reference/fixes.md quotes the ledger.
+spread of two runs), other. A fix that does not apply here has its reason, and no figures. The page reference/fixes.md quotes the ledger.
 """
 
 from __future__ import annotations

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import atexit
 import gzip
 import json
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +36,14 @@ WALKED = [
     LENS / "mi300/Falconsai_nsfw_image_detection__1016002.json.gz",
     HTA / "cpu_only/rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
 ]
+
+
+def pages(program: Path) -> Path:
+    """A folder with what `gapless docs` writes: reference, schemas, man page, completions. It goes when the script ends."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run([str(program), "docs", str(folder)], check=True, capture_output=True)
+    return folder
 
 
 def require() -> None:

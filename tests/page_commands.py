@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from corpus import ROOT
+from corpus import pages as generated
 from run_goldens import environment
 
 ELISION = "…"
@@ -111,7 +112,9 @@ def main() -> int:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     program = Path(sys.argv[1]).resolve()
-    pages = [Path(word) for word in sys.argv[2:]] or sorted((ROOT / "docs").rglob("*.md"))
+    pages = [Path(word) for word in sys.argv[2:]] or sorted(
+        [*(ROOT / "docs").rglob("*.md"), *generated(program).rglob("*.md")]
+    )
     results = [check(page, program) for page in pages]
     wrong = [line for _, lines in results for line in lines]
     count = sum(commands_of for commands_of, _ in results)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Validates `gapless analyze --json` against docs/schema/analyze.schema.json: on the sample always, and on every recording of
+"""Validates `gapless analyze --json` against the schema that the program writes: on the sample always, and on every recording of
 the corpus when it is there. The breakdown must add up as the schema promises in words.
 
 usage: schema_test.py PROGRAM
@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import corpus
@@ -47,7 +48,7 @@ def problems_of(document: dict[str, Any], validator: jsonschema.Draft202012Valid
 
 
 def main() -> int:
-    with open(corpus.ROOT / "docs" / "schema" / "analyze.schema.json", encoding="utf-8") as file:
+    with open(corpus.pages(Path(sys.argv[1])) / "schema" / "analyze.schema.json", encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)

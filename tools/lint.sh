@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every check of the sources that needs no build; prints one line for each and fails when any fails.
+# Every check of the sources that needs no build but the program; prints one line for each and fails when any fails.
 # The checks of the Python scripts run in build/venv, the site is built in build/docs-venv; both are made here. Where one cannot
 # be made, its checks are skipped, but with CI=true that is a failure.
 set -uo pipefail
@@ -17,12 +17,12 @@ check() { # <name> <command>...
   fi
 }
 
-cannot() { # <name> <why>: the packages it needs cannot be installed
+cannot() { # <name> <why>: what it needs is not there
   if [ "${CI:-}" = true ]; then
-    printf 'FAIL  %s: its packages cannot be installed\n%s\n' "$1" "$2"
+    printf 'FAIL  %s: what it needs is not there\n%s\n' "$1" "$2"
     failed=1
   else
-    printf 'skip  %s: its packages cannot be installed — %s\n' "$1" "$(tail -1 <<<"$2")"
+    printf 'skip  %s: what it needs is not there — %s\n' "$1" "$(tail -1 <<<"$2")"
   fi
 }
 
@@ -50,19 +50,19 @@ if problem=$(tools/venv.sh "$venv" tools/requirements.txt 2>&1); then
 else
   cannot "python" "$problem"
 fi
-if problem=$(tools/venv.sh build/docs-venv docs/requirements.txt 2>&1); then
+pages() { # the site and the types of web/ take what the program writes
+  build/gapless docs build/pages 2>&1 || { echo "build/gapless is missing or fails: run \`make build\`"; return 1; }
+}
+if problem=$(pages) && problem=$(tools/venv.sh build/docs-venv docs/requirements.txt 2>&1); then
   check "site" tools/docs.sh
 else
   cannot "site" "$problem"
 fi
 if problem=$(tools/web_deps.sh test 2>&1); then
-  check "web types" web/node_modules/.bin/tsc -p web
+  if problem=$(pages); then check "web types" web/node_modules/.bin/tsc -p web; else cannot "web types" "$problem"; fi
   check "web rules and format" web_rules
   check "workflows" node tools/lint_workflows.mjs
 else
   cannot "web" "$problem"
-fi
-if [ -x build/gapless ] && build/gapless docs --help >/dev/null 2>&1; then
-  check "reference pages are fresh" build/gapless docs --check
 fi
 exit $failed

@@ -26,8 +26,8 @@ struct Example {
   std::string_view what = {};  // what it does
 };
 
-// All that a verb takes and does, as its struct declares it. `run` gives the exit status (docs/reference/commands.md);
-// its arguments are what `make` made.
+// All that a verb takes and does, as its struct declares it. `run` gives the exit status (the page
+// reference/commands.md); its arguments are what `make` made.
 struct Call {
   std::span<const WordSpec> words;
   std::span<const OptionSpec> options;
@@ -57,7 +57,7 @@ struct Command {
   std::span<const Example> examples;
   bool takes_command = false;  // is there something after `--`?
   bool only_reads = false;     // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
-  // Documents that it prints with --json: docs/schema/<name>.schema.json is made from these.
+  // Documents that it prints with --json: schema/<name>.schema.json is made from these.
   std::span<const TypeInfo* const> documents = {};
   int own_failure = 0;  // the exit status of our own failures, where the command's own is passed on; 0: by the error
   Call call;

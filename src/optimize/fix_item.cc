@@ -19,7 +19,7 @@ Unexpected NoSuchFix(std::string_view name) {
   for (const Fix* fix : FixesWithTrial()) names.push_back(fix->name);
   const std::string_view nearest = Nearest(name, names);
   return Fail(ErrorCode::kUsage, StrCat("there is no fix '", Printable(name), "'"), "",
-              nearest.empty() ? "docs/reference/fixes.md lists them" : StrCat("did you mean ", nearest, "?"));
+              nearest.empty() ? "`gapless optimize --list` lists them" : StrCat("did you mean ", nearest, "?"));
 }
 
 }  // namespace

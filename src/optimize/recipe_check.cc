@@ -25,7 +25,7 @@ bool IsFixName(std::string_view name) {
 
 Unexpected NoItem(std::string_view item) {
   return Fail(ErrorCode::kInput, StrCat("'", Printable(item.substr(0, 100)), "' is no fix with its value"), "",
-              "an item is written as workers=4 or tf32; docs/reference/fixes.md lists them");
+              "an item is written as workers=4 or tf32; `gapless optimize --list` lists them");
 }
 
 // The names of variables may depend on the version of PyTorch.

@@ -2,7 +2,7 @@
 // The documents of `gapless analyze`: the report, and one rule of it (--explain).
 //
 // A document is a struct whose list of fields is also its schema (base/describe.h), so the JSON and
-// docs/schema/analyze.schema.json cannot differ. Large parts are borrowed from the report, not copied. A member that is
+// schema/analyze.schema.json cannot differ. Large parts are borrowed from the report, not copied. A member that is
 // absent is left out; an empty list stays, unless its field says otherwise.
 #include "report/analyze_json.h"
 

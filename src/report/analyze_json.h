@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as a JSON document. docs/schema/analyze.schema.json describes it, and is made from the same description.
+// The report as a JSON document. The schema of `gapless docs` is made from the same description.
 #pragma once
 
 #include "base/described_json.h"

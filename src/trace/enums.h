@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed vocabularies of the tables. The text of each value is what SQL and JSON show (docs/reference/tables.md).
-// An enum's values are stored in the cache file: append only, never renumber.
+// The closed vocabularies of the tables. The text of each value is what SQL and JSON show (the page
+// reference/tables.md). An enum's values are stored in the cache file: append only, never renumber.
 #pragma once
 
 #include <array>

@@ -3,7 +3,7 @@
 // `gapless analyze --json`, whose types `gapless docs` writes, and tables of analyses. Absent is a missing key or null,
 // never 0.
 
-import type {Analyze} from "../../docs/schema/analyze";
+import type {Analyze} from "schema/analyze";
 
 export type {
   Amount,
@@ -16,7 +16,7 @@ export type {
   ListedBottleneck as Bottleneck,
   PlanStep,
   Recommendation,
-} from "../../docs/schema/analyze";
+} from "schema/analyze";
 
 /** A step as lanes of [start, duration, what it is spent on], in ns since it began. */
 export interface StepPicture {

@@ -103,7 +103,7 @@ export function query(recording: Recording, sql: string): Row[] {
   return JSON.parse(gapless("query", recording.path(), sql, "--json")) as Row[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the document is described by docs/schema/analyze.schema.json
+// biome-ignore lint/suspicious/noExplicitAny: the document is described by schema/analyze.schema.json of `gapless docs`
 export function analyze(recording: Recording): any {
   return JSON.parse(gapless("analyze", recording.path(), ...(recording.arguments ?? []), "--json"));
 }

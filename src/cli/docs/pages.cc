@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collects all generated pages: the reference, the man page, the completions, and the JSON schemas. Each is a function
-// of the registries alone, so two builds of one version give the same bytes, and a test can compare them with docs/.
+// of the registries alone, so two builds of one version give the same bytes.
 #include "cli/docs/pages.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace gapless::internal {
 
 // A file that `gapless docs` writes.
 struct Page {
-  std::string path;  // below docs/
+  std::string path;  // below the folder
   std::string text;
 };
 

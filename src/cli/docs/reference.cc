@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the pages of docs/reference/. Every section is made from an entry of a registry, in the registry's order; a
+// Writes the pages of reference/. Every section is made from an entry of a registry, in the registry's order; a
 // link to an entry that does not exist fails the build of the documentation.
 #include <algorithm>
 

@@ -16,7 +16,7 @@ std::string Render(const Report& report, const RenderOptions&) {
 }  // namespace
 
 RENDERER(json) = {.name = "json",
-                  .help = "JSON, as docs/schema/analyze.schema.json describes it",
+                  .help = "JSON, as the page schema/analyze.schema.json describes it",
                   .extension = ".json",
                   .render = Render};
 

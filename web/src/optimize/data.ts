@@ -2,7 +2,7 @@
 // The result of `gapless optimize` as the program inlines it (src/report/optimize/page.cc writes it): the document of
 // `optimize --json`, whose types `gapless docs` writes, and the words that the other reports have, too. Absent is a missing
 // key or an empty text.
-import type {Optimize} from "../../../docs/schema/optimize";
+import type {Optimize} from "schema/optimize";
 
 export type {Optimize};
 

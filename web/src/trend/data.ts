@@ -2,7 +2,7 @@
 // The trends of a history as the program inlines them (src/report/trend/page.cc writes them): the document of
 // `trend --json`, whose types `gapless docs` writes, and what the page shows besides. Texts are made there. A run is meant by
 // its place, from 0. Absent is a missing key or null.
-import type {TrendOfMetric, TrendResult} from "../../../docs/schema/trend";
+import type {TrendOfMetric, TrendResult} from "schema/trend";
 
 export type Kind = "improvement" | "regression" | "change";
 
