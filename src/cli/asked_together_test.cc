@@ -35,15 +35,15 @@ TEST(AskForTheOneAround, AddsWhatItMeasuresAndTries) {
   AskForTheOneAround(
       R"({"mode":"light","every_loss":true,"fixes":["workers=4"],"parity":{"role":"probe","folder":"/f","noise":0.5}})",
       options);
-  EXPECT_FALSE(options.light) << "what is recorded is the inner one's";
+  EXPECT_EQ(options.mode, AgentMode::kStep) << "what is recorded is the inner one's";
   EXPECT_TRUE(options.every_loss);
-  EXPECT_EQ(options.parity.role, "probe");
-  EXPECT_EQ(options.parity.folder, "/f");
-  EXPECT_EQ(options.parity.noise, 0.5);
-  EXPECT_EQ(options.parity.steps, 20);
+  EXPECT_EQ(options.parity->role, "probe");
+  EXPECT_EQ(options.parity->folder, "/f");
+  EXPECT_EQ(options.parity->noise, 0.5);
+  EXPECT_EQ(options.parity->steps, 20);
   EXPECT_EQ(options.fixes, (Items{"tf32", "workers=4"}));
   AskForTheOneAround("no JSON", options);
-  EXPECT_EQ(options.parity.role, "probe");
+  EXPECT_EQ(options.parity->role, "probe");
 }
 
 TEST(AskedTogether, TheStepFunctionOfTheOneAroundIsKept) {

@@ -192,7 +192,7 @@ void SayWhereStepsAre(const LaunchResult& result, const std::string& step_functi
 
 std::string WhyNothingWasRecorded(const Seen& seen, const WatchPlan& plan) {
   const uint64_t needed =
-      uint64_t{1} + static_cast<uint64_t>(plan.agent.wait) + static_cast<uint64_t>(plan.agent.warmup);
+      uint64_t{1} + static_cast<uint64_t>(plan.agent.record.wait) + static_cast<uint64_t>(plan.agent.record.warmup);
   if (!seen.unrecorded.empty()) return StrCat("nothing was recorded: ", Printable(seen.unrecorded));
   if (seen.steps >= needed) return "nothing was recorded: the recorder did not answer before the command ended";
   return StrCat("nothing was recorded: that takes ", needed, " steps or more; lower --wait and --warmup");
@@ -217,7 +217,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::str
   Say(text);
   Say(OverheadText(seen));
   if (seen.cost) Say(CostText(*seen.cost));
-  if (plan.agent.record && seen.recordings == 0) Say(WhyNothingWasRecorded(seen, plan));
+  if (plan.agent.record.on && seen.recordings == 0) Say(WhyNothingWasRecorded(seen, plan));
   Say(StrCat("next: gapless analyze ", result.folder));
 }
 

@@ -8,65 +8,148 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/redact.h"
 #include "base/strings.h"
 #include "collect/private_files.h"
 
 namespace gapless::internal {
+
+template <>
+struct Described<GpuFacts> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&GpuFacts::model>("model", "", "its name"),
+      Field<&GpuFacts::uuid>("uuid", "", "the driver's name of it", kUnlessEmpty),
+      Field<&GpuFacts::bus_id>("bus_id", "", "its place on the bus", kUnlessEmpty),
+  };
+};
+
+template <>
+struct Described<HostFacts> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&HostFacts::name>("name", "", "name of the host"),
+      Field<&HostFacts::kernel>("kernel", "", "kernel and its version"),
+      Field<&HostFacts::cpu>("cpu", "", "processor", kUnlessEmpty),
+      Field<&HostFacts::cores>("cores", "count", "processors that the command may use"),
+      Field<&HostFacts::memory_bytes>("memory_bytes", "bytes", "memory", kUnlessEmpty),
+      Field<&HostFacts::nvidia_driver>("nvidia_driver", "", "version of the driver", kUnlessEmpty),
+      Field<&HostFacts::gpus>("gpus", "", "GPUs that the driver lists"),
+  };
+};
+
+template <>
+struct Described<GitFacts> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&GitFacts::root>("root", "", "folder of the repository"),
+      Field<&GitFacts::commit>("commit", "", "commit that is checked out", kUnlessEmpty),
+      Field<&GitFacts::branch>("branch", "", "branch that is checked out", kUnlessEmpty),
+      Field<&GitFacts::dirty>("dirty", "", "tracked files differ from it"),
+      Hidden<&GitFacts::author_unix_ns>(),
+  };
+};
+
+template <>
+struct Described<UnpackedFile> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&UnpackedFile::path>("path", "", "file"),
+      Field<&UnpackedFile::checksum>("xxh128", "", "checksum"),
+  };
+};
+
+template <>
+struct Described<RunEvent> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&RunEvent::unix_ns>("unix_ns", "ns", "time of it"),
+      Field<&RunEvent::text>("text", "", "what happened"),
+  };
+};
+
+namespace documents {
+
+// The same moment on each clock.
+struct ClockMoment {
+  int64_t realtime_ns = 0, monotonic_ns = 0, boottime_ns = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&ClockMoment::realtime_ns>("realtime_ns", "ns", "since 1970"),
+      Field<&ClockMoment::monotonic_ns>("monotonic_ns", "ns", "CLOCK_MONOTONIC"),
+      Field<&ClockMoment::boottime_ns>("boottime_ns", "ns", "CLOCK_BOOTTIME"),
+  };
+};
+
+struct Process {
+  int64_t pid = 0;
+  std::string folder{};
+  std::string_view role{};
+  std::optional<int64_t> rank{}, world_size{};
+  std::string versions{}, host{};
+  std::string_view state{};
+  int64_t steps = 0, records = 0, records_lost = 0, agent_cost_ns = 0;
+  std::vector<std::string> recordings{}, messages{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Process::pid>("pid", "", "process"),
+      Field<&Process::folder>("folder", "", "folder of its files"),
+      Field<&Process::role>("role", "", "trains, loads data or only infers"),
+      Field<&Process::rank>("rank", "", "rank"),
+      Field<&Process::world_size>("world_size", "count", "ranks of the job"),
+      Field<&Process::versions>("versions", "", "of Python and PyTorch", kUnlessEmpty),
+      Field<&Process::host>("host", "", "name of its host", kUnlessEmpty),
+      Field<&Process::state>("state", "", "running, ended, killed or switched off"),
+      Field<&Process::steps>("steps", "count", "steps"),
+      Field<&Process::records>("records", "count", "records that the agent wrote"),
+      Field<&Process::records_lost>("records_lost", "count", "records that were lost", kUnlessEmpty),
+      Field<&Process::agent_cost_ns>("agent_cost_ns", "ns", "what the agent took"),
+      Field<&Process::recordings>("recordings", "", "files that the profiler wrote"),
+      Field<&Process::messages>("messages", "", "warnings and errors", kUnlessEmpty),
+  };
+};
+
+struct RunManifest {
+  std::string_view format = "gapless.run";
+  int format_version = kManifestVersion;
+  std::string_view state{};
+  std::vector<std::string> command{};
+  Borrowed<std::string> folder{};
+  int64_t started_unix_ns = 0;
+  std::optional<int64_t> ended_unix_ns{};
+  ClockMoment clock{};
+  std::optional<int> exit_status{};
+  int signal = 0;
+  Borrowed<std::string> agent_options{};
+  Borrowed<HostFacts> host{};
+  const GitFacts* git = nullptr;
+  std::vector<std::pair<std::string, std::string>> environment{};
+  Borrowed<std::vector<UnpackedFile>> tools{};
+  std::vector<Process> processes{};
+  std::vector<std::string> missing{}, incomplete{};
+  std::vector<RunEvent> events{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&RunManifest::format>("format", "", "gapless.run"),
+      Field<&RunManifest::format_version>("format_version", "", "its version"),
+      Field<&RunManifest::state>("state", "", "running or ended"),
+      Field<&RunManifest::command>("command", "", "words of the command"),
+      Field<&RunManifest::folder>("folder", "", "its working folder"),
+      Field<&RunManifest::started_unix_ns>("started_unix_ns", "ns", "its start"),
+      Field<&RunManifest::ended_unix_ns>("ended_unix_ns", "ns", "its end"),
+      Field<&RunManifest::clock>("clock", "", "its start on each clock"),
+      Field<&RunManifest::exit_status>("exit_status", "", "how it ended"),
+      Field<&RunManifest::signal>("signal", "", "signal that ended it", kUnlessEmpty),
+      Field<&RunManifest::agent_options>("agent_options", "", "JSON that the agent was given"),
+      Field<&RunManifest::host>("host", "", "machine"),
+      Field<&RunManifest::git>("git", "", "repository of the working folder"),
+      Field<&RunManifest::environment>("environment", "", "variables that change how training runs"),
+      Field<&RunManifest::tools>("tools", "", "files that processes loaded"),
+      Field<&RunManifest::processes>("processes", "", "processes with an agent"),
+      Field<&RunManifest::missing>("missing", "", "what was wanted and not to be had", kUnlessEmpty),
+      Field<&RunManifest::incomplete>("incomplete", "", "what could not be written", kUnlessEmpty),
+      Field<&RunManifest::events>("events", "", "what happened, in order", kUnlessEmpty),
+  };
+};
+
+}  // namespace documents
+
 namespace {
 
-std::string_view TextOf(const char (&bytes)[64]) { return {bytes, ::strnlen(bytes, sizeof bytes)}; }
-
-void WriteHost(JsonWriter& json, const HostFacts& host) {
-  json.Key("host");
-  json.BeginObject();
-  json.Field("name", host.name);
-  json.Field("kernel", host.kernel);
-  json.FieldUnlessEmpty("cpu", host.cpu);
-  json.Field("cores", host.cores);
-  if (host.memory_bytes > 0) json.Field("memory_bytes", host.memory_bytes);
-  json.FieldUnlessEmpty("nvidia_driver", host.nvidia_driver);
-  json.Key("gpus");
-  json.BeginArray();
-  for (const GpuFacts& gpu : host.gpus) {
-    json.BeginObject();
-    json.Field("model", gpu.model);
-    json.FieldUnlessEmpty("uuid", gpu.uuid);
-    json.FieldUnlessEmpty("bus_id", gpu.bus_id);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.EndObject();
-}
-
-void WriteClocks(JsonWriter& json, const Manifest& manifest) {
-  json.Field("started_unix_ns", manifest.started_unix_ns);
-  json.Field("ended_unix_ns", manifest.ended_unix_ns);
-  json.Key("clock");  // the same moment on each clock
-  json.BeginObject();
-  json.Field("realtime_ns", manifest.started_unix_ns);
-  json.Field("monotonic_ns", manifest.started_monotonic_ns);
-  json.Field("boottime_ns", manifest.started_boottime_ns);
-  json.EndObject();
-}
-
-void WriteGit(JsonWriter& json, const GitFacts& git) {
-  json.Key("git");
-  json.BeginObject();
-  json.Field("root", git.root);
-  json.FieldUnlessEmpty("commit", git.commit);
-  json.FieldUnlessEmpty("branch", git.branch);
-  json.Field("dirty", git.dirty);
-  json.EndObject();
-}
-
-void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
-  json.Key(key);
-  json.BeginArray();
-  for (const std::string& text : texts) json.String(text);
-  json.EndArray();
-}
+std::string TextOf(const char (&bytes)[64]) { return {bytes, ::strnlen(bytes, sizeof bytes)}; }
 
 std::vector<std::string> Redacted(std::vector<std::string> texts) {
   for (std::string& text : texts) text = RedactText(text);
@@ -79,77 +162,55 @@ std::string_view StateOf(const wire::RingHeader& header) {
   return header.state == wire::AgentState::kEnded ? "ended" : IsAlive(header.pid) ? "running" : "killed";
 }
 
-void WriteProcess(JsonWriter& json, const AgentProcess& process) {
+documents::Process ProcessOf(const AgentProcess& process) {
   const wire::RingHeader& header = process.ring.header();
-  json.BeginObject();
-  json.Field("pid", header.pid);
-  json.Field("folder", process.folder);
   const bool only_infers = header.step > 0 && !process.trains;
-  json.Field("role", header.role == wire::AgentRole::kLoads ? "loads data" : only_infers ? "only infers" : "trains");
-  if (header.rank >= 0) json.Field("rank", header.rank);
-  if (header.world_size > 0) json.Field("world_size", header.world_size);
-  json.FieldUnlessEmpty("versions", TextOf(header.versions));
-  json.FieldUnlessEmpty("host", TextOf(header.host));
-  json.Field("state", StateOf(header));
-  json.Field("steps", header.step);
-  json.Field("records", header.written);
-  if (process.ring.lost() > 0) json.Field("records_lost", process.ring.lost());
-  json.Field("agent_cost_ns", header.cost_ns);
-  WriteTexts(json, "recordings", process.recordings);
-  if (!process.messages.empty()) WriteTexts(json, "messages", Redacted(process.messages));
-  json.EndObject();
-}
-
-void WriteEvents(JsonWriter& json, const std::vector<RunEvent>& events) {
-  json.Key("events");
-  json.BeginArray();
-  for (const RunEvent& event : events) {
-    json.BeginObject();
-    json.Field("unix_ns", event.unix_ns);
-    json.Field("text", RedactText(event.text));
-    json.EndObject();
-  }
-  json.EndArray();
+  documents::Process out;
+  out.pid = header.pid;
+  out.folder = process.folder;
+  out.role = header.role == wire::AgentRole::kLoads ? "loads data" : only_infers ? "only infers" : "trains";
+  if (header.rank >= 0) out.rank = header.rank;
+  if (header.world_size > 0) out.world_size = header.world_size;
+  out.versions = TextOf(header.versions);
+  out.host = TextOf(header.host);
+  out.state = StateOf(header);
+  out.steps = static_cast<int64_t>(header.step);
+  out.records = static_cast<int64_t>(header.written);
+  out.records_lost = static_cast<int64_t>(process.ring.lost());
+  out.agent_cost_ns = static_cast<int64_t>(header.cost_ns);
+  out.recordings = process.recordings;
+  out.messages = Redacted(process.messages);
+  return out;
 }
 
 }  // namespace
 
 std::string ManifestJson(const Manifest& manifest, const std::vector<std::unique_ptr<AgentProcess>>& processes) {
+  documents::RunManifest document{
+      .state = manifest.ended_unix_ns ? "ended" : "running",
+      .command = RedactCommand(manifest.command),
+      .folder = {&manifest.folder},
+      .started_unix_ns = manifest.started_unix_ns,
+      .ended_unix_ns = manifest.ended_unix_ns,
+      .clock = {manifest.started_unix_ns, manifest.started_monotonic_ns, manifest.started_boottime_ns},
+      .exit_status = manifest.exit_status,
+      .signal = manifest.signal,
+      .agent_options = {&manifest.agent_options},
+      .host = {&manifest.host},
+      .git = manifest.git ? &*manifest.git : nullptr,
+      .environment = manifest.environment,
+      .tools = {&manifest.tools},
+      .missing = manifest.missing,
+      .incomplete = manifest.incomplete,
+      .events = manifest.events};
+  for (auto& [name, value] : document.environment) value = RedactValue(name, value);
+  for (RunEvent& event : document.events) event.text = RedactText(event.text);
+  for (const auto& process : processes) document.processes.push_back(ProcessOf(*process));
   std::string out;
   JsonWriter json(out, 2);
   json.BeginObject();
   WriteJsonHeader(json);
-  json.Field("format", "gapless.run");
-  json.Field("format_version", kManifestVersion);
-  json.Field("state", manifest.ended_unix_ns ? "ended" : "running");
-  WriteTexts(json, "command", RedactCommand(manifest.command));
-  json.Field("folder", manifest.folder);
-  WriteClocks(json, manifest);
-  json.Field("exit_status", manifest.exit_status);
-  if (manifest.signal != 0) json.Field("signal", manifest.signal);
-  json.Field("agent_options", manifest.agent_options);
-  WriteHost(json, manifest.host);
-  if (manifest.git) WriteGit(json, *manifest.git);
-  json.Key("environment");
-  json.BeginObject();
-  for (const auto& [name, value] : manifest.environment) json.Field(name, RedactValue(name, value));
-  json.EndObject();
-  json.Key("tools");
-  json.BeginArray();
-  for (const UnpackedFile& tool : manifest.tools) {
-    json.BeginObject();
-    json.Field("path", tool.path);
-    json.Field("xxh128", tool.checksum);
-    json.EndObject();
-  }
-  json.EndArray();
-  json.Key("processes");
-  json.BeginArray();
-  for (const auto& process : processes) WriteProcess(json, *process);
-  json.EndArray();
-  if (!manifest.missing.empty()) WriteTexts(json, "missing", manifest.missing);
-  if (!manifest.incomplete.empty()) WriteTexts(json, "incomplete", manifest.incomplete);
-  if (!manifest.events.empty()) WriteEvents(json, manifest.events);
+  WriteFields(json, document);
   json.EndObject();
   return out + "\n";
 }

@@ -126,7 +126,7 @@ void TakeRest(const StepWatch& watch, RunSample& sample) {
 
 AgentOptions AgentOptionsFrom(const RunRequest& request) {
   AgentOptions agent;
-  agent.record = request.record;
+  agent.record.on = request.record;
   agent.every_loss = true;
   agent.calls = request.inference;
   agent.step_function = request.step_function;
@@ -134,7 +134,7 @@ AgentOptions AgentOptionsFrom(const RunRequest& request) {
   agent.own_fixes = request.own_fixes;
   for (const auto& [name, value] : request.environment) agent.fix_environment.push_back(name);
   agent.switch_loaders = request.switch_loaders;
-  agent.parity = request.parity;
+  if (request.parity.IsOn()) agent.parity = request.parity;
   return agent;
 }
 

@@ -81,8 +81,8 @@ Result<int> Execute(const MonitorArguments& arguments, Session& session) {
   RunMetrics metrics(&flight);
   GAPLESS_ASSIGN(const auto server, Serve(arguments, metrics));  // serves as long as it lives
   AgentOptions agent;
-  agent.record = false;
-  agent.light = arguments.light;
+  agent.record.on = false;
+  agent.mode = arguments.light ? AgentMode::kLight : AgentMode::kStep;
   return RunWatched(arguments, {.verb = "monitor", .agent = agent, .watchers = {&flight, &metrics}});
 }
 

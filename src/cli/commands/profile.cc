@@ -27,8 +27,8 @@ constexpr Choosable<std::string_view> kPythonProfiles[] = {
     {"sample", "sample"}, {"cprofile", "cprofile"}, {"lines", "lines"}, {"memory", "tracemalloc"}};
 
 struct ProfileArguments : LaunchArguments, NsightOptions {
-  int steps = AgentOptions{}.active, wait = AgentOptions{}.wait, warmup = AgentOptions{}.warmup,
-      repeat = AgentOptions{}.repeat;
+  int steps = RecordOptions{}.active, wait = RecordOptions{}.wait, warmup = RecordOptions{}.warmup,
+      repeat = RecordOptions{}.repeat;
   bool no_shapes = false, no_stacks = false, memory = false, light = false, no_record = false, explicit_steps = false;
   std::optional<std::string_view> python{};  // as the agent calls it
   static constexpr OptionList kOptions{
@@ -67,18 +67,19 @@ struct ProfileArguments : LaunchArguments, NsightOptions {
 // Translates the options for the agent.
 AgentOptions AgentOptionsFrom(const ProfileArguments& arguments) {
   AgentOptions options;
-  options.wait = arguments.wait;
-  options.warmup = arguments.warmup;
-  options.active = arguments.steps;
-  options.repeat = arguments.repeat;
-  options.light = arguments.light;
+  RecordOptions& record = options.record;
+  record.wait = arguments.wait;
+  record.warmup = arguments.warmup;
+  record.active = arguments.steps;
+  record.repeat = arguments.repeat;
+  if (arguments.light) options.mode = AgentMode::kLight;
   // PyTorch's profiler and the native collector cannot both record, because both need CUPTI.
-  options.record = !options.light && !arguments.no_record && !arguments.cupti;
-  options.shapes = !arguments.no_shapes;
-  options.stacks = !arguments.no_stacks;
-  options.memory = arguments.memory;
+  record.on = !arguments.light && !arguments.no_record && !arguments.cupti;
+  record.shapes = !arguments.no_shapes;
+  record.stacks = !arguments.no_stacks;
+  record.memory = arguments.memory;
   options.memory_history = arguments.memory;
-  options.explicit_steps = arguments.explicit_steps;
+  if (arguments.explicit_steps) options.step = StepEnd::kExplicit;
   if (arguments.python) options.python = arguments.python->empty() ? "sample" : *arguments.python;
   return options;
 }

@@ -147,8 +147,8 @@ Result<int> Execute(const RunArguments& arguments, Session& /*session*/) {
   }
   if (!quiet) SayBefore(plan);
   AgentOptions agent;
-  agent.light = true;
-  agent.record = false;
+  agent.mode = AgentMode::kLight;
+  agent.record.on = false;
   agent.fixes = plan.use.fixes;
   agent.own_fixes = plan.use.own_fixes;
   for (const auto& [name, value] : plan.use.environment) agent.fix_environment.push_back(name);
