@@ -77,6 +77,42 @@ TEST(StepGrowth, IsFoundBelowNoise) {
   EXPECT_GE(found, 18);
 }
 
+// A recording beside the agent's steps, in each of whose steps the program calls a function as often.
+std::vector<Bottleneck> OnABusyMachine(uint32_t seed, double by, const std::vector<int64_t>& calls) {
+  std::mt19937 random(seed);
+  std::lognormal_distribution<double> noise(0, 1.0);
+  HandMade agent, recording;
+  agent.Process(1, kStart).Annotation(kGarbageName, 0, 1);
+  recording.Process(1, kStart);
+  int64_t at = 0;
+  for (int64_t step = 0; step < 400; ++step) {
+    const int64_t end = at + std::llround((1000 + by * static_cast<double>(step)) * noise(random) * 1000);
+    agent.AgentStep(step, at, end);
+    at = end;
+  }
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const int64_t begin = static_cast<int64_t>(i) * 10'000;
+    recording.Step(static_cast<int64_t>(i), begin, begin + 10'000).Operator("aten::mm", begin + 9000, begin + 9900);
+    for (int64_t call = 0; call < calls[i]; ++call)
+      recording.Python("train.py(7): keep_mean", begin + 100 + 100 * call, begin + 190 + 100 * call, "train.py:20");
+  }
+  Analysed run({agent.Finish(), recording.Finish()});
+  return Found("step_growth", run);
+}
+
+TEST(StepGrowth, CallsThatGrowAreAWitnessOnABusyMachine) {
+  const std::vector<int64_t> grow = {8, 9, 10, 11, 12, 13}, stay = {8, 8, 8, 8, 8, 8};
+  int alone = 0, with = 0, without_growth = 0;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    alone += OnABusyMachine(seed, 6, stay).empty() ? 0 : 1;
+    with += OnABusyMachine(seed, 6, grow).empty() ? 0 : 1;
+    without_growth += OnABusyMachine(seed, 0, grow).empty() ? 0 : 1;
+  }
+  EXPECT_LE(alone, 20);
+  EXPECT_GE(with, 33);
+  EXPECT_EQ(without_growth, 0);
+}
+
 TEST(StepGrowth, SaysWhenTheLoaderBecomesSlower) {
   HandMade agent;
   int64_t at = 0;

@@ -4,6 +4,7 @@
 // The gain: if all steps took what those of the first quarter take, the time beyond would go (high). Where the inputs
 // grow on purpose none of it does (low). We expect three quarters: what grows without end is rarely wanted.
 // Assumptions.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -24,18 +25,27 @@ namespace {
 // tenths is within what clocks and other programs on the machine do.
 constexpr int64_t kMinGrowthSteps = 40;
 constexpr double kMinStepGrowth = 1.3;
+// Ours: noise alone gives 24 groups a tau of 0.3 in 2 of 100 runs, and sorted quarters besides in far fewer.
+constexpr double kMinBlurredRank = 0.3;
 // Ours: what is said of waiting for batches from this part of the growth on.
 constexpr double kMinWaitPart = 0.5;
 constexpr size_t kMaxNamedCalls = 3;
 
 constexpr std::string_view kNeeds[] = {"step_trend", "growing_calls", "host_steps"};
 
-bool IsGrowing(const StepTrendRows& table, size_t row) {
+// On a busy machine the order of the steps is blurred. Where recorded steps call something more and more often there is
+// a second witness, and it is enough that no quarter is below the one before.
+bool IsBlurredGrowth(const SeriesTrend& trend) {
+  return trend.slope > 0 && trend.rank >= kMinBlurredRank && std::ranges::is_sorted(trend.quarters);
+}
+
+bool IsGrowing(const StepTrendRows& table, size_t row, bool calls_grow) {
   const SeriesTrend trend{{table.Real(row, "first_ns"), table.Real(row, "second_ns"), table.Real(row, "third_ns"),
                            table.Real(row, "last_ns")},
                           table.Real(row, "slope_ns"),
                           table.Real(row, "rank_correlation")};
-  return table.Int(row, "steps") >= kMinGrowthSteps && GrowsSteadily(trend) &&
+  return table.Int(row, "steps") >= kMinGrowthSteps &&
+         (GrowsSteadily(trend) || (calls_grow && IsBlurredGrowth(trend))) &&
          trend.quarters.back() >= kMinStepGrowth * trend.quarters.front();
 }
 
@@ -44,10 +54,10 @@ bool OnlyInfers(const Run& run, int64_t trace) {
   return PartOf(*run.traces()[static_cast<size_t>(trace)].trace) == JobPart::kOnlyCalls;
 }
 
-std::optional<size_t> MostGrown(const StepTrendRows& table, const Run& run) {
+std::optional<size_t> MostGrown(const StepTrendRows& table, bool calls_grow, const Run& run) {
   std::optional<size_t> most;
   for (size_t row = 0; row < table.rows(); ++row)
-    if (IsGrowing(table, row) && !OnlyInfers(run, table.Int(row, "trace")) &&
+    if (IsGrowing(table, row, calls_grow) && !OnlyInfers(run, table.Int(row, "trace")) &&
         (!most || table.Int(row, "excess_ns") > table.Int(*most, "excess_ns")))
       most = row;
   return most;
@@ -119,7 +129,7 @@ std::vector<Evidence> EvidenceOf(Tables& tables, const StepTrendRows& table, siz
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto table = tables.Get<StepTrendRows>();
-  const std::optional<size_t> row = MostGrown(table, tables.run());
+  const std::optional<size_t> row = MostGrown(table, tables.Get<GrowingCallsRows>().rows() > 0, tables.run());
   if (!row) return std::vector<Bottleneck>{};
   const int64_t total_ns = table.Int(*row, "total_ns"), excess_ns = table.Int(*row, "excess_ns");
   Bottleneck found;
@@ -156,7 +166,9 @@ RULE(step_growth) = {
         "evaluation, a checkpoint or a compilation in them; not of programs that only infer, whose steps may grow with "
         "what they have generated. Reported with 40 steps or more where the median of the last quarter is "
         "1.3 times that of the first or more, each quarter adds at least 0.1 of the growth to the one before (a phase "
-        "or a jump does not), and the order is clear (Kendall's tau of 0.6 or more). What grows is named where "
+        "or a jump does not), and the order is clear (Kendall's tau of 0.6 or more). Where recorded steps call "
+        "something more and more often, as on a busy machine, "
+        "it is enough that no quarter is below the one before, with a tau of 0.3. What grows is named where "
         "recorded steps call it more often from one to the next.",
     .needs = kNeeds,
     .check = Check};
