@@ -13,6 +13,7 @@
 #include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "base/version.h"
 #include "collect/files.h"
 #include "optimize/recipe_check.h"
 #include "optimize/recipe_yaml.h"
@@ -48,9 +49,7 @@ class Reader {
     const auto schema = Number(json.Get("schema"));
     if (!schema || *schema < 1 || *schema != std::floor(*schema)) return Wrong("schema", "it must be a whole number");
     if (*schema > kNewestSchema)
-      return Fail(ErrorCode::kInput,
-                  StrCat("the recipe has schema ", *schema, ", and this gapless knows up to ", kNewestSchema), "schema",
-                  "a newer gapless reads it");
+      return FromAnotherVersion("the recipe", static_cast<int64_t>(*schema), kNewestSchema, "schema");
     Texts(json.Get("command"), "command");
     const JsonValue& fixes = json.Get("fixes");
     if (!fixes.is_array()) return Wrong("fixes", "it must be a list");

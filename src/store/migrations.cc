@@ -11,6 +11,7 @@
 
 #include "base/strings.h"
 #include "base/timestamp.h"
+#include "base/version.h"
 
 namespace gapless::internal {
 namespace {
@@ -110,12 +111,9 @@ Result<void> Do(Connection& connection, const std::string& sql, std::span<const 
   return done ? Result<void>() : Unexpected{done.error()};
 }
 
-// Returns the error for a database that only a newer program can use.
-Unexpected FromTheFuture(int64_t version, size_t known) {
-  return Fail(
-      ErrorCode::kEnvironment,
-      StrCat("this history was written by a newer gapless: its schema is ", version, ", this program knows ", known),
-      "", "update gapless; nothing was changed");
+Unexpected FromTheFuture(int64_t version) {
+  return FromAnotherVersion("the schema of this history", version, static_cast<int64_t>(AllMigrations().size()), "",
+                            ErrorCode::kEnvironment);
 }
 
 // Applies what is missing up to `target`, inside the transaction that is open. The version is read again here, because
@@ -123,7 +121,7 @@ Unexpected FromTheFuture(int64_t version, size_t known) {
 Result<void> ApplyFrom(Connection& connection, int64_t target) {
   GAPLESS_ASSIGN(const auto version, SchemaVersion(connection));
   const std::span<const Migration> all = AllMigrations();
-  if (version > static_cast<int64_t>(all.size())) return FromTheFuture(version, all.size());
+  if (version > static_cast<int64_t>(all.size())) return FromTheFuture(version);
   if (version == 0) {
     GAPLESS_TRY(Do(connection, InDialect("CREATE TABLE gapless_schema (version {int} PRIMARY KEY, applied_at_ns {int} "
                                          "NOT NULL, program TEXT NOT NULL)",
@@ -174,7 +172,7 @@ Result<int64_t> SchemaVersion(Connection& connection) {
 Result<void> Migrate(Connection& connection, int64_t target) {
   GAPLESS_ASSIGN(const auto version, SchemaVersion(connection));
   const auto newest = static_cast<int64_t>(AllMigrations().size());
-  if (version > newest) return FromTheFuture(version, AllMigrations().size());
+  if (version > newest) return FromTheFuture(version);
   // Checked before any lock is taken: the usual case is a history that is up to date.
   if (version >= target) return {};
   GAPLESS_TRY(connection.Begin(Purpose::kMigrate));

@@ -5,6 +5,7 @@
 #include "base/json_value.h"
 #include "base/json_writer.h"
 #include "base/strings.h"
+#include "base/version.h"
 
 namespace gapless::internal {
 namespace {
@@ -100,8 +101,7 @@ Result<MetricRecord> MetricFrom(const JsonValue& value) {
 Result<void> CheckVersion(const JsonValue& json, std::string_view kind) {
   const auto version = json.Get(kind).Int();
   if (!version) return Fail(ErrorCode::kInput, "this is no line of an exported history", "", "gapless history export");
-  if (*version > kLineVersion)
-    return Fail(ErrorCode::kInput, "this line was exported by a newer gapless", "", "update gapless");
+  if (*version > kLineVersion) return FromAnotherVersion("this line of an exported history", *version, kLineVersion);
   return {};
 }
 

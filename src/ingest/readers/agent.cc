@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/strings.h"
+#include "base/version.h"
 #include "ingest/reader.h"
 #include "ingest/readers/agent/rows.h"
 #include "wire/agent_ring.h"
@@ -52,11 +53,10 @@ Result<RingHeader> ReadHeader(ByteStream& stream, const std::string& path) {
   if (got < bytes.size())
     return Fail(ErrorCode::kInput, "the file ends in its header", path,
                 "the process ended before it had said anything");
-  if (header.version != wire::kRingVersion || header.header_bytes != wire::kRingHeaderBytes ||
-      header.record_bytes != wire::kRingRecordBytes)
-    return Fail(ErrorCode::kInput,
-                StrCat("this agent's files are of version ", header.version, ", known is ", wire::kRingVersion), path,
-                "read it with the version of gapless that wrote it");
+  if (header.version != wire::kRingVersion)
+    return FromAnotherVersion("this file of the agent", header.version, wire::kRingVersion, path);
+  if (header.header_bytes != wire::kRingHeaderBytes || header.record_bytes != wire::kRingRecordBytes)
+    return Fail(ErrorCode::kInput, "the file's header is damaged", path, "copy it again");
   return header;
 }
 

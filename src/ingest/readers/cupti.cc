@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/strings.h"
+#include "base/version.h"
 #include "ingest/reader.h"
 #include "ingest/readers/cupti/rows.h"
 #include "ingest/refine.h"
@@ -31,10 +32,11 @@ Sniff SniffHead(std::string_view head) {
 
 // Returns the error for a stream whose header cannot be read: of another version, or ended too early.
 Result<void> CannotBegin(const BlockReader& blocks, const std::string& path) {
+  if (blocks.end() == BlockReader::End::kAnotherVersion)
+    return FromAnotherVersion("this stream of the native collector", blocks.header().version, wire::kCuptiVersion,
+                              path);
   if (blocks.end() == BlockReader::End::kDamaged)
-    return Fail(ErrorCode::kInput,
-                StrCat("the stream is of version ", blocks.header().version, ", which this program does not read"),
-                path, "read it with the version of gapless that recorded it, or a newer one");
+    return Fail(ErrorCode::kInput, "the file's header is damaged", path, "copy it again");
   return Fail(ErrorCode::kInput, "the file ends before its first record", path,
               "the process had just begun to write it: record again");
 }

@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include "base/strings.h"
+#include "base/version.h"
 #include "ingest/reader.h"
 
 namespace gapless::internal {
@@ -16,7 +17,7 @@ namespace {
 namespace dom = simdjson::dom;
 constexpr std::string_view kExtensions[] = {".host.json"};
 constexpr std::string_view kStart = R"({"format":"gapless.host")";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kProfileVersion = 1;
 constexpr size_t kMaxBytes = size_t{1} << 30, kAtOnce = size_t{1} << 20;
 
 Sniff SniffHead(std::string_view head) { return head.starts_with(kStart) ? Sniff::kYes : Sniff::kNo; }
@@ -73,9 +74,8 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& /*co
   if (parser.parse(text).get(document) != simdjson::SUCCESS)
     return Fail(ErrorCode::kInput, "the file is no valid JSON: it was cut off or damaged", source.path(),
                 "the process was killed while it wrote it; the other files of the run are not affected");
-  if (IntOf(document, "version") != kVersion)
-    return Fail(ErrorCode::kInput, "this profile is of another version", source.path(),
-                "read it with the version of gapless that wrote it");
+  if (const int64_t version = IntOf(document, "version"); version != kProfileVersion)
+    return FromAnotherVersion("this profile of Python", version, kProfileVersion, source.path());
   TraceInfo& info = builder.info();
   info.pid = IntOf(document, "pid");
   info.start_unix_ns = IntOf(document, "start_unix_ns");

@@ -13,6 +13,7 @@
 #include <map>
 
 #include "base/strings.h"
+#include "base/version.h"
 #include "ingest/dead_counters.h"
 #include "ingest/reader.h"
 #include "wire/telemetry_stream.h"
@@ -177,9 +178,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     return Fail(ErrorCode::kInput, "the file ends before its first record", source.path(), "record again");
   const auto header = At<FileHeader>(bytes, 0);
   if (header.version != telemetry::kVersion)
-    return Fail(ErrorCode::kInput,
-                StrCat("telemetry of version ", header.version, ", which this program does not know"), source.path(),
-                "read it with the version of gapless that recorded it, or a newer one");
+    return FromAnotherVersion("this recording of telemetry", header.version, telemetry::kVersion, source.path());
   if (header.header_bytes < sizeof header || header.header_bytes > 4096 ||
       !ReadExactly(*stream, bytes, header.header_bytes - sizeof header, damage, kept))
     return Fail(ErrorCode::kInput, "the file's header is damaged", source.path(), "copy it again");

@@ -31,8 +31,8 @@ bool BlockReader::ReadHeader() {
       std::memcmp(header_.magic, wire::kCuptiMagic, sizeof header_.magic) != 0)
     return Stop(End::kTruncated);
   header_.host[sizeof header_.host - 1] = '\0';
-  if (header_.version != wire::kCuptiVersion || header_.header_bytes < sizeof header_ ||
-      header_.header_bytes > sizeof header_ + 65536)
+  if (header_.version != wire::kCuptiVersion) return Stop(End::kAnotherVersion);
+  if (header_.header_bytes < sizeof header_ || header_.header_bytes > sizeof header_ + 65536)
     return Stop(End::kDamaged);
   std::vector<uint8_t> more(header_.header_bytes - sizeof header_);
   return Fill(more.data(), more.size()) == more.size() || Stop(End::kTruncated);

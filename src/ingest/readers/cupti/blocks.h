@@ -19,9 +19,9 @@ struct Block {
 
 class BlockReader {
  public:
-  // kWhole: the input ended behind a block. kTruncated: within one. kDamaged: a header is wrong, or its version
-  // unknown.
-  enum class End : uint8_t { kNotYet, kWhole, kTruncated, kDamaged };
+  // kWhole: the input ended behind a block. kTruncated: within one. kDamaged: a header is wrong. kAnotherVersion: that
+  // of the file is of a version not known.
+  enum class End : uint8_t { kNotYet, kWhole, kTruncated, kDamaged, kAnotherVersion };
 
   explicit BlockReader(std::unique_ptr<ByteStream> stream) : stream_(std::move(stream)) {}
 
