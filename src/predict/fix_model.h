@@ -35,6 +35,9 @@ class EdgeTimes {
   const std::vector<int64_t>& before() const { return *before_; }
   const Graph& graph() const { return *graph_; }
 
+  // Returns true if the host works for as long as the edge takes.
+  static bool IsHostTime(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kCall; }
+
   // Takes the times of `other`, and keeps its own memory for the next change.
   void StartFrom(const EdgeTimes& other);
   // Makes the changes part of what copies share.
@@ -74,7 +77,6 @@ class EdgeTimes {
                  const std::function<int64_t(uint32_t owner)>& call_ns);
 
  private:
-  static bool IsHostTime(EdgeKind kind) { return kind == EdgeKind::kHost || kind == EdgeKind::kCall; }
   static int64_t Scaled(int64_t ns, double factor) {
     return factor == 1 ? ns : std::llround(static_cast<double>(ns) * factor);
   }

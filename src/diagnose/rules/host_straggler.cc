@@ -6,8 +6,10 @@
 // goes when the ranks become even; some rank is always last: we expect half, and promise a tenth. These shares are
 // assumptions.
 #include <algorithm>
+#include <map>
 
 #include "analyses/rows/host_steps.h"
+#include "analyses/rows/operators.h"
 #include "analyses/rows/python_time.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
@@ -20,7 +22,8 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"host_steps", "python_time"};
+constexpr double kNearlyAll = 0.9;
+constexpr std::string_view kNeeds[] = {"host_steps", "python_time", "operators"};
 
 struct Waiting {
   size_t last = 0;       // row of the rank that is waited for
@@ -90,6 +93,33 @@ Where WhereIsPython(const PythonTimeRows& time, int64_t trace) {
   return where;
 }
 
+// The innermost operator that takes nearly as much longer on a rank than on the others in the mean as any does, and its
+// line; nothing if that is less than half of what the rank takes longer. Times are with what an operator calls: what
+// holds it up may be the user's Python below it.
+Where WhereAreOperators(Tables& tables, const HostStepsRows& steps, size_t late, int64_t more_ns) {
+  const auto operators = tables.Get<OperatorsRows>();
+  std::map<std::string_view, double> excess_ns;  // a step
+  std::map<std::string_view, int64_t> longest;   // slices of the rank
+  for (size_t row = 0; row < operators.rows(); ++row)
+    for (size_t rank = 0; rank < steps.rows(); ++rank) {
+      if (operators.Int(row, "trace") != steps.Int(rank, "trace")) continue;
+      const double total_ns = static_cast<double>(operators.Int(row, "host_total_ns")) /
+                              static_cast<double>(std::max<int64_t>(1, steps.Int(rank, "steps")));
+      const std::string_view name = operators.Text(row, "name");
+      excess_ns[name] += rank == late ? total_ns : -total_ns / static_cast<double>(steps.rows() - 1);
+      if (rank == late) longest[name] = operators.Int(row, "slice_id");
+    }
+  const auto most = std::ranges::max_element(excess_ns, {}, [](const auto& entry) { return entry.second; });
+  if (most == excess_ns.end() || 2 * most->second < static_cast<double>(more_ns)) return {};
+  const double enough = kNearlyAll * most->second;
+  auto innermost = most;
+  for (auto entry = excess_ns.begin(); entry != excess_ns.end(); ++entry)
+    if (entry->second >= enough && entry->second < innermost->second) innermost = entry;
+  const Trace& trace = *tables.run().traces()[static_cast<size_t>(steps.Int(late, "trace"))].trace;
+  const auto slice = static_cast<size_t>(longest[innermost->first]);
+  return {StrCat(", most in ", innermost->first), std::string(trace.Text(trace.slices.source_line[slice]))};
+}
+
 // No rank is behind the others by more than steps vary by: none is named.
 std::vector<Bottleneck> WaitingForEachOther(const HostStepView& view, const Waiting& waiting, double share) {
   Bottleneck found;
@@ -146,6 +176,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Where where;
   if (reason.column == "python_ns")
     where = WhereIsPython(tables.Get<PythonTimeRows>(), steps.Int(waiting.last, "trace"));
+  if (reason.column == "operator_ns") where = WhereAreOperators(tables, steps, waiting.last, more_ns);
   found.evidence.push_back(
       {.text = StrCat(name, " takes ", FormatDuration(more_ns), " a step longer than the others in ", reason.what,
                       where.what, InLine(where.place)),

@@ -78,6 +78,8 @@ TEST(HostStraggler, NamesTheRankThatIsLate) {
   const std::vector<Bottleneck> found = Found(run, "host_straggler");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].title, "rank 1 is late: the others wait 250.0 µs of every step for it");
+  EXPECT_EQ(found[0].evidence[2].text,
+            "rank 1 takes 500.0 µs a step longer than the others in its operators, most in aten::mm");
 }
 
 TEST(HostStraggler, NamesNobodyForWhatStepsVaryBy) {

@@ -11,6 +11,7 @@
 //
 // Trial. "fused" is tried first; where the version of PyTorch has none for processors, only "foreach" is left.
 #include <algorithm>
+#include <map>
 
 #include "analyses/work_type.h"
 #include "base/strings.h"
@@ -21,7 +22,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kLongNs = 20'000;
+constexpr double kLongNs = 20'000;
+constexpr double kMaxOverTypical = 2;
+constexpr size_t kMinStepsForTypical = 3;
 
 bool IsFused(std::string_view name) {
   return name.find("fused") != std::string_view::npos || name.find("Fused") != std::string_view::npos;
@@ -54,6 +57,55 @@ bool IsFusedAlready(const Trace& trace, const std::vector<uint8_t>& inside) {
   return false;
 }
 
+// Rows of the optimiser's calls by step, each in order of time; only of steps that make as many calls as most do.
+std::vector<std::vector<uint32_t>> SameCallsByStep(const Trace& trace, const std::vector<uint8_t>& inside) {
+  std::map<uint32_t, std::vector<uint32_t>> steps;
+  for (uint32_t row = 0; row < trace.slices.size(); ++row)
+    if (inside[row] != 0 && trace.slices.step[row].valid()) steps[trace.slices.step[row].value].push_back(row);
+  std::map<size_t, size_t> counts;
+  for (const auto& [step, rows] : steps) ++counts[rows.size()];
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  std::vector<std::vector<uint32_t>> same;
+  for (auto& [step, rows] : steps)
+    if (rows.size() == most->first) same.push_back(std::move(rows));
+  for (std::vector<uint32_t>& rows : same)
+    std::ranges::stable_sort(rows, {}, [&](uint32_t row) { return trace.slices.ts_ns[row]; });
+  return same;
+}
+
+// Host time of the graph by the slice that owns it.
+std::vector<int64_t> HostTimes(const Trace& trace, const EdgeTimes& times) {
+  std::vector<int64_t> host(trace.slices.size());
+  const std::vector<Edge>& edges = times.graph().edges;
+  for (size_t i = 0; i < edges.size(); ++i)
+    if (EdgeTimes::IsHostTime(edges[i].kind) && edges[i].owner != kNoRowValue)
+      host[edges[i].owner] += times.before()[i];
+  return host;
+}
+
+// Returns by slice which part of its host time is the call's: an update does the same in every step, so a call that
+// took more than kMaxOverTypical times what the same one takes in other steps was held up by something else, which
+// stays.
+std::vector<double> OwnParts(const Trace& trace, const std::vector<uint8_t>& inside, const EdgeTimes& edges) {
+  std::vector<double> parts(trace.slices.size(), 1.0);
+  const std::vector<int64_t> own = HostTimes(trace, edges);
+  const auto steps = SameCallsByStep(trace, inside);
+  if (steps.size() < kMinStepsForTypical) return parts;
+  std::vector<double> times;
+  for (size_t call = 0; call < steps.front().size(); ++call) {
+    times.clear();
+    for (const auto& rows : steps) times.push_back(static_cast<double>(own[rows[call]]));
+    std::ranges::nth_element(times, times.begin() + static_cast<ptrdiff_t>(times.size() / 2));
+    const double most_ns = kMaxOverTypical * times[times.size() / 2];
+    for (const auto& rows : steps) {
+      const auto own_ns = static_cast<double>(own[rows[call]]);
+      const bool same_name = trace.slices.name[rows[call]] == trace.slices.name[steps.front()[call]];
+      if (same_name && own_ns > most_ns) parts[rows[call]] = most_ns / own_ns;
+    }
+  }
+  return parts;
+}
+
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   const GpuOpTable& ops = trace.gpu_ops;
@@ -72,12 +124,15 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
   });
   const bool computes = ops.size() == 0;  // the host itself
   const std::vector<int64_t>& own = input.Once(OwnTimes);
+  const std::vector<double> parts = computes ? OwnParts(trace, inside, times) : std::vector<double>();
   times.ScaleHost([&](uint32_t slice) {
     if (slice == kNoRowValue || inside[slice] == 0) return 1.0;
     if (lists) return ValueFor(estimate, 0.8, 0.4, 0.15);
     if (!computes) return ValueFor(estimate, 0.4, 0.1, 0.03);
-    return own[slice] < kLongNs || !IsOwnWork(trace, slice) ? ValueFor(estimate, 0.4, 0.2, 0.08)
-                                                            : ValueFor(estimate, 1.0, 0.6, 0.35);
+    const auto own_ns = static_cast<double>(own[slice]) * parts[slice];
+    const double factor = own_ns < kLongNs || !IsOwnWork(trace, slice) ? ValueFor(estimate, 0.4, 0.2, 0.08)
+                                                                       : ValueFor(estimate, 1.0, 0.6, 0.35);
+    return 1 - (1 - factor) * parts[slice];
   });
   return effect;
 }
