@@ -96,6 +96,20 @@ std::string RecordDeviceCode(const Run& run) {
   return "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 }
 
+std::string MarkStepsAdvice(const Run& run, Workload workload) {
+  if (workload == Workload::kServing)
+    return "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are reported per "
+           "iteration";
+  if (IsOfNsys(run) && !UsesPyTorch(run))
+    return "put an NVTX range (nvtxRangePush(\"step\") … nvtxRangePop()) around each repetition, so that times are "
+           "reported per repetition";
+  if (IsOfNsys(run))
+    return "put torch.cuda.nvtx.range(\"step\") around each repetition, so that times are reported per repetition";
+  return workload == Workload::kTraining
+             ? "call prof.step() after every step, so that times are reported per step"
+             : "put record_function(\"step\") around each repetition, so that times are reported per repetition";
+}
+
 bool DescribesDevice(const Run& run) {
   return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->devices.size() > 0; });
 }

@@ -37,6 +37,8 @@ bool SeesCompiler(Tables& tables);
 std::string RecordStacksCode(const Run& run);
 // Returns how whoever made the recording makes one that also holds the device's work.
 std::string RecordDeviceCode(const Run& run);
+// Returns what to do so that the recording has steps: in the recorder's words.
+std::string MarkStepsAdvice(const Run& run, Workload workload);
 // Returns true if a recording names a device of the machine.
 bool DescribesDevice(const Run& run);
 // Code that copies inputs from pinned memory: of a loader in training, of a tensor elsewhere.

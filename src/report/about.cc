@@ -9,6 +9,9 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "analyses/rows/engine_steps.h"
 #include "base/strings.h"
@@ -73,6 +76,30 @@ bool IsSamplesOnly(const Run& run) {
   return !run.traces().empty() && std::ranges::all_of(run.traces(), samples);
 }
 
+// Returns true if a kernel profiler measured single launches, and nothing shows what the program did between them.
+bool IsMetricsOnly(const Run& run) {
+  const auto metrics = [](const RunTrace& of) {
+    const Trace& trace = *of.trace;
+    return trace.kernel_metrics.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+  };
+  return !run.traces().empty() && std::ranges::all_of(run.traces(), metrics);
+}
+
+// "metrics of 3 launches of 2 kernels".
+std::vector<std::string> MetricFacts(const Run& run) {
+  std::set<std::string_view> kernels;
+  std::set<std::pair<const Trace*, int64_t>> launches;
+  for (const RunTrace& of : run.traces()) {
+    const KernelMetricTable& metrics = of.trace->kernel_metrics;
+    for (size_t row = 0; row < metrics.size(); ++row) {
+      kernels.insert(of.trace->Text(metrics.kernel_name[row]));
+      launches.emplace(of.trace.get(), metrics.launch_index[row]);
+    }
+  }
+  return {StrCat("metrics of ", FormatCounted(static_cast<int64_t>(launches.size()), "launch", "launches"), " of ",
+                 FormatCounted(static_cast<int64_t>(kernels.size()), "kernel"))};
+}
+
 // "samples of 2 GPUs", with the means of what says most: "GPU utilization 98 %, 393 W".
 std::vector<std::string> SampleFacts(const Run& run) {
   std::map<std::string_view, std::pair<double, int64_t>> sums;
@@ -123,6 +150,7 @@ std::string LargestFirst(std::string_view table) {
 // show.
 std::string TableToSee(const Report& report) {
   if (IsSamplesOnly(report.run)) return "counter";
+  if (IsMetricsOnly(report.run)) return "measured_kernels";
   if (report.summary.total.wall_ns == 0) return "operators";
   const auto& found = report.diagnosis.bottlenecks;
   const auto first = std::ranges::find_if(found, [](const Bottleneck& bottleneck) {
@@ -219,6 +247,7 @@ bool HasWholeGraphs(const Run& run) {
 std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   if (IsSamplesOnly(report.run)) return SampleFacts(report.run);
+  if (IsMetricsOnly(report.run)) return MetricFacts(report.run);
   std::vector<std::string> facts;
   if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
   facts.push_back(LacksDevicePart(report.run) ? "the GPU's part is missing" : Devices(summary));
@@ -240,13 +269,16 @@ std::vector<std::string> FactsOf(const Report& report) {
 // recorded, graphs were recorded without their kernels, no step was marked.
 Next NextOf(const Report& report) {
   Next next;
-  const Workload workload = WorkloadOf(report.run);
   const bool recording_fails =
       !report.diagnosis.bottlenecks.empty() && report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
   } else if (IsSamplesOnly(report.run)) {
     next.advice = "samples say how busy a GPU is, not why: give them together with a recording of the program";
+  } else if (IsMetricsOnly(report.run)) {
+    next.advice =
+        "metrics say how well a kernel runs, not what it costs the program: give them together with a timeline, "
+        "recorded by torch.profiler or nsys";
   } else if (recording_fails) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
@@ -255,12 +287,7 @@ Next NextOf(const Report& report) {
   } else if (HasWholeGraphs(report.run)) {
     next.advice = "record the kernels of CUDA graphs: nsys profile --cuda-graph-trace=node …";
   } else if (!HasSteps(report.run)) {
-    next.advice =
-        workload == Workload::kTraining ? "call prof.step() after every step, so that times are reported per step"
-        : workload == Workload::kServing
-            ? "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are reported "
-              "per iteration"
-            : "put record_function(\"step\") around each repetition, so that times are reported per repetition";
+    next.advice = MarkStepsAdvice(report.run, WorkloadOf(report.run));
   }
   const std::string table = TableToSee(report);
   next.query =
