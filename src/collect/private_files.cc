@@ -8,7 +8,6 @@
 #include "collect/private_files.h"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +15,9 @@
 #include <climits>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
+#include "base/random_bytes.h"
 #include "base/strings.h"
 #include "collect/telemetry/proc.h"
 
@@ -127,7 +128,7 @@ bool WriteAll(int file, std::string_view content) {
 
 std::string TemporaryNameFor(const std::string& name) {
   uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
+  if (!FillWithRandom(std::as_writable_bytes(std::span(&random, 1))))
     random = static_cast<uint64_t>(ClockNs(CLOCK_MONOTONIC));
   const size_t slash = name.rfind('/') + 1;  // 0 without a slash
   char number[17];

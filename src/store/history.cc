@@ -8,12 +8,13 @@
 #include "store/history.h"
 
 #define XXH_INLINE_ALL
-#include <sys/random.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
+#include "base/random_bytes.h"
 #include "base/strings.h"
 #include "store/migrations.h"
 #include "store/rows.h"
@@ -48,7 +49,7 @@ Result<History> NoHistory(const std::string& place) {
 // Aborts if the kernel gives no random numbers: of two records with equal uids the second would be dropped.
 std::string NewUid() {
   uint64_t halves[2] = {};
-  if (::getrandom(halves, sizeof halves, 0) != static_cast<ssize_t>(sizeof halves)) std::abort();
+  if (!FillWithRandom(std::as_writable_bytes(std::span(halves)))) std::abort();
   return Hexadecimal(halves[0], halves[1]);
 }
 
