@@ -38,7 +38,8 @@ target_link_libraries(gapless_inject PRIVATE gapless_inject_core gapless_options
 target_compile_options(gapless_inject PRIVATE -fno-exceptions -fno-rtti)
 # Loaded once, never unloaded: CUPTI keeps the addresses of our functions.
 target_link_options(gapless_inject PRIVATE -static-libstdc++ -static-libgcc LINKER:--gc-sections LINKER:--as-needed
-                    LINKER:--exclude-libs,ALL LINKER:-z,nodelete LINKER:-z,now)
+                    LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/inject/exports.map LINKER:-z,nodelete LINKER:-z,now)
+set_target_properties(gapless_inject PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/inject/exports.map)
 if(NOT GAPLESS_SANITIZE AND NOT GAPLESS_COVERAGE)
   target_link_options(gapless_inject PRIVATE LINKER:--no-undefined LINKER:--strip-all)
 endif()
