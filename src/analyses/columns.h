@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "analyses/timeline.h"
 #include "analyses/typed_rows.h"
@@ -41,8 +42,9 @@ inline constexpr ColumnTypes kColumnsFor<std::optional<T>> = kColumnsFor<T>;
 template <class R>
 class TableOf : public Table {
  public:
+  // T is that of the value; newer compilers would ask it of the column, too.
   template <class T>
-  using ColumnFor = ColumnOf<R, kColumnsFor<T>>;
+  using ColumnFor = std::type_identity_t<ColumnOf<R, kColumnsFor<T>>>;
 
   // The last row of the table.
   class RowWriter {
