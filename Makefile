@@ -5,12 +5,13 @@
 #   make test     install what is missing, build, run the checks and the tests that CI runs
 #   make test-all every test there is, the statistics in full, training with every case: hours
 #   make build    build/gapless, the program
+#   make wheel    the Python package with the program, for every Linux with glibc 2.17: dist/*.whl
 #   make deps     static archives of what the distribution ships only as shared libraries; what web/ is bundled with
 #   make bench    the benchmarks of bench/ and their table
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
 #   make docs     the documentation as a site, in build/site     make pictures  draw docs/pictures anew
 #   make format   rewrite the sources in the house style      make lint   check them
-#   make install  PREFIX (/usr/local), DESTDIR                make clean  remove build/
+#   make install  PREFIX (/usr/local), DESTDIR                make clean  remove build/, dist/
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
@@ -18,7 +19,7 @@ SAMPLE := samples/resnet50_v100.pt.trace.json.gz
 
 export CMAKE_CXX_COMPILER_LAUNCHER ?= $(shell command -v ccache)
 
-.PHONY: demo test test-all build deps bench fuzz docs pictures format lint install clean packages
+.PHONY: demo test test-all build wheel deps bench fuzz docs pictures format lint install clean packages
 .DEFAULT_GOAL := build
 
 demo: packages build
@@ -34,6 +35,10 @@ build: deps
 	@cmake --preset release >build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 	@cmake --build --preset release --target gapless
 	@ln -f build/release/gapless build/gapless
+
+wheel:
+	@tools/install_packages.sh build wheel
+	@tools/wheel/build.sh
 
 test:
 	@tools/install_packages.sh build test
@@ -73,4 +78,4 @@ install: build
 	DESTDIR=$(DESTDIR) cmake --install build/release --prefix $(PREFIX)
 
 clean:
-	rm -rf build
+	rm -rf build dist

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make build && pip install .` installs the program beside the package; without a build the program is looked for on the PATH.
 
+tools/wheel/build.sh names with GAPLESS_WHEEL a folder with bin/gapless, libgapless.so and LICENSES, and the platform that they run on with
+GAPLESS_WHEEL_PLATFORM: then these make the wheel, which is for every Python of that platform.
+
 What setuptools writes while it builds goes below build/, which git ignores.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
 
-PROGRAM = Path(__file__).parent / "build" / "gapless"
+HERE = Path(__file__).parent
+BUILT = Path(os.environ.get("GAPLESS_WHEEL", ""))
+PLATFORM = os.environ.get("GAPLESS_WHEEL_PLATFORM", "")
+PROGRAM = BUILT / "bin" / "gapless" if PLATFORM else HERE / "build" / "gapless"
+LIBRARY = "libgapless.so"
 
 
 class WithProgram(Distribution):
@@ -20,12 +31,52 @@ class WithProgram(Distribution):
         return PROGRAM.exists()
 
 
-WRITTEN = "build/python"
+class WithLibrary(build_py):
+    """Puts the C library into the folder of the package, where gapless/native.py looks first."""
+
+    def run(self) -> None:
+        super().run()
+        shutil.copy(BUILT / LIBRARY, Path(self.build_lib) / "gapless" / LIBRARY)
+
+
+def commands_of_wheel() -> dict[str, Any]:
+    """Commands of a wheel for others. Older versions of setuptools, which lack the first of these, make none."""
+    from setuptools.command.bdist_wheel import bdist_wheel
+    from distutils.command.build_scripts import build_scripts
+
+    class ForEveryPython(bdist_wheel):
+        def get_tag(self) -> tuple[str, str, str]:
+            return "py3", "none", PLATFORM
+
+        def write_wheelfile(self, wheelfile_base: str, **words: Any) -> None:
+            super().write_wheelfile(wheelfile_base, **words)
+            licences = Path(wheelfile_base) / "licenses"
+            licences.mkdir(exist_ok=True)
+            for file in (HERE / "LICENSE", HERE / "NOTICE", BUILT / "LICENSES"):
+                shutil.copy(file, licences / file.name)
+
+    class Programs(build_scripts):
+        """Scripts that are programs: nothing in them is a first line to be adjusted."""
+
+        def run(self) -> None:
+            Path(self.build_dir).mkdir(parents=True, exist_ok=True)
+            shutil.copy(PROGRAM, self.build_dir)
+
+    return {"bdist_wheel": ForEveryPython, "build_scripts": Programs, "build_py": WithLibrary}
+
+
+def what_to_install() -> dict[str, Any]:
+    if PLATFORM:
+        return {"scripts": [os.path.relpath(PROGRAM, HERE)], "cmdclass": commands_of_wheel()}
+    return {"data_files": [("bin", ["build/gapless"])] if PROGRAM.exists() else []}
+
+
+WRITTEN = f"build/python-{PLATFORM}" if PLATFORM else "build/python"
 
 # setuptools makes the folder of build_base, but not that of egg_base.
-(Path(__file__).parent / WRITTEN).mkdir(parents=True, exist_ok=True)
+(HERE / WRITTEN).mkdir(parents=True, exist_ok=True)
 setup(
     distclass=WithProgram,
-    data_files=[("bin", ["build/gapless"])] if PROGRAM.exists() else [],
     options={"build": {"build_base": WRITTEN}, "egg_info": {"egg_base": WRITTEN}},
+    **what_to_install(),
 )
