@@ -13,3 +13,6 @@ set(CMAKE_CXX_FLAGS_INIT "-fomit-frame-pointer -Xclang -O3")
 set(CMAKE_CXX_STANDARD_LIBRARIES_INIT ${GAPLESS_LIBGCC})
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-pie -s")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "-s")
+# zig refuses --push-state, with which CMake takes a whole archive otherwise.
+set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE_SUPPORTED TRUE)
+set(CMAKE_CXX_LINK_LIBRARY_USING_WHOLE_ARCHIVE "LINKER:--whole-archive" "<LINK_ITEM>" "LINKER:--no-whole-archive")

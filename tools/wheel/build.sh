@@ -83,12 +83,12 @@ pack() {
   say "dist/$(basename "${made[0]}"): $(du -b --apparent-size "dist/$(basename "${made[0]}")" | awk '{ printf "%.1f MB", $1 / 1e6 }')"
 }
 
-say "fetching the compiler from PyPI (101 MB, once)"
+cmp -s tools/wheel/requirements.txt build/wheel/venv/made_from || say "fetching the compiler from PyPI (101 MB)"
 tools/venv.sh build/wheel/venv tools/wheel/requirements.txt
 tools/wheel/zig.sh "$python" "$arch-linux-gnu.$glibc" "$zig"
 tools/web_deps.sh build
 tools/cupti_headers.sh
-say "compiling the libraries (the first time also libc++)"
+[ -e "$deps/made_from" ] || say "compiling the libraries, and libc++ (minutes)"
 (libraries)
 compile
 collect
