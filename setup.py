@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make build && pip install .` installs the program beside the package; without a build the program is looked for on the PATH.
 
-tools/wheel/build.sh names with GAPLESS_WHEEL a folder with bin/gapless, libgapless.so and LICENSES, and the platform that they run on with
-GAPLESS_WHEEL_PLATFORM: then these make the wheel, which is for every Python of that platform.
+tools/wheel/build.sh names with GAPLESS_WHEEL a folder with bin/gapless, libgapless.so, LICENSES and gapless.cdx.json, and with
+GAPLESS_WHEEL_PLATFORM the platform that they run on: then these make the wheel, which is for every Python of that platform.
 
 What setuptools writes while it builds goes below build/, which git ignores.
 """
@@ -22,6 +22,7 @@ BUILT = Path(os.environ.get("GAPLESS_WHEEL", ""))
 PLATFORM = os.environ.get("GAPLESS_WHEEL_PLATFORM", "")
 PROGRAM = BUILT / "bin" / "gapless" if PLATFORM else HERE / "build" / "gapless"
 LIBRARY = "libgapless.so"
+PARTS = "gapless.cdx.json"
 
 
 class WithProgram(Distribution):
@@ -41,8 +42,9 @@ class WithLibrary(build_py):
 
 def commands_of_wheel() -> dict[str, Any]:
     """Commands of a wheel for others. Older versions of setuptools, which lack the first of these, make none."""
-    from setuptools.command.bdist_wheel import bdist_wheel
     from distutils.command.build_scripts import build_scripts
+
+    from setuptools.command.bdist_wheel import bdist_wheel
 
     class ForEveryPython(bdist_wheel):
         def get_tag(self) -> tuple[str, str, str]:
@@ -54,6 +56,9 @@ def commands_of_wheel() -> dict[str, Any]:
             licences.mkdir(exist_ok=True)
             for file in (HERE / "LICENSE", HERE / "NOTICE", BUILT / "LICENSES"):
                 shutil.copy(file, licences / file.name)
+            parts = Path(wheelfile_base) / "sboms"
+            parts.mkdir(exist_ok=True)
+            shutil.copy(BUILT / PARTS, parts)
 
     class Programs(build_scripts):
         """Scripts that are programs: nothing in them is a first line to be adjusted."""

@@ -8,7 +8,8 @@
 #
 # Leaves build/deps/lib/lib{simdjson,isal,cpp-httplib,re2}.a; a library whose version is already there is not built again.
 # usage: build_deps.sh [library]...   for wheels also sqlite3, zstd, xxhash and yaml, which the distribution's archives serve otherwise:
-# there CC, CXX and AR are those of an older libc, CXX_FAST its options for the innermost loops, and GAPLESS_DEPS the folder.
+# there CC, CXX and AR are those of an older libc, CXX_FAST its options for the innermost loops, and GAPLESS_DEPS the folder. For another
+# processor BUILT_FOR names it, and DISTRIBUTION the folder with the distribution's libre2.a for it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps=${GAPLESS_DEPS:-$PWD/build/deps}
@@ -70,8 +71,10 @@ build_simdjson() { # <folder>: one source file, every CPU's implementation in it
   archive simdjson "$1/simdjson.o"
 }
 
-build_isal() { # <folder>: inflate and the checksums it needs
-  make -C "$1" -s -f Makefile.unx -j"$(nproc)" units="crc igzip" CC="$cc" AR="$ar" lib >"$deps/src/isal.log" 2>&1 ||
+build_isal() { # <folder>: inflate and the checksums it needs. Two lines for ARM are as only GNU's assembler takes them.
+  sed -i 's/\(sub.*next_in, \)x_dist, uxtw/\1w_dist, uxtw/' "$1/igzip/aarch64/gen_icf_map.S"
+  sed -i 's/uxtw\([[:space:]]*read_in_length\),/mov\1,/' "$1/igzip/aarch64/igzip_decode_huffman_code_block_aarch64.S"
+  make -C "$1" -s -f Makefile.unx -j"$(nproc)" units="crc igzip" CC="$cc" AR="$ar" host_cpu="${BUILT_FOR:-$(uname -m)}" lib >"$deps/src/isal.log" 2>&1 ||
     { tail -30 "$deps/src/isal.log" >&2; return 1; }
   cp "$1/bin/isa-l.a" "$deps/lib/libisal.a"
 }
