@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any, Union
@@ -20,7 +21,9 @@ NOT_THERE = 4  # the exit status of a command whose environment lacks something
 FAILED = 5  # the exit status where a command that was run for a measurement failed
 BAD_INPUT = 3
 OWN_FAILURE = 125  # the exit status of `gapless profile` where the command was not to blame
-NO_PROGRAM = "cannot find the program gapless on the PATH: install it, or set GAPLESS_PROGRAM to its path"
+NO_PROGRAM = (
+    "cannot find the program gapless on the PATH or beside this Python: install it, or set GAPLESS_PROGRAM to its path"
+)
 SHELL_SYNTAX = re.compile(r"[|&;<>$`()\n]|^\s*[A-Za-z_]\w*=")
 
 Command = Union[str, Sequence[str]]
@@ -35,7 +38,14 @@ class ProgramError(RuntimeError):
 
 
 def find_program() -> str | None:
-    return os.environ.get("GAPLESS_PROGRAM") or shutil.which("gapless")
+    """The program that GAPLESS_PROGRAM names, that of the PATH, or what was installed with this package: environments are used without
+    being activated, too."""
+    return os.environ.get("GAPLESS_PROGRAM") or shutil.which("gapless") or shutil.which("gapless", path=_scripts())
+
+
+def _scripts() -> str:
+    """The folders where pip puts programs of this Python, and of this user."""
+    return os.pathsep.join([sysconfig.get_path("scripts"), sysconfig.get_path("scripts", "posix_user")])
 
 
 def say(*words: str, accept: Sequence[int] = (0,)) -> str:
