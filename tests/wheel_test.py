@@ -50,11 +50,26 @@ LINKED = [
     "libgcc",
     "zig",
 ]
+# The collector is what CUDA would load; a step of a training of three lines makes the agent known.
+TRAINS = """
+import ctypes, os, sys
+ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"]).InitializeInjection
+import torch
+import gapless_agent
+model = torch.nn.Linear(64, 64)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(8):
+    optimizer.zero_grad()
+    model(torch.randn(256, 64)).square().mean().backward()
+    optimizer.step()
+print(os.path.dirname(gapless_agent.__file__))
+"""
 OPENS = """
 import gapless, sys
 run = gapless.open(sys.argv[1])
 print(len(run.table("gpu_op")), run.bottlenecks[0].id, gapless.__file__)
 """
+TORCH = Path(os.environ.get("GAPLESS_TORCH", ROOT / "build/torch/bin/python"))
 PROGRAM = ""
 WHEEL = Path()
 
@@ -138,6 +153,14 @@ class Wheel(unittest.TestCase):
         titles = set(re.findall(r"^(.+)\n=+$", (folder / "LICENSES").read_text(), re.MULTILINE))
         self.assertEqual(set(LINKED) - titles, set())
 
+    def test_it_lists_what_is_linked_in(self) -> None:
+        document = json.loads(next(self.unpacked.glob("*.dist-info/sboms/*.cdx.json")).read_text())
+        parts = {part["name"]: part for part in document["components"]}
+        self.assertEqual({*LINKED, "echarts", "preact"} - set(parts), set())
+        for name, part in parts.items():
+            self.assertTrue(part["purl"].startswith("pkg:") and part["licenses"], name)
+            self.assertEqual("version" not in part, name == "glibc", name)
+
     def test_an_old_libc_is_enough(self) -> None:
         run(sys.executable, ROOT / "tools/wheel/check.py", self.program(), self.unpacked / "gapless/libgapless.so")
 
@@ -168,10 +191,29 @@ class Wheel(unittest.TestCase):
                 self.assertGreater(int(kernels), 0)
                 self.assertTrue(finding)
                 self.assertIn(str(python.parent.parent), module)
-                self.assertEqual(
-                    json.loads(run(python.parent / "gapless", "analyze", SAMPLE, "--json"))["bottlenecks"][0]["id"],
-                    finding,
-                )
+                words = (python, "-m", "gapless", "analyze", SAMPLE, "--json")
+                self.assertEqual(json.loads(run(*words, PATH="/usr/bin:/bin"))["bottlenecks"][0]["id"], finding)
+        print(
+            "opened by Python "
+            + ", ".join(".".join(map(str, version)) for version in sorted(pythons()) if version >= OLDEST)
+        )
+
+    def test_a_training_is_recorded_by_the_agent_and_the_collector_inside(self) -> None:
+        if not TORCH.exists():
+            self.skipTest(f"{TORCH} is missing: tools/torch_env.sh makes it")
+        python = self.bare(str(TORCH), "trains")
+        run(python, "-m", "pip", "install", "-q", "--no-index", WHEEL)
+        packages = run(TORCH, "-c", "import torch, os; print(os.path.dirname(os.path.dirname(torch.__file__)))").strip()
+        next(python.parent.parent.glob("lib/python*/site-packages")).joinpath("torch.pth").write_text(packages + "\n")
+        recording = Path(self.folder.name, "run")
+        agent = run(
+            python, "-m", "gapless", "profile", "-o", recording, "--", python, "-c", TRAINS, PATH="/usr/bin:/bin"
+        )
+        self.assertEqual(Path(agent.strip()), recording / "tools/agent/gapless_agent")
+        rows = json.loads(
+            run(python, "-m", "gapless", "query", recording, "SELECT count(*) AS steps FROM step", "--json")
+        )
+        self.assertGreater(rows[0]["steps"], 0)
 
     def bare(self, python: str, name: str) -> Path:
         folder = Path(self.folder.name, name)
