@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make build && pip install .` installs the program beside the package; without a build the program is looked for on the PATH.
+"""`make build && pip install .` installs the program beside the package; without a build the program is looked for on the PATH. From the
+source package of a release pip runs `make build` itself, which takes minutes.
 
 tools/wheel/build.sh names with GAPLESS_WHEEL a folder with bin/gapless, libgapless.so, LICENSES and gapless.cdx.json, and with
 GAPLESS_WHEEL_PLATFORM the platform that they run on: then these make the wheel, which is for every Python of that platform.
@@ -11,6 +12,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +79,18 @@ def what_to_install() -> dict[str, Any]:
     return {"data_files": [("bin", ["build/gapless"])] if PROGRAM.exists() else []}
 
 
+def build_program() -> None:
+    """Only of a source package (a checkout has no PKG-INFO), and not where pip asks for the metadata alone."""
+    if PLATFORM or PROGRAM.exists() or not (HERE / "PKG-INFO").exists() or "bdist_wheel" not in sys.argv:
+        return
+    if not shutil.which("make") or subprocess.run(["make", "build"], cwd=HERE, check=False).returncode != 0:
+        sys.exit("gapless: cannot compile the program: `make build` needs Debian 12 or Ubuntu 24.04 and, with root's rights, "
+                 "`tools/install_packages.sh build` in the unpacked source package")  # fmt: skip
+
+
 WRITTEN = f"build/python-{PLATFORM}" if PLATFORM else "build/python"
 
+build_program()
 # setuptools makes the folder of build_base, but not that of egg_base.
 (HERE / WRITTEN).mkdir(parents=True, exist_ok=True)
 setup(
