@@ -191,12 +191,26 @@ class Wheel(unittest.TestCase):
                 self.assertGreater(int(kernels), 0)
                 self.assertTrue(finding)
                 self.assertIn(str(python.parent.parent), module)
-                words = (python, "-m", "gapless", "analyze", SAMPLE, "--json")
-                self.assertEqual(json.loads(run(*words, PATH="/usr/bin:/bin"))["bottlenecks"][0]["id"], finding)
+                said = run(python, "-m", "gapless", "analyze", SAMPLE, "--json", PATH="/usr/bin:/bin")
+                self.assertEqual(json.loads(said)["bottlenecks"][0]["id"], finding)
         print(
             "opened by Python "
             + ", ".join(".".join(map(str, version)) for version in sorted(pythons()) if version >= OLDEST)
         )
+
+    def test_the_first_lines_of_the_readme_run(self) -> None:
+        venv = ROOT / "build/wheel/uv"
+        words = [str(ROOT / "tools/venv.sh"), str(venv), str(ROOT / "tools/wheel/uv.txt")]
+        if not shutil.which("uvx") and subprocess.run(words, check=False, cwd=ROOT).returncode != 0:
+            self.skipTest("there is no uvx, and PyPI is out of reach")
+        lines = re.findall(r"^uvx .+?(?= {2,}#|$)", (ROOT / "README.md").read_text(), re.MULTILINE)
+        self.assertTrue(lines)
+        for line in lines:
+            path = f"{venv}/bin:{os.environ['PATH']}"
+            report = run(
+                "bash", "-c", f"cd '{ROOT}' && {line.replace('dist/gapless-*_x86_64.whl', str(WHEEL))}", PATH=path
+            )
+            self.assertIn("what to fix", report)
 
     def test_a_training_is_recorded_by_the_agent_and_the_collector_inside(self) -> None:
         if not TORCH.exists():

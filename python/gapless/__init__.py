@@ -4,8 +4,8 @@
 `open()` reads recordings: their tables, analyses, findings and predictions, without copies into pandas and Polars.
 
 `step()` says where a step of the program ends. `profile()` records a region. The classes collect and measure from Python what the
-command line does from outside; what they find out comes from the program `gapless`, which must be on the PATH (or named by
-GAPLESS_PROGRAM).
+command line does from outside; what they find out comes from the program `gapless`: the one that GAPLESS_PROGRAM names, that of the
+PATH, or the one that was installed with this package.
 
 Importing this package does not import torch.
 """

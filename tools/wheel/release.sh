@@ -14,7 +14,8 @@ wheel=$(echo dist/gapless-"$version"-*_"$arch".whl)
 epoch=$(git log -1 --format=%ct)
 pack() { tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$epoch" -c "$@" | gzip -9n; }
 
-git archive --prefix="gapless-$version/" HEAD | gzip -9n >"dist/gapless-$version.tar.gz"
+build/wheel/venv/bin/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' >build/wheel/sdist.log 2>&1 ||
+  { tail -30 build/wheel/sdist.log >&2; exit 1; }
 pack -C "$PWD/$whole/bin" gapless -C "$PWD/$whole" LICENSES libgapless.so gapless.cdx.json -C "$PWD" LICENSE NOTICE README.md include/gapless \
   --transform "s,^,$program/," >"dist/$program.tar.gz"
 cp "$whole/gapless.cdx.json" dist/
