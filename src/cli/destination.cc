@@ -57,7 +57,9 @@ OutputDestination::~OutputDestination() {
 
 Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   std::error_code error;
-  if (is_folder_ && fs::create_directories(path_, error)) made_folder_ = true;
+  // libc++ denies having made a folder whose name ends with a slash.
+  const fs::path folder = path_.ends_with('/') ? fs::path(path_).parent_path() : fs::path(path_);
+  if (is_folder_ && fs::create_directories(folder, error)) made_folder_ = true;
   if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), path_);
   const std::string path = is_folder_ ? (fs::path(path_) / name).string() : path_;
   // Checked per file: in a folder only the name made here can collide with an input.
