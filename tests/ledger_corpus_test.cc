@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "analyses/rows/host_steps.h"
 #include "analyses/rows/idle.h"
 #include "analyses/rows/ledger.h"
+#include "analyses/rows/step_parts.h"
 #include "diagnose/findings.h"
 #include "ingest/load.h"
 
@@ -58,6 +60,19 @@ void ExpectAddsUp(Tables& tables) {
   EXPECT_EQ(idle_in_parts, idle_in_ledger);
 }
 
+// The parts of a step add up to the ledger's whole window, and to the steps of processes without devices.
+void ExpectPartsAddUp(Tables& tables) {
+  int64_t expected = 0, found = 0;
+  const auto ledger = tables.Get<LedgerRows>();
+  for (size_t row = 0; row < ledger.rows(); ++row)
+    if (ledger.IsNull(row, "step")) expected += ledger.Int(row, "wall_ns");
+  const auto host = tables.Get<HostStepsRows>();
+  for (size_t row = 0; row < host.rows(); ++row) expected += host.Int(row, "wall_ns");
+  const auto parts = tables.Get<StepPartsRows>();
+  for (size_t row = 0; row < parts.rows(); ++row) found += parts.Int(row, "time_ns");
+  EXPECT_EQ(found, expected);
+}
+
 #ifdef GAPLESS_SANITIZED
 constexpr size_t kTakeOneOf = 4;  // of the large ones: all of them would take seven minutes
 constexpr int kMinRecordings = 30;
@@ -87,6 +102,7 @@ TEST(LedgerCorpus, AddsUpOnEveryRecordingAndEveryRuleRuns) {
     SCOPED_TRACE(path.filename().string());
     Tables tables(loaded->run);
     ExpectAddsUp(tables);
+    ExpectPartsAddUp(tables);
     const Diagnosis diagnosis = Diagnose(tables);
     EXPECT_TRUE(diagnosis.failures.empty());
     for (const Analysis* analysis : AllAnalyses()) {

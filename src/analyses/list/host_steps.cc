@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a process without device work go, on the thread that takes the steps. Each moment of an analysed
-// step belongs to the first of these that is open then:
-//
-//   data        the data loader's iterator
-//   save, gc, compile   what should not happen in every step (the names of host_events)
-//   optimizer   Optimizer.step, without the closure that it may run (optimizer_updates.h)
-//   collective  a collective of the host is under way (gloo runs it on a thread of its own) and no operator here
-//   operator    any other operator
-//   python      the rest: Python between operators
-//
-// If no step is marked, each moment from the first event to the last is divided. Processes that used a device are in
-// the ledger instead, and not here.
+// Where the steps of a process without device work go, on the thread that takes the steps: the parts of
+// host_partition.h, with what was called in them and the lines with most of their time.
 #include "analyses/rows/host_steps.h"
 
 #include <algorithm>
@@ -20,7 +10,7 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/host_parts.h"
+#include "analyses/host_partition.h"
 #include "analyses/optimizer_updates.h"
 
 namespace gapless::internal {
@@ -63,7 +53,6 @@ std::string_view OptimizerIn(std::string_view name) {
 }
 
 struct Host {
-  std::array<Intervals, static_cast<size_t>(kParts)> of;
   int64_t operators = 0, optimizer_operators = 0, calls = 0;
   std::vector<int64_t> call_ns;  // duration of each call that only makes a view
   StringId optimizer = StringId::kNone;
@@ -103,13 +92,7 @@ Host Collect(const TraceTimeline& timeline, const OptimizerUpdates& updates) {
     if (parts[text] == kParts) parts[text] = host_parts::PartOf(trace.Text(slices.name[row]));
     const Part part = parts[text] == kNone && is_operator ? kOperator : parts[text];
     if (part == kNone) continue;
-    if (part == kOptimizer) {
-      const OptimizerUpdate* update = updates.At(row);
-      if (update == nullptr) continue;  // one inside another
-      for (const Interval& own : update->own) AppendMerged(host.of[static_cast<size_t>(part)], own);
-    } else {
-      AppendMerged(host.of[static_cast<size_t>(part)], {slices.ts_ns[row], slices.ts_ns[row] + slices.dur_ns[row]});
-    }
+    if (part == kOptimizer && updates.At(row) == nullptr) continue;  // one inside another
     if (part == kOptimizer) host.optimizer = slices.name[row], AddLine(host.optimizer_lines, slices, row);
     if (part == kData) AddLine(host.data_lines, slices, row);
     const StepId step = slices.step[row];
@@ -122,41 +105,22 @@ Host Collect(const TraceTimeline& timeline, const OptimizerUpdates& updates) {
     host.optimizer_operators += in_optimizer ? 1 : 0;
     if (!in_optimizer) AddLine(host.operator_lines, slices, row);
   }
-  const CollectiveTable& collectives = trace.collectives;
-  for (size_t row = 0; row < collectives.size(); ++row)
-    if (collectives.device[row] == kAbsent32 && collectives.slice[row].valid() &&
-        slices.thread[collectives.slice[row].value] != thread)
-      AppendMerged(host.of[static_cast<size_t>(kCollective)],
-                   {collectives.ts_ns[row], collectives.ts_ns[row] + collectives.dur_ns[row]});
   return host;
 }
 
 void AddRow(const TraceTimeline& timeline, Tables& tables, TableOf<HostStepsRows>& table) {
   const Trace& trace = timeline.trace();
-  Intervals rest;
-  int64_t steps = 0, wall = 0;
-  for (const StepWindow& window : timeline.window.steps) {
-    const uint32_t step = window.step.value;
-    ++steps;
-    AppendMerged(rest, {trace.steps.ts_ns[step], trace.steps.ts_ns[step] + trace.steps.dur_ns[step]});
-  }
-  // Without marks all that was recorded is divided.
-  if (trace.steps.size() == 0) AppendMerged(rest, timeline.window.span);
-  if (Total(rest) == 0 || trace.slices.size() == 0) return;
-  wall = Total(rest);
-  Host host = Collect(timeline, tables.Once(trace, FindOptimizerUpdates));
-  // Operators of the stepping thread that run during a collective do not count as waiting.
-  host.of[static_cast<size_t>(kCollective)] =
-      Subtract(host.of[static_cast<size_t>(kCollective)], host.of[static_cast<size_t>(kOperator)]);
+  const OptimizerUpdates& updates = tables.Once(trace, FindOptimizerUpdates);
+  const HostPartition partition = PartitionHost(timeline, updates);
+  if (partition.wall_ns == 0) return;
+  Host host = Collect(timeline, updates);
   auto row = table.Row(*timeline.of);
-  row.Set("steps", steps).Set("wall_ns", wall);
-  std::array<int64_t, static_cast<size_t>(kParts)> ns;
-  for (size_t part = 0; part < ns.size(); ++part) {
-    ns[part] = Total(Intersect(rest, host.of[part]));
-    rest = Subtract(rest, host.of[part]);
-  }
-  row.SetEach({"data_ns", "save_ns", "gc_ns", "compile_ns", "optimizer_ns", "collective_ns", "operator_ns"}, ns);
-  row.Set("python_ns", Total(rest)).Set("operators", host.operators);
+  row.Set("steps", partition.steps).Set("wall_ns", partition.wall_ns);
+  std::array<int64_t, kOwnHostParts + 1> ns;
+  std::ranges::transform(partition.of, ns.begin(), Total);
+  row.SetEach(
+      {"data_ns", "save_ns", "gc_ns", "compile_ns", "optimizer_ns", "collective_ns", "operator_ns", "python_ns"}, ns);
+  row.Set("operators", host.operators);
   row.Set("optimizer_operators", host.optimizer_operators).Set("calls", host.calls);
   const int64_t call_ns = host.call_ns.size() < kFewestViews ? 0 : Percentile(host.call_ns, 0.5);
   if (call_ns > 0) row.Set("call_ns", call_ns);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host activity while a device was idle and nothing was being launched: the parts of idle gaps with cause `host`, by
-// the innermost frame or annotation open in the middle of the part. In a long part many may follow each other, and the
-// one in the middle says little: there it is the innermost that covers at least half of the part. The largest parts
-// decide what to look at, so parts are not cut where the frame changes.
+// what host_idle.h finds open. The largest parts decide what to look at, so parts are not cut where the frame changes.
 #include "analyses/rows/host_time.h"
 
 #include <map>
@@ -10,52 +8,11 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/host_idle.h"
 #include "analyses/open_slice.h"
 
 namespace gapless::internal {
 namespace {
-
-// From here a part is longer than Python between two operators, and may hold a whole function's work.
-constexpr int64_t kLongPartNs = 1'000'000;
-
-struct Part {
-  Interval span;
-  SliceId slice;
-  bool launching = false;
-};
-
-std::vector<Part> HostParts(const Trace& trace, const DeviceTimeline& device) {
-  std::vector<Part> parts;
-  std::vector<OpenQuery> queries;
-  std::vector<size_t> asked;
-  for (const IdleGap& gap : device.gaps) {
-    const bool launching = device.MainCause(gap) == IdleCause::kLaunch;
-    for (uint32_t at = gap.first_part; at < gap.first_part + gap.part_count; ++at) {
-      const IdlePart& part = device.parts[at];
-      if (part.cause != IdleCause::kHost) continue;
-      const Interval span{part.start, device.PartEnd(gap, at)};
-      if (part.slice.valid()) {
-        queries.push_back({Middle(span), trace.slices.thread[part.slice.value]});
-        asked.push_back(parts.size());
-      }
-      parts.push_back({span, part.slice, launching});
-    }
-  }
-  const std::vector<SliceId> found = InnermostOpen(trace, queries);
-  for (size_t i = 0; i < found.size(); ++i) {
-    Part& part = parts[asked[i]];
-    const bool is_long = part.span.length() >= kLongPartNs;
-    const SliceId at = is_long ? DeepestOverHalf(trace, found[i], part.span) : found[i];
-    if (at.valid()) part.slice = at;
-  }
-  return parts;
-}
-
-// Steps differ by number; what is open then is nothing but the step.
-StringId NameOf(const Trace& trace, SliceId slice) {
-  const StringId name = trace.slices.name[slice.value];
-  return trace.Text(name).starts_with("ProfilerStep") ? StringId::kNone : name;
-}
 
 struct Group {
   int64_t parts = 0, idle_ns = 0, longest_ns = -1;
@@ -79,9 +36,9 @@ void AddRow(const TraceTimeline& timeline, int32_t device, const Key& key, const
 void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, TableOf<HostTimeRows>& table) {
   const Trace& trace = timeline.trace();
   std::map<Key, Group> groups;
-  for (const Part& part : HostParts(trace, device)) {
+  for (const HostIdle& part : HostIdleParts(trace, device)) {
     const bool known = part.slice.valid();
-    Group& group = groups[{known ? NameOf(trace, part.slice) : StringId::kNone,
+    Group& group = groups[{known ? NameUnlessStep(trace, part.slice) : StringId::kNone,
                            known ? trace.slices.source_line[part.slice.value] : StringId::kNone, part.launching}];
     ++group.parts, group.idle_ns += part.span.length();
     if (part.span.length() > group.longest_ns) group.longest_ns = part.span.length(), group.longest = part.slice;
