@@ -79,6 +79,19 @@ class Access(unittest.TestCase):
         self.read_everything()
         self.as_nobody("history", "record", "--metric", "x=1", "--db", self.db, status=4)
 
+    def test_a_history_of_an_older_version_is_read_as_it_is(self) -> None:
+        """Who may not write it cannot bring it up to date; its runs have no ledger."""
+        self.record()
+        with sqlite3.connect(self.db) as history:
+            history.execute("ALTER TABLE run DROP COLUMN ledger")
+            history.execute("DELETE FROM gapless_schema WHERE version > 4")
+        history.close()
+        self.db.chmod(0o444)
+        self.db.parent.chmod(0o555)
+        self.addCleanup(self.db.parent.chmod, 0o755)
+        self.read_everything()
+        self.assertIn("keeps no ledger", self.as_nobody("why", "1", "1", "--db", self.db, status=3).stderr)
+
     @unittest.skipUnless(os.geteuid() == 0, "needs a second user")
     def test_reading_leaves_no_file_that_keeps_the_owner_out(self) -> None:
         self.record()

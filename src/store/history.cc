@@ -119,7 +119,12 @@ Result<History> History::OpenFor(std::string_view url, Access access) {
     if (*version == 0) connection.reset();
   }
   if (connection != nullptr)
-    if (auto migrated = Migrate(*connection); !migrated) return fail_at_place(migrated.error());
+    if (auto migrated = Migrate(*connection); !migrated) {
+      // What this user may only read stays as an older gapless made it, and is read so.
+      const auto version = SchemaVersion(*connection);
+      if (access != Access::kRead || !version || *version < kReadableSince || *version >= kLedgerSince)
+        return fail_at_place(migrated.error());
+    }
   return History(std::move(connection), std::move(place));
 }
 

@@ -99,11 +99,14 @@ constexpr std::string_view kAdvice[] = {
   source TEXT))",
 };
 
+constexpr std::string_view kLedger[] = {"ALTER TABLE run ADD COLUMN ledger TEXT"};
+
 constexpr Migration kMigrations[] = {
     {"runs, their metrics and samples", kRunsAndMetrics},
     {"verdicts", kVerdicts},
     {"the view benchmarks", kBenchmarksView},
     {"tested advice", kAdvice},
+    {"the ledger of a run's step", kLedger},
 };
 
 Result<void> Do(Connection& connection, const std::string& sql, std::span<const SqlCell> parameters = {}) {

@@ -20,6 +20,9 @@ struct Migration {
 // The first makes version 1.
 std::span<const Migration> AllMigrations();
 
+// Of a database that this user may only read: older versions cannot be read as they are; a run has a ledger.
+inline constexpr int64_t kReadableSince = 4, kLedgerSince = 5;
+
 // The version the database has; 0: it holds no history yet.
 Result<int64_t> SchemaVersion(Connection& connection);
 // Brings the database to the version `target`, at most the newest. A database that is newer than this program is an

@@ -56,6 +56,7 @@ struct BenchmarkRecord {
   std::string framework, driver;
   std::string environment;  // JSON
   std::string source;       // the tool whose file it was
+  std::string ledger{};     // JSON: the account of a step of a recording, of which `gapless why` compares two
   std::vector<MetricRecord> metrics;
   std::vector<VerdictRecord> verdicts;
 

@@ -31,6 +31,7 @@ constexpr TextField kTexts[] = {
     {"driver", &BenchmarkRecord::driver},
     {"environment", &BenchmarkRecord::environment},
     {"source", &BenchmarkRecord::source},
+    {"ledger", &BenchmarkRecord::ledger},
 };
 struct NumberField {
   std::string_view key;

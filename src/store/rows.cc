@@ -18,6 +18,7 @@
 #include "base/strings.h"
 #include "store/backend.h"
 #include "store/history.h"
+#include "store/migrations.h"
 
 namespace gapless::internal {
 namespace {
@@ -90,16 +91,22 @@ constexpr RunColumn kRunColumns[] = {
     {.name = "driver", .text = &BenchmarkRecord::driver},
     {.name = "environment", .text = &BenchmarkRecord::environment},
     {.name = "source", .text = &BenchmarkRecord::source},
+    {.name = "ledger", .text = &BenchmarkRecord::ledger},
 };
 
 // Returns the names of the columns without the id, separated by commas.
-const std::string& RunColumns() {
-  static const std::string kNames = [] {
-    std::string names;
-    for (const RunColumn& column : kRunColumns) names += StrCat(names.empty() ? "" : ", ", column.name);
-    return names;
-  }();
-  return kNames;
+std::string RunColumns() {
+  std::string names;
+  for (const RunColumn& column : kRunColumns) names += StrCat(names.empty() ? "" : ", ", column.name);
+  return names;
+}
+
+// The same for a history of an older version, which may only be read: what it does not have is left out at the end.
+Result<std::string> ReadableColumns(Connection& connection) {
+  GAPLESS_ASSIGN(const auto version, SchemaVersion(connection));
+  std::string names = RunColumns();
+  if (version < kLedgerSince) names.resize(names.rfind(", "));
+  return names;
 }
 
 // Returns the cells of a record in the order of RunColumns().
@@ -249,7 +256,8 @@ Result<void> AddMetrics(Connection& connection, const std::string& ids, bool wit
 Result<std::vector<BenchmarkRecord>> ReadPage(Connection& connection, Conditions conditions,
                                               const BenchmarkRecord* last, bool with_samples) {
   if (last != nullptr) conditions.After(last->recorded_unix_ns.value_or(0), last->id, ">");
-  GAPLESS_ASSIGN(const auto rows, connection.Run(StrCat("SELECT id, ", RunColumns(), " FROM run ", conditions.sql,
+  GAPLESS_ASSIGN(const auto columns, ReadableColumns(connection));
+  GAPLESS_ASSIGN(const auto rows, connection.Run(StrCat("SELECT id, ", columns, " FROM run ", conditions.sql,
                                                         " ORDER BY recorded_at_ns, id LIMIT ", kPage),
                                                  conditions.cells));
   std::vector<BenchmarkRecord> records;
