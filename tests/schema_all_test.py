@@ -75,6 +75,8 @@ class Schemas(unittest.TestCase):
         rates = ["--price", "2.49", "--carbon", "380", "--watts", "300", "--epoch-steps", "1000", "--single", "100ms"]
         report = self.run_it("analyze", "--no-cache", SAMPLE, *rates)
         self.run_it("brief", "--no-cache", SAMPLE)
+        self.run_it("why", "--no-cache", SAMPLE, SAMPLE)
+        self.run_it("diff", "--no-cache", SAMPLE, SAMPLE)
         self.run_it("analyze", "--no-cache", SAMPLE, "--explain", report["bottlenecks"][0]["id"])
         self.run_it("query", "--no-cache", SAMPLE, "SELECT * FROM gpu_op LIMIT 20")
         self.run_it("query", "--tables")

@@ -36,6 +36,7 @@ HELPERS = {
     "hta.py",
     "compat_hta.py",
     "postgres.py",
+    "why_pairs.py",
 }
 
 

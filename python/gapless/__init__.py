@@ -25,6 +25,7 @@ from .collect import PyTorchProfiler
 from .collector import ProfileCollector
 from .command_optimizer import CommandOptimization, optimize
 from .data_loading import DataLoadingOptimizer
+from .difference import Cause, CauseRow, StepDifference, diff, why
 from .fusion import KernelFusionOptimizer
 from .memory import MemoryOptimizer
 from .metrics import PerformanceMetrics
@@ -46,6 +47,8 @@ __all__ = [
     "Bottleneck",
     "BottleneckAnalyzer",
     "BottleneckType",
+    "Cause",
+    "CauseRow",
     "Column",
     "CommandOptimization",
     "DataLoadingAnalyzer",
@@ -72,16 +75,19 @@ __all__ = [
     "Regression",
     "RegressionDetector",
     "Run",
+    "StepDifference",
     "Table",
     "TableInfo",
     "TrainingParity",
     "ValidationResult",
+    "diff",
     "open",
     "optimize",
     "profile",
     "same",
     "step",
     "tables",
+    "why",
 ]
 
 

@@ -70,6 +70,8 @@ void TakeGiven(const HistoryOptions& options, BenchmarkRecord& record);
 // Returns the record that the options and the file (null: none) describe, with a new uid and with what git says of the
 // working folder. An error: the file holds a history, no run of it succeeded, or there is no metric.
 Result<BenchmarkRecord> RecordOf(const HistoryOptions& options, const ResultFile* file);
+// Adds what the options and git say to a record; an error: it has no metric.
+Result<BenchmarkRecord> FinishRecord(const HistoryOptions& options, BenchmarkRecord record);
 // Returns the runs that --branch, --commit, --label, --since, --until and --limit select.
 HistoryFilter FilterOf(const HistoryOptions& options);
 

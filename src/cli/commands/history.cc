@@ -42,6 +42,7 @@ constexpr const TypeInfo* kDocuments[] = {&kHistoryListDocument, &kHistoryRecord
 constexpr Example kExamples[] = {
     {"gapless history record result.json --label resnet50", "Keeps a result, with the commit that is checked out"},
     {"gapless history record --metric samples_per_second=812.5,step_time_ms=78.8", "Keeps numbers of your own"},
+    {"gapless history record run/ --label resnet50", "Keeps what a step of a recording is made of"},
     {"gapless history list --branch main --limit 20", "The last twenty runs of a branch"},
     {"gapless history export history.jsonl --db postgresql://perf@db/perf", "Everything, as JSON lines"},
     {"gapless history accept 812", "Run 812 is slower, and shall be: the gate's baseline begins there"},
@@ -56,7 +57,8 @@ COMMAND(history) = {
     .about =
         "Keeps results with their commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "
         "reads results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark and "
-        "asv, and plain numbers. The run is on the disk when `record` returns; any number of processes may "
+        "asv, plain numbers, and recordings, of which it keeps the ledger of the mean step (`gapless why` compares "
+        "two). The run is on the disk when `record` returns; any number of processes may "
         "record at once.\n\nCommit, branch and the presence of changes come from git in the working folder, "
         "unless the file or an option sets them.\n\nWithout --db the history is history.db in "
         "$XDG_DATA_HOME/gapless or ~/.local/share/gapless. Any SQL client can read its tables and the view "

@@ -4,12 +4,10 @@
 // Nothing is measured. Inputs are distinguished by their content (report/inputs.cc); the order in which they are given
 // is the order of the tables. Markdown in a file has its pictures in a folder beside it; on standard output it has no
 // pictures.
-#include <filesystem>
-
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/commands/report/inputs.h"
-#include "cli/loading.h"
+#include "cli/document_file.h"
 #include "cli/output.h"
 
 namespace gapless::internal {
@@ -23,8 +21,7 @@ struct ReportArguments : ReadArguments {
   std::string title{};
   static constexpr OptionList kOptions{
       Choice<&ReportArguments::style, OneOf<kStyles>>("NAME", "Set the report's format (lab)"),
-      Text<&ReadArguments::output>("FILE", "Write to FILE.md, with its pictures in a folder beside it, or to FILE.html")
-          .Short('o'),
+      kDocumentOption,
       Text<&ReportArguments::title>("TEXT", "Set the report's title (Performance report)"),
       kRankOption,
       kNoCacheOption,
@@ -36,41 +33,15 @@ struct ReportArguments : ReadArguments {
           .Path()};
 };
 
-// Writes each picture of the document into a folder beside the Markdown file, named after it.
-Result<void> WritePictures(const LabDocument& document, const std::filesystem::path& folder) {
-  for (const LabSection& section : document.sections)
-    for (const LabBlock& block : section.blocks) {
-      if (block.kind != LabBlock::Kind::kPicture) continue;
-      std::error_code error;
-      std::filesystem::create_directories(folder, error);
-      GAPLESS_TRY(WriteFile((folder / StrCat(block.text, ".svg")).string(), block.svg));
-    }
-  return {};
-}
-
-// Writes the pictures first: a text that refers to them then never misses them.
-Result<void> WriteDocument(const LabDocument& document, const std::string& path) {
-  const std::filesystem::path file(path);
-  if (file.extension() == ".html") return WriteFile(path, LabPage(document));
-  if (path.empty() || path == "-") return WriteFile(path, LabMarkdown(document, ""));
-  GAPLESS_TRY(WritePictures(document, file.parent_path() / file.stem()));
-  return WriteFile(path, LabMarkdown(document, file.stem().string()));
-}
-
 // Checks the outputs first: none may replace an input, and the name decides the format.
 Result<int> Execute(const ReportArguments& arguments, Session& session) {
-  const std::string& path = arguments.output;
-  const std::string extension = std::filesystem::path(path).extension().string();
-  if (!path.empty() && path != "-" && extension != ".md" && extension != ".html")
-    return Fail(ErrorCode::kUsage,
-                StrCat("cannot write ", Printable(path), ": its name ends in neither .md nor .html"));
-  GAPLESS_TRY(RefuseInput(path, arguments.paths));
+  GAPLESS_TRY(CheckDocument(arguments));
+  GAPLESS_TRY(RefuseInput(arguments.output, arguments.paths));
   GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), arguments.paths));
   GAPLESS_ASSIGN(auto view, ReadLab(arguments, session));
   view.title = arguments.title;
-  if (!arguments.JsonToStdout()) GAPLESS_TRY(WriteDocument(WriteLab(view), path));
-  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, LabJson(view)));
-  return 0;
+  return WriteDocumentOrJson(
+      arguments, [&] { return WriteLab(view); }, [&] { return LabJson(view); });
 }
 
 constexpr const TypeInfo* kDocuments[] = {&kLabDocument};

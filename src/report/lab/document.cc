@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--ink:#1c2330;--quiet:#667085;--line:#e3e7ee;--page:#fff}
 @media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--quiet:#98a2b3;--line:#2b3240;--page:#141820}}
-body{font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2.5rem auto;max-width:58rem;padding:0 1.5rem}
+body{font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2.5rem auto;max-width:58rem;padding:0 1.5rem;overflow-wrap:anywhere}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}svg{max-width:100%;height:auto}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}
 th,td{padding:.4rem .6rem;text-align:right;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/history_actions.h"
+#include "cli/loading.h"
 #include "cli/output.h"
 #include "collect/machine.h"
+#include "diagnose/findings.h"
+#include "diagnose/step_ledger.h"
 #include "proof/result_json.h"
 #include "store/result_reader.h"
 
@@ -157,12 +161,47 @@ void TakeGiven(const HistoryOptions& options, BenchmarkRecord& record) {
   TakeGit(options, record);
 }
 
+namespace {
+
+void AddNumber(std::string_view name, double value, std::string_view unit, bool higher_is_better,
+               BenchmarkRecord& record) {
+  record.metrics.push_back({.name = std::string(name),
+                            .value = value,
+                            .unit = std::string(unit),
+                            .higher_is_better = higher_is_better,
+                            .samples = {}});
+}
+
+// Reads a recording into a record: its mean step, its utilisation, and the ledger of its step.
+Result<BenchmarkRecord> RecordOfRecording(const std::string& path, const Session& session) {
+  ReadArguments arguments;
+  arguments.paths = {path};
+  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
+  GAPLESS_ASSIGN(const auto ledger, StepLedgerOf(analysis->tables()));
+  const RunSummary summary = Summarise(analysis->tables(), analysis->diagnosis());
+  BenchmarkRecord record;
+  record.source = "gapless recording", record.ledger = StoredLedger(ledger);
+  if (ledger.steps > 0)
+    AddNumber("step_time_ms", static_cast<double>(ledger.wall_ns) / static_cast<double>(ledger.steps) / 1e6, "ms",
+              false, record);
+  if (summary.gpu_utilization) AddNumber("gpu_utilization", *summary.gpu_utilization, "%", true, record);
+  record.gpu_type = ledger.device_name;
+  if (ledger.on_device) record.num_gpus = ledger.devices;
+  return record;
+}
+
+}  // namespace
+
 // Metrics of --metric are added to those of the file; without either there is nothing to record.
 Result<BenchmarkRecord> RecordOf(const HistoryOptions& options, const ResultFile* file) {
   BenchmarkRecord record;
   if (file != nullptr) {
     GAPLESS_ASSIGN(record, RecordFrom(*file));
   }
+  return FinishRecord(options, std::move(record));
+}
+
+Result<BenchmarkRecord> FinishRecord(const HistoryOptions& options, BenchmarkRecord record) {
   for (const std::string& metric : options.metric) GAPLESS_TRY(AddMetric(metric, record));
   if (record.metrics.empty())
     return Fail(ErrorCode::kUsage, "nothing to record: no file and no --metric", "",
@@ -173,14 +212,25 @@ Result<BenchmarkRecord> RecordOf(const HistoryOptions& options, const ResultFile
   return record;
 }
 
-// Reads and checks everything before the history is opened. What failed is left out, and said.
-Result<int> HistoryRecord(const HistoryArguments& arguments, const Session&) {
+// Reads and checks everything before the history is opened. What failed is left out, and said. A file that is no result
+// may be a recording, whose ledger is kept.
+Result<int> HistoryRecord(const HistoryArguments& arguments, const Session& session) {
   std::optional<ResultFile> file;
+  std::optional<BenchmarkRecord> recording;
   if (!arguments.file.empty()) {
-    GAPLESS_ASSIGN(auto read, ReadResultFile(arguments.file, arguments.column));
-    file.emplace(std::move(read));
+    std::error_code ignored;
+    const bool is_folder = std::filesystem::is_directory(arguments.file, ignored);
+    auto read = is_folder ? Fail(ErrorCode::kInput, "a folder") : ReadResultFile(arguments.file, arguments.column);
+    if (read) {
+      file.emplace(std::move(*read));
+    } else if (auto of_recording = RecordOfRecording(arguments.file, session)) {
+      recording = std::move(*of_recording);
+    } else {
+      return Unexpected{is_folder ? of_recording.error() : read.error()};
+    }
   }
-  GAPLESS_ASSIGN(const auto record, RecordOf(arguments, file ? &*file : nullptr));
+  GAPLESS_ASSIGN(const auto record, recording ? FinishRecord(arguments, std::move(*recording))
+                                              : RecordOf(arguments, file ? &*file : nullptr));
   GAPLESS_ASSIGN(auto history, History::Open(arguments.db));
   GAPLESS_ASSIGN(const auto recorded, history.Record(record));
   std::vector<std::string> left_out;
