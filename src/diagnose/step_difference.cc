@@ -209,6 +209,14 @@ class Splitter {
   }
   void AddRow(CauseKind kind, const Key& key, const Pair& pair, int64_t ns) { AddRow(kind, RowOf(key, pair, ns)); }
 
+  // The same work in more and shorter calls is neither as much dearer by the one as it is cheaper by the other: where
+  // the two have opposite signs, what is left of the larger is all there is. Returns what the count has of `all`.
+  static int64_t WithoutCancelling(int64_t by_count, int64_t all) {
+    const int64_t by_time = all - by_count;
+    if ((by_count < 0) == (by_time < 0) || by_count == 0 || by_time == 0) return by_count;
+    return std::abs(by_count) >= std::abs(by_time) ? all : 0;
+  }
+
   // The operator names the row, and calls are those of its work: moments of idling are no calls.
   void AddWhole(const Key& key, const Pair& pair) {
     CauseRow row = RowOf(key, pair, pair.ns());
@@ -226,7 +234,7 @@ class Splitter {
     if (a_calls > 0 && b_calls > 0) {
       const double mean_ns =
           (static_cast<double>(pair.of[0].ns) / a_calls + static_cast<double>(pair.of[1].ns) / b_calls) / 2;
-      const int64_t by_count = std::llround((b_calls - a_calls) * mean_ns);
+      const int64_t by_count = WithoutCancelling(std::llround((b_calls - a_calls) * mean_ns), left);
       AddRow(count_kind, key, pair, by_count);
       left -= by_count;
     }

@@ -7,7 +7,8 @@
 //
 //   kernel_count   (calls of B − calls of A) × mean time of a call, the mean of A's and B's, of kernels that both run
 //                  under the same operator: what more calls and longer calls do together goes half to each, so that
-//                  from B to A it is the same with the other sign
+//                  from B to A it is the same with the other sign. Where calls and their time change against each other
+//                  (the same work in more, shorter calls), the larger of the two has what is left of both
 //   clock          of what remains of those, as much as the clocks explain: time in B × (1 − clock of B / clock of A),
 //                  at most what remains; where both recorded clocks
 //   kernel_time    what remains

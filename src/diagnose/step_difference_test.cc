@@ -54,6 +54,14 @@ TEST(StepDifference, MoreCallsCountAtTheMeanOfBothDurations) {
   ExpectAddsUp(difference);
 }
 
+TEST(StepDifference, MoreAndShorterCallsDoNotCancelEachOther) {
+  const auto difference =
+      Between(LedgerOfParts({Kernel("add", "op", 32, 5000)}), LedgerOfParts({Kernel("add", "op", 800, 9000)}));
+  ASSERT_EQ(difference.causes.size(), 1u);
+  EXPECT_EQ(difference.causes[0].kind, CauseKind::kKernelCount);
+  EXPECT_EQ(difference.causes[0].ns, 4000);
+}
+
 TEST(StepDifference, OtherKernelsOfOneOperatorAreOneRow) {
   const auto difference =
       Between(LedgerOfParts({Kernel("sgemm", "op", 1, 500)}), LedgerOfParts({Kernel("bf16", "op", 1, 200)}));
