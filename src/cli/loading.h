@@ -26,7 +26,8 @@ struct ReadArguments : Arguments {
 Result<std::vector<int64_t>> ReadRanks(const OptionSpec& option, std::string_view text);
 
 inline constexpr auto kPathsWord =
-    Word<&ReadArguments::paths>("PATH", "a recording, a folder of them or a .tar.gz; \"3=FILE\" assigns FILE to rank 3")
+    Word<&ReadArguments::paths>(
+        "PATH", "a recording, a folder of them or a .tar.gz; - reads standard input; \"3=FILE\" assigns FILE to rank 3")
         .Times(1, 100000)
         .Path();
 inline constexpr auto kRankOption =

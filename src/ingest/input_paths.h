@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "ingest/source.h"
 #include "trace/ids.h"
 
 namespace gapless::internal {
@@ -19,6 +21,7 @@ struct InputPath {
   int64_t given_rank = kAbsent;
   bool named = false;    // by the user, not found in a folder
   std::string folder{};  // path of the directory, not a run directory, in which it lies; empty for all others
+  std::shared_ptr<Source> piped{};  // its content, where it can be read only once (ingest/spool.h)
 };
 
 // Turns arguments into inputs; directories become the recordings in them, in name order. Of a directory without any,

@@ -21,6 +21,7 @@
 #include "ingest/cache.h"
 #include "ingest/input_paths.h"
 #include "ingest/reader.h"
+#include "ingest/spool.h"
 #include "ingest/trace_memory.h"
 
 namespace gapless::internal {
@@ -63,7 +64,7 @@ class Loader {
       : options_(options), stop_(options), inputs_(inputs), loaded_(inputs.size()), taken_(inputs.size()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       std::error_code error;
-      const auto size = fs::file_size(inputs[i].path, error);
+      const auto size = inputs[i].piped ? inputs[i].piped->stored_bytes() : fs::file_size(inputs[i].path, error);
       if (!error) total_ += size;
       (!error && size < kSmallBytes ? small_ : large_).push_back(i);
     }
@@ -89,6 +90,12 @@ class Loader {
   bool interrupted() const { return stop_.is_set(); }
 
  private:
+  static Result<std::shared_ptr<Source>> Opened(const InputPath& input) {
+    if (input.piped) return input.piped;
+    GAPLESS_ASSIGN(auto source, OpenFile(input.path));
+    return std::shared_ptr<Source>(std::move(source));
+  }
+
   // Reads one input into its own slot of `loaded_`; different indexes may be loaded by different threads at once.
   // An archive is never cached as a whole, since each of its members is a recording.
   void Load(size_t index, ThreadPool& pool) {
@@ -96,14 +103,15 @@ class Loader {
     const InputPath& input = inputs_[index];
     Loaded& loaded = loaded_[index];
     const TimedPart timed("reading", "");
-    auto source = OpenFile(input.path);
-    if (!source) return loaded.failures.push_back(source.error());
-    if (IsTar(**source)) return LoadArchive(index, pool);
-    const std::string key = options_.use_cache ? CacheKey(input.path) : "";
+    auto opened = Opened(input);
+    if (!opened) return loaded.failures.push_back(opened.error());
+    Source& source = **opened;
+    if (IsTar(source)) return LoadArchive(index, pool, source);
+    const std::string key = options_.use_cache && !input.piped ? CacheKey(input.path) : "";
     if (auto cached = TakeFromCache(key)) {
       Keep(std::move(cached), input, loaded);
     } else {
-      auto trace = ReadTrace(**source, Context(index, pool, source->get()));
+      auto trace = ReadTrace(source, Context(index, pool, &source));
       if (trace) {
         auto shared = std::make_shared<Trace>(std::move(*trace));
         if (!key.empty() && !Grows(shared->info.format)) PutIntoCache(key, *shared);
@@ -112,7 +120,7 @@ class Loader {
         loaded.failures.push_back(trace.error());
       }
     }
-    taken_[index] = (*source)->stored_bytes();
+    taken_[index] = source.stored_bytes();
     ++done_;
   }
 
@@ -132,14 +140,14 @@ class Loader {
 
   // Reads the members of a tar archive in their order, without cache. A member that cannot be read is reported
   // like a file.
-  void LoadArchive(size_t index, ThreadPool& pool) {
+  void LoadArchive(size_t index, ThreadPool& pool, Source& archive) {
     const InputPath& input = inputs_[index];
     Loaded& loaded = loaded_[index];
-    auto walked = ForEachTarMember(input.path, [&](Source& member) {
+    auto walked = ForEachTarMember(archive, [&](Source& member) {
       if (interrupted()) return;
       auto trace = ReadTrace(member, Context(index, pool, nullptr));
       if (trace)
-        Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true}, loaded);
+        Keep(std::make_shared<Trace>(std::move(*trace)), {member.path(), kAbsent, true, "", input.piped}, loaded);
       else
         loaded.failures.push_back(trace.error());
     });
@@ -155,6 +163,7 @@ class Loader {
   void Keep(std::shared_ptr<Trace> trace, const InputPath& input, Loaded& loaded) {
     TraceInfo& info = trace->info;
     info.path = input.path;
+    info.piped = input.piped != nullptr;
     if (input.given_rank != kAbsent)
       info.rank = input.given_rank;
     else if (info.rank == kAbsent)
@@ -192,6 +201,23 @@ std::vector<InputPath> DeeperInputs(const std::vector<InputPath>& inputs, const 
   for (const auto& [folder, found] : folders)
     if (!found.second) std::ranges::move(InputPathsBelow(folder, found.first), std::back_inserter(deeper));
   return deeper;
+}
+
+// Takes what comes through pipes, one after the other, before anything is read: nobody knows how large it is.
+Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& options) {
+  const StopFlag stop(options);
+  if (std::ranges::count_if(inputs, [](const InputPath& input) { return IsStandardInput(input.path); }) > 1)
+    return Fail(ErrorCode::kUsage, "standard input can be read only once", "", "give a pipe each: <(command)");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    InputPath& input = inputs[i];
+    if (!IsReadOnce(input.path)) continue;
+    const auto progress = [&](uint64_t bytes) {
+      if (options.progress) options.progress({input.path, bytes, 0, i, inputs.size()});
+    };
+    GAPLESS_ASSIGN(input.piped, Spool(input.path, stop.get(), progress));
+    input.path = input.piped->path();
+  }
+  return {};
 }
 
 // Describes files of other tools that hold nothing to read, else says that the format is unknown.
@@ -234,6 +260,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
 
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
   GAPLESS_ASSIGN(auto inputs, InputPathsOf(paths));
+  GAPLESS_TRY(TakePiped(inputs, options));
   Loader loader(options, inputs);
   std::vector<Loaded> loaded = loader.Run();
   const std::vector<InputPath> deeper = DeeperInputs(inputs, loaded);

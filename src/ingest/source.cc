@@ -4,7 +4,7 @@
 //
 // A stream decompresses into the caller's buffer and holds 256 KiB of input, whatever the size of the file.
 // Several gzip members or Zstandard frames in a row count as one text. Text before a damaged place is delivered;
-// the error comes with the next call. Each opening of a source has a file descriptor of its own.
+// the error comes with the next call. Each stream has a place of its own in the file.
 #include "ingest/source.h"
 
 #include <fcntl.h>
@@ -26,29 +26,38 @@ namespace {
 
 constexpr size_t kInputBytes = size_t{256} * 1024;
 
-// A FileStream reads a file as it is, and counts the bytes for progress. Owns the descriptor.
+// A descriptor that is closed with the last who has it.
+using SharedFile = std::shared_ptr<const int>;
+SharedFile Shared(int fd) {
+  return {new int(fd), [](const int* held) {
+            close(*held);
+            delete held;
+          }};
+}
+
+// A FileStream reads a file from byte `at` on as it is, and counts the bytes for progress.
 class FileStream : public ByteStream {
  public:
-  FileStream(int fd, std::string path, std::atomic<uint64_t>& taken) : fd_(fd), path_(std::move(path)), taken_(taken) {}
-  ~FileStream() override { close(fd_); }
-  FileStream(const FileStream&) = delete;
-  FileStream& operator=(const FileStream&) = delete;
+  FileStream(SharedFile file, uint64_t at, std::string path, std::atomic<uint64_t>& taken)
+      : file_(std::move(file)), at_(at), path_(std::move(path)), taken_(taken) {}
 
   Result<size_t> Read(char* out, size_t size) override {
     size_t done = 0;
     while (done < size) {
-      const ssize_t got = read(fd_, out + done, size - done);
+      const ssize_t got = pread(*file_, out + done, size - done, static_cast<off_t>(at_ + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return Fail(ErrorCode::kInput, StrCat("cannot read: ", std::strerror(errno)), path_);
       if (got == 0) break;
       done += static_cast<size_t>(got);
     }
+    at_ += done;
     taken_.fetch_add(done, std::memory_order_relaxed);
     return done;
   }
 
  private:
-  int fd_;
+  SharedFile file_;
+  uint64_t at_;
   std::string path_;
   std::atomic<uint64_t>& taken_;
 };
@@ -165,6 +174,20 @@ class ZstdStream : public InflatingStream {
   std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> context_;
 };
 
+// Inflates what begins like a compressed file.
+std::unique_ptr<ByteStream> StreamOf(const SharedFile& file, uint64_t first, const std::string& path,
+                                     std::atomic<uint64_t>& taken) {
+  taken = 0;
+  posix_fadvise(*file, 0, 0, POSIX_FADV_SEQUENTIAL);
+  unsigned char magic[4] = {};
+  const ssize_t got = pread(*file, magic, sizeof magic, static_cast<off_t>(first));
+  auto stream = std::make_unique<FileStream>(file, first, path, taken);
+  if (got >= 2 && magic[0] == 0x1F && magic[1] == 0x8B) return std::make_unique<GzipStream>(std::move(stream), path);
+  if (got == 4 && magic[0] == 0x28 && magic[1] == 0xB5 && magic[2] == 0x2F && magic[3] == 0xFD)
+    return std::make_unique<ZstdStream>(std::move(stream), path);
+  return stream;
+}
+
 class FileSource : public Source {
  public:
   FileSource(std::string path, uint64_t bytes) {
@@ -174,17 +197,22 @@ class FileSource : public Source {
   Result<std::unique_ptr<ByteStream>> Open() override {
     const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path_);
-    bytes_taken_ = 0;
-    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    unsigned char magic[4] = {};
-    const ssize_t got = pread(fd, magic, sizeof magic, 0);
-    std::unique_ptr<ByteStream> stream = std::make_unique<FileStream>(fd, path_, bytes_taken_);
-    if (got >= 2 && magic[0] == 0x1F && magic[1] == 0x8B)
-      stream = std::make_unique<GzipStream>(std::move(stream), path_);
-    else if (got == 4 && magic[0] == 0x28 && magic[1] == 0xB5 && magic[2] == 0x2F && magic[3] == 0xFD)
-      stream = std::make_unique<ZstdStream>(std::move(stream), path_);
-    return stream;
+    return StreamOf(Shared(fd), 0, path_, bytes_taken_);
   }
+};
+
+// All its streams read through one descriptor, each from a place of its own.
+class OpenedSource : public Source {
+ public:
+  OpenedSource(OpenedFile file, std::string name) : file_(Shared(file.fd)), first_(file.first) {
+    path_ = std::move(name);
+    stored_bytes_ = file.bytes;
+  }
+  Result<std::unique_ptr<ByteStream>> Open() override { return StreamOf(file_, first_, path_, bytes_taken_); }
+
+ private:
+  SharedFile file_;
+  uint64_t first_;
 };
 
 }  // namespace
@@ -196,6 +224,10 @@ Result<std::unique_ptr<Source>> OpenFile(const std::string& path) {
   if (S_ISDIR(info.st_mode)) return Fail(ErrorCode::kInput, "is a folder, not a file", path);
   return std::unique_ptr<Source>(
       std::make_unique<FileSource>(path, S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0));
+}
+
+std::unique_ptr<Source> SourceOf(OpenedFile file, std::string name) {
+  return std::make_unique<OpenedSource>(file, std::move(name));
 }
 
 }  // namespace gapless::internal

@@ -43,13 +43,21 @@ class Source {
 // A file, decompressed by its first bytes (gzip, zstd), whatever its name says.
 Result<std::unique_ptr<Source>> OpenFile(const std::string& path);
 
+// An OpenedFile is a file that is open already, from its byte `first` on. Whoever it is given to closes it.
+struct OpenedFile {
+  int fd = -1;
+  uint64_t bytes = 0, first = 0;
+};
+// The same over a file that may have no name; `name` stands in messages.
+std::unique_ptr<Source> SourceOf(OpenedFile file, std::string name);
+
 // Is this a tar archive (perhaps compressed)? Decided by content.
 bool IsTar(Source& source);
 
 // Calls `visit` with a source for each regular member, in order, as the archive streams by. Opening the current member
 // costs nothing extra while no more than its first megabyte was read; after that the archive is read anew up to there.
-// The source is only good during the call. Returns an error if the archive is cut off or damaged; members before that
+// The member is only good during the call. Returns an error if the archive is cut off or damaged; members before that
 // were visited.
-Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit);
+Result<void> ForEachTarMember(Source& archive, const std::function<void(Source&)>& visit);
 
 }  // namespace gapless::internal

@@ -135,7 +135,7 @@ TEST_F(SourceTest, TarMembersStreamInOrder) {
     const std::string path = Write("archive.tar", bytes);
     EXPECT_TRUE(IsTar(**OpenFile(path)));
     std::vector<std::string> names, bodies;
-    ASSERT_TRUE(ForEachTarMember(path, [&](Source& member) {
+    ASSERT_TRUE(ForEachTarMember(**OpenFile(path), [&](Source& member) {
       names.push_back(member.path());
       bodies.push_back(*ReadAll(member));
       EXPECT_EQ(*ReadAll(member), bodies.back()) << "a member can be opened again";
@@ -151,7 +151,7 @@ TEST_F(SourceTest, TarMembersBeginAgainHoweverMuchWasRead) {
   for (size_t i = 0; i < body.size(); ++i) body[i] = static_cast<char>(i * 31 + i / 251);
   const std::string path = Write("archive.tar", Gzip(TarMember("a", body) + std::string(1024, '\0')));
   for (const size_t first : {size_t{1}, size_t{65'536}, size_t{1} << 20, (size_t{1} << 20) + 1, body.size()}) {
-    ASSERT_TRUE(ForEachTarMember(path, [&](Source& member) {
+    ASSERT_TRUE(ForEachTarMember(**OpenFile(path), [&](Source& member) {
       {
         auto stream = member.Open();
         ASSERT_TRUE(stream);
@@ -169,7 +169,7 @@ TEST_F(SourceTest, UnreadMembersAreSkipped) {
   const std::string path =
       Write("archive.tar", TarMember("a", text_) + TarMember("b", "second") + std::string(1024, '\0'));
   std::string last;
-  ASSERT_TRUE(ForEachTarMember(path, [&](Source& member) {
+  ASSERT_TRUE(ForEachTarMember(**OpenFile(path), [&](Source& member) {
     if (member.path().ends_with("/b")) last = *ReadAll(member);
   }));
   EXPECT_EQ(last, "second");
@@ -179,7 +179,7 @@ TEST_F(SourceTest, CutOffArchivesAreErrorsAfterTheirWholeMembers) {
   const std::string tar = TarMember("a", "first") + TarMember("b", text_);
   int members = 0;
   bool member_failed = false;
-  (void)ForEachTarMember(Write("cut.tar", tar.substr(0, tar.size() - 700)), [&](Source& member) {
+  (void)ForEachTarMember(**OpenFile(Write("cut.tar", tar.substr(0, tar.size() - 700))), [&](Source& member) {
     ++members;
     member_failed = !ReadAll(member);
   });

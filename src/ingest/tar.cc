@@ -196,19 +196,16 @@ class MemberStream : public ByteStream {
 // stream; later ones decompress the archive anew up to the member.
 class MemberSource : public Source {
  public:
-  MemberSource(std::string archive, std::shared_ptr<TarCursor> cursor)
-      : archive_(std::move(archive)), cursor_(std::move(cursor)) {
-    path_ = archive_ + "!/" + cursor_->member().name;
+  MemberSource(Source& archive, std::shared_ptr<TarCursor> cursor) : archive_(archive), cursor_(std::move(cursor)) {
+    path_ = archive_.path() + "!/" + cursor_->member().name;
     stored_bytes_ = cursor_->member().size;
     index_ = cursor_->index();
   }
   Result<std::unique_ptr<ByteStream>> Open() override {
     if (cursor_->index() == index_ && cursor_->taken() == kept_->size())
       return std::unique_ptr<ByteStream>(std::make_unique<MemberStream>(cursor_, kept_, path_));
-    GAPLESS_ASSIGN(auto file, OpenFile(archive_));
-    files_.push_back(std::move(file));
-    GAPLESS_ASSIGN(auto stream, files_.back()->Open());
-    auto again = std::make_shared<TarCursor>(std::move(stream), archive_);
+    GAPLESS_ASSIGN(auto stream, archive_.Open());
+    auto again = std::make_shared<TarCursor>(std::move(stream), archive_.path());
     while (again->index() < index_) {
       GAPLESS_ASSIGN(auto more, again->Next());
       if (!more) return Fail(ErrorCode::kInput, "the archive changed while it was read", path_);
@@ -218,10 +215,9 @@ class MemberSource : public Source {
   }
 
  private:
-  std::string archive_;
+  Source& archive_;
   std::shared_ptr<TarCursor> cursor_;
   std::shared_ptr<std::string> kept_ = std::make_shared<std::string>();
-  std::vector<std::unique_ptr<Source>> files_;  // keep their progress counters alive
   int index_ = 0;
 };
 
@@ -235,15 +231,14 @@ bool IsTar(Source& source) {
   return got && *got == kBlock && header[0] != 0 && ChecksumFits(header);
 }
 
-Result<void> ForEachTarMember(const std::string& path, const std::function<void(Source&)>& visit) {
-  GAPLESS_ASSIGN(auto file, OpenFile(path));
-  GAPLESS_ASSIGN(auto stream, file->Open());
-  const auto cursor = std::make_shared<TarCursor>(std::move(stream), path);
+Result<void> ForEachTarMember(Source& archive, const std::function<void(Source&)>& visit) {
+  GAPLESS_ASSIGN(auto stream, archive.Open());
+  const auto cursor = std::make_shared<TarCursor>(std::move(stream), archive.path());
   while (true) {
     GAPLESS_ASSIGN(auto more, cursor->Next());
     if (!more) return {};
     if (!cursor->member().regular) continue;
-    MemberSource member(path, cursor);
+    MemberSource member(archive, cursor);
     visit(member);
   }
 }

@@ -14,12 +14,12 @@ namespace {
 
 constexpr uint64_t kDefaultBytesInMemory = uint64_t{512} << 20;
 
+}  // namespace
+
 std::string FolderOfLargeFiles() {
   const char* given = std::getenv("TMPDIR");
   return given != nullptr && *given != '\0' ? given : "/var/tmp";
 }
-
-}  // namespace
 
 uint64_t BytesFromEnvironment(const char* name, uint64_t otherwise) {
   const char* given = std::getenv(name);

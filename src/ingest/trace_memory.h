@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "trace/trace.h"
 
@@ -17,6 +18,9 @@ namespace gapless::internal {
 
 // Returns the number of the environment variable `name`; `otherwise` if it is not set, or no number.
 uint64_t BytesFromEnvironment(const char* name, uint64_t otherwise);
+
+// The folder of files that may be large: TMPDIR or else /var/tmp.
+std::string FolderOfLargeFiles();
 
 class TraceMemory {
  public:

@@ -199,7 +199,7 @@ std::string SubjectOf(const Run& run) {
 // A member of an archive is reached through the archive; files of one folder, or of folders in it, through the folder.
 std::string PathToType(const Run& run) {
   const auto traces = run.traces();
-  if (traces.empty()) return "PATH";
+  if (traces.empty() || traces[0].trace->info.piped) return "PATH";
   if (const std::string_view folder = RunFolderOf(run); !folder.empty()) return Quoted(folder);
   const std::string_view first = traces[0].trace->info.path;
   const size_t member = first.find("!/");

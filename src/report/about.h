@@ -16,7 +16,8 @@ std::string_view BaseName(std::string_view path);
 
 // "model.pt.trace.json.gz", "run (8 recordings)": what the report is about. Safe to print to a terminal.
 std::string SubjectOf(const Run& run);
-// Returns the run's path as one word of a shell: an archive, a file or a folder; "PATH" for several paths.
+// Returns the run's path as one word of a shell: an archive, a file or a folder; "PATH" for several paths, and
+// for what came through a pipe.
 std::string PathToType(const Run& run);
 // Returns short facts, the most general first: "1 × Tesla V100", "6 complete steps", "median step 177.4 ms (p95 186.5
 // ms)", … Facts that were not recorded are left out.

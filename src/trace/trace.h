@@ -44,6 +44,7 @@ struct TraceInfo {
   // The process lived longer than its events last: its beginning and its last sign of life, if the recorder said.
   int64_t process_start_unix_ns = kAbsent, process_end_unix_ns = kAbsent;
   int64_t event_count = 0;  // events in the file, of every kind
+  bool piped = false;       // it came through a pipe: nobody can read it again by its path
 };
 
 // A Trace owns its texts and columns. It is filled by TraceBuilder or mapped from a file of columns, and not changed

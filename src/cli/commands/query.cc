@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "ingest/spool.h"
 #include "query/database.h"
 #include "query/sinks.h"
 
@@ -222,6 +223,10 @@ Result<void> RunStatement(const QueryArguments& arguments, const Session& sessio
 
 Result<int> Execute(const QueryArguments& arguments, Session& session) {
   if (arguments.tables) return ListTables(arguments);
+  const bool sql_is_piped = arguments.file == "-" || (arguments.file.empty() && arguments.sql == "-");
+  if (sql_is_piped && std::ranges::any_of(arguments.paths, IsStandardInput))
+    return Fail(ErrorCode::kUsage, "standard input cannot be both the recording and the statement", "",
+                "type the statement, or name its file with --file");
   GAPLESS_ASSIGN(const auto sql, StatementOf(arguments));
   GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, arguments.paths));
   WarnOfLosses(loaded);

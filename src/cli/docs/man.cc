@@ -70,7 +70,7 @@ std::string ManPage() {
   out += Term("GAPLESS_MEMORY_BYTES",
               "Bytes of recordings that are kept in memory (default 512 MiB); further ones are kept in files without a "
               "name, which are gone with the program.");
-  out += Term("TMPDIR", "Where these files are (default /var/tmp).");
+  out += Term("TMPDIR", "Where these files are, and what comes through a pipe while it is read (default /var/tmp).");
   out += ".SH EXAMPLES\n";
   for (const Command* command : AllCommands()) {
     for (const Example& example : command->examples) {
