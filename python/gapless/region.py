@@ -48,6 +48,9 @@ class profile(contextlib.ContextDecorator):
         record = Record(on=True, wait=0, warmup=0, active=1 << 62, **self.recorded)
         context = Context(torch, self.folder, Options(record=record))
         context.ring_failed = True  # a region says nothing on the channel to a launcher
+        self._into = (
+            context.folder()
+        )  # an error comes before the profiler starts: one that is left running ends the process with signal 11
         self.recorder = Recorder(context)
         self.steps = 0
         self.recorder.at_step(0)
@@ -61,6 +64,5 @@ class profile(contextlib.ContextDecorator):
         self.recorder.at_step(self.steps)
 
     def __exit__(self, *_: object) -> None:
-        folder = self.recorder.context.folder()
         self.recorder.at_end()
-        self.path = os.path.join(folder, self.recorder.written) if self.recorder.written else None
+        self.path = os.path.join(self._into, self.recorder.written) if self.recorder.written else None
