@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lightning's Trainer with the callback of gapless; gradients are accumulated over two batches."""
+
+from __future__ import annotations
+
+from gapless.integrations.lightning import GaplessCallback
+from lightning_fit import train
+from watched import OPTIONS, report
+
+if __name__ == "__main__":
+    callback = GaplessCallback(**OPTIONS)
+    report(callback.watch, train(16, accumulate_grad_batches=2, callbacks=[callback]))
