@@ -32,7 +32,7 @@ from .metrics import PerformanceMetrics
 from .mixed_precision import MixedPrecisionOptimizer
 from .nsight import NsightComputeProfiler, NsightSystemsProfiler
 from .parity import LossParity, TrainingParity, same
-from .region import profile
+from .region import _active, profile
 from .regression import Regression, RegressionDetector
 from .results import ProfileResult, ProfilerType
 from .run import Column, Prediction, Run, Table, TableInfo, open, tables
@@ -91,8 +91,17 @@ __all__ = [
 ]
 
 
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext gapless`: the cell magic `%%gapless`."""
+    from .magic import load
+
+    load(shell)
+
+
 def step() -> None:
-    """A step of the program ended here. Does nothing unless an agent is active in this process."""
+    """A step of the program ended here. Does nothing unless an agent is active in this process, or `%%gapless` records the cell."""
+    if _active:
+        _active[-1].step()
     if "gapless_agent.install" in sys.modules:
         from gapless_agent import api
 

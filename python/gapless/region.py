@@ -10,6 +10,7 @@ from typing import Any, Callable, TypeVar
 
 from .agent_path import find_agent
 
+_active: list[profile] = []  # the regions of `%%gapless` in which `gapless.step()` marks steps
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
