@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import torch
 from accelerate import Accelerator
-from gapless.integrations.accelerate import watch
 from torch.utils.data import DataLoader, TensorDataset
-from watched import OPTIONS, report
+from watched import OPTIONS, report  # which puts gapless on the path
+
+# isort: split
+from gapless.integrations.accelerate import watch
 
 if __name__ == "__main__":
     accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from gapless.integrations.lightning import GaplessCallback
 from lightning_fit import train
-from watched import OPTIONS, report
+from watched import OPTIONS, report  # which puts gapless on the path
+
+# isort: split
+from gapless.integrations.lightning import GaplessCallback
 
 if __name__ == "__main__":
     callback = GaplessCallback(**OPTIONS)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import tempfile
 
-from gapless.integrations.transformers import GaplessCallback
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
 from transformers_trainer import Texts
-from watched import OPTIONS, report
+from watched import OPTIONS, report  # which puts gapless on the path
+
+# isort: split
+from gapless.integrations.transformers import GaplessCallback
 
 if __name__ == "__main__":
     model = GPT2LMHeadModel(GPT2Config(n_layer=1, n_head=2, n_embd=16, vocab_size=64, n_positions=16))
