@@ -23,7 +23,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kLongNs = 20'000;
-constexpr double kMaxOverTypical = 2;
+constexpr double kMaxOverTypical = 4;
 constexpr size_t kMinStepsForTypical = 3;
 
 bool IsFused(std::string_view name) {
