@@ -91,7 +91,7 @@ constexpr const char* kHead = "{\"format\": \"gapless.recipe\",\n\"schema\": 1,\
 INSTANTIATE_TEST_SUITE_P(
     Recipes, BrokenRecipe,
     ::testing::Values(
-        Broken{"future", "r.json", "{\"format\": \"gapless.recipe\",\n \"schema\": 7}", "has schema 7",
+        Broken{"future", "r.json", "{\"format\": \"gapless.recipe\",\n \"schema\": 7}", "has version 7",
                "r.json, line 2 (schema)"},
         Broken{"other_file", "r.json", "{\"a\": 1}", "it is no recipe", "r.json"},
         Broken{"list", "r.json", "[]", "it is no recipe", "r.json"},

@@ -124,56 +124,69 @@ bool IsInsideOperator(const SliceTable& slices, uint32_t row) {
   return false;
 }
 
-// Adds operators and frames of the stepping thread with their time in one part, which adds up to `total`.
-class HostParts {
- public:
-  HostParts(const Trace& trace, size_t part, const Intervals& in, Groups& groups)
-      : trace_(trace), slices_(trace.slices), part_(kHostPartNames[part]), in_(in), sums_(in), groups_(groups) {}
-
-  // Each slice has the time that its children do not have: what is left over is nobody's.
-  void AddOwnTimes(ThreadId thread, bool operators_only) {
-    int64_t left = Total(in_);
-    std::vector<int64_t> own(slices_.size());
-    for (uint32_t row = 0; row < slices_.size(); ++row) {
-      if (slices_.thread[row] != thread) continue;
-      if (operators_only && (slices_.category[row] != SliceCategory::kOperator || IsInsideOperator(slices_, row)))
-        continue;
-      own[row] = sums_.In({slices_.ts_ns[row], slices_.ts_ns[row] + slices_.dur_ns[row]});
-      const SliceId parent = operators_only ? SliceId() : slices_.parent[row];
-      if (parent.valid() && slices_.thread[parent.value] == thread)
-        own[parent.value] -= own[row];
-      else
-        left -= own[row];
-    }
-    // Slices that overlap without nesting take from what is around them more than it has.
-    for (int64_t& ns : own) left += std::min<int64_t>(ns, 0), ns = std::max<int64_t>(ns, 0);
-    for (uint32_t row = 0; row < slices_.size(); ++row)
-      if (own[row] != 0) Add(NameUnlessStep(trace_, SliceId(row)), slices_.source_line[row], own[row]);
-    if (left != 0) Add(StringId::kNone, StringId::kNone, left);
-  }
-
- private:
-  void Add(StringId name, StringId line, int64_t ns) {
-    groups_[{part_, trace_.Text(name), StringId::kNone, false}].Add(1, ns, line);
-  }
-
-  const Trace& trace_;
-  const SliceTable& slices_;
-  std::string_view part_;
-  const Intervals& in_;
-  const IntervalSums sums_;
-  Groups& groups_;
+// Slices of a thread by their beginnings and by their ends, each in the order of time.
+struct SliceTimes {
+  std::vector<std::pair<int64_t, uint32_t>> begins, ends;
 };
 
+SliceTimes TimesOf(const SliceTable& slices, ThreadId thread, bool outermost_operators_only) {
+  SliceTimes times;
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    if (slices.thread[row] != thread) continue;
+    const bool is_operator = slices.category[row] == SliceCategory::kOperator;
+    if (outermost_operators_only && (!is_operator || IsInsideOperator(slices, row))) continue;
+    times.begins.emplace_back(slices.ts_ns[row], row);
+    times.ends.emplace_back(slices.ts_ns[row] + slices.dur_ns[row], row);
+  }
+  std::ranges::sort(times.begins);
+  std::ranges::sort(times.ends);
+  return times;
+}
+
+// Returns the time of each slice within `in`: every moment belongs to the open slice that began last, which is the
+// innermost one, and of slices that overlap without nesting the later.
+std::vector<int64_t> OwnTimesIn(const SliceTimes& times, size_t slices, const Intervals& in) {
+  const IntervalSums sums(in);
+  std::vector<int64_t> own(slices);
+  std::vector<uint8_t> is_closed(slices);
+  std::vector<uint32_t> open;
+  int64_t at = 0;
+  const auto give_until = [&](int64_t moment) {
+    while (!open.empty() && is_closed[open.back()] != 0) open.pop_back();
+    if (!open.empty() && moment > at) own[open.back()] += sums.In({at, moment});
+    at = moment;
+  };
+  for (size_t begin = 0, end = 0; end < times.ends.size();) {
+    const bool ends_first = begin == times.begins.size() || times.ends[end].first <= times.begins[begin].first;
+    give_until(ends_first ? times.ends[end].first : times.begins[begin].first);
+    if (ends_first)
+      is_closed[times.ends[end++].second] = 1;
+    else
+      open.push_back(times.begins[begin++].second);
+  }
+  return own;
+}
+
+// Adds operators or frames of the stepping thread with their time in each part; what is left over is nobody's.
 void AddHost(const TraceTimeline& timeline, Tables& tables, Groups& groups) {
   const Trace& trace = timeline.trace();
+  const SliceTable& slices = trace.slices;
   const HostPartition partition = PartitionHost(timeline, tables.Once(trace, FindOptimizerUpdates));
   const ThreadId thread = host_parts::SteppingThread(trace);
+  const SliceTimes frames = TimesOf(slices, thread, false), operators = TimesOf(slices, thread, true);
   for (size_t part = 0; part < partition.of.size(); ++part) {
-    if (partition.of[part].empty()) continue;
-    const bool operators = part == static_cast<size_t>(host_parts::Part::kOperator) ||
-                           part == static_cast<size_t>(host_parts::Part::kOptimizer);
-    HostParts(trace, part, partition.of[part], groups).AddOwnTimes(thread, operators);
+    const Intervals& in = partition.of[part];
+    const auto add = [&](StringId name, StringId line, int64_t ns) {
+      if (ns != 0) groups[{kHostPartNames[part], trace.Text(name), StringId::kNone, false}].Add(1, ns, line);
+    };
+    const bool by_operator = part == static_cast<size_t>(host_parts::Part::kOperator) ||
+                             part == static_cast<size_t>(host_parts::Part::kOptimizer);
+    int64_t left = Total(in);
+    if (left == 0) continue;
+    const std::vector<int64_t> own = OwnTimesIn(by_operator ? operators : frames, slices.size(), in);
+    for (uint32_t row = 0; row < slices.size(); ++row)
+      if (own[row] != 0) add(NameUnlessStep(trace, SliceId(row)), slices.source_line[row], own[row]), left -= own[row];
+    add(StringId::kNone, StringId::kNone, left);
   }
 }
 

@@ -77,5 +77,20 @@ TEST(StepParts, WithoutDevicesTheyAreThoseOfTheHost) {
   EXPECT_TRUE(run["step_parts"].IsNull(0, "device"));
 }
 
+// Frames of a profiler may overlap by a little without nesting.
+TEST(StepParts, NothingTakesLessThanNoTime) {
+  HandMade trace;
+  trace.Step(0, 0, 1000).Loader(0, 300).Python("a.py(1): a", 100, 250, "").Python("a.py(2): b", 200, 320, "");
+  trace.Python("a.py(3): c", 280, 310, "").Operator("aten::mm", 400, 700);
+  Analysed run(trace);
+  const auto parts = run["step_parts"];
+  for (size_t row = 0; row < parts.rows(); ++row) EXPECT_GE(parts.Int(row, "time_ns"), 0) << parts.Text(row, "name");
+  EXPECT_EQ(SumOf(run, "data"), 300);
+  auto ns = NsByName(run);
+  EXPECT_EQ(ns["a.py(1): a"], 100);
+  EXPECT_EQ(ns["a.py(2): b"], 80 + 10);
+  EXPECT_EQ(ns["a.py(3): c"], 20 + 10);
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -15,7 +15,8 @@ body{font:15px/1.55 system-ui,sans-serif;color:var(--ink);background:var(--page)
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}svg{max-width:100%;height:auto}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%}
 th,td{padding:.4rem .6rem;text-align:right;border-bottom:1px solid var(--line);font-variant-numeric:tabular-nums}
-td{white-space:nowrap}th{font-weight:500;color:var(--quiet)}th:first-child,td:first-child{text-align:left}
+th,td{white-space:nowrap}th{font-weight:500;color:var(--quiet)}
+th:first-child,td:first-child{text-align:left;white-space:normal;min-width:11rem}
 )";
 
 // The first row is the head; the first column is left-aligned, numbers right.
