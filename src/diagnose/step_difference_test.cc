@@ -198,7 +198,7 @@ TEST(StepLedger, ANewerOneIsRefused) {
   EXPECT_TRUE(ReadStoredLedger(R"({"version":1,"steps":1,"devices":1,"wall_ns":5,"parts":[]})"));
   const auto newer = ReadStoredLedger(R"({"version":9,"steps":1,"devices":1,"wall_ns":5,"parts":[]})");
   ASSERT_FALSE(newer);
-  EXPECT_NE(newer.error().message.find("newer gapless"), std::string::npos);
+  EXPECT_NE(newer.error().message.find("has version 9, and gapless"), std::string::npos);
 }
 
 }  // namespace

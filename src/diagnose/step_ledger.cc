@@ -15,6 +15,7 @@
 #include "analyses/rows/steps.h"
 #include "base/described_json.h"
 #include "base/strings.h"
+#include "base/version.h"
 #include "diagnose/ledger_view.h"
 
 namespace gapless::internal {
@@ -175,10 +176,7 @@ std::string StoredLedger(StepLedger ledger) {
 Result<StepLedger> ReadStoredLedger(std::string_view text) {
   GAPLESS_ASSIGN(auto ledger, ReadJson<StepLedger>(text));
   if (ledger.version > kLedgerVersion)
-    return Fail(ErrorCode::kEnvironment,
-                StrCat("a newer gapless kept this ledger: its version is ", ledger.version, ", this program knows ",
-                       kLedgerVersion),
-                "", "update gapless");
+    return FromAnotherVersion("the ledger of this record", ledger.version, kLedgerVersion, "", ErrorCode::kEnvironment);
   if (ledger.Units() <= 0) return Fail(ErrorCode::kInput, "the ledger of this record is damaged: it has no steps");
   return ledger;
 }
