@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TraceAnalysis answers about a recording, in the layout of the stored answers; made of ours or of HTA's own by the same calls."""
+"""Answers of TraceAnalysis about a recording, in the layout of the stored answers; made of ours or of HTA's own by the same calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def table(frame: Any) -> dict[str, Any] | None:
     named = [name for name in frame.index.names if name is not None and name != "index"]
     frame = frame.reset_index(named) if named else frame
     columns = [name if isinstance(name, str) else "/".join(name) for name in frame.columns]
-    # What HTA reads as int32 is int64 here; texts are "str" or "object" by the version of pandas.
+    # Columns that HTA reads as int32 are int64 here; texts are "str" or "object" by the version of pandas.
     kinds = ["f" if dtype.kind in "iuf" else "text" for dtype in frame.dtypes]
     rows = [
         [None if isinstance(value, float) and math.isnan(value) else value for value in row]
@@ -101,7 +101,7 @@ LIVE: dict[str, Callable[[Any, list[int]], Any]] = {
 
 
 def _last_at_once(frame: Any, group: str, value: str) -> Any:
-    """Of changes at the same time only what they come to: HTA has them in any order."""
+    """Adds up changes at the same time: HTA has them in any order."""
     return frame[["ts", group, value]].drop_duplicates(["ts", group], keep="last")
 
 
@@ -110,7 +110,7 @@ def _chosen(frame: Any) -> Any:
 
 
 def answers(one: Any, ranks: list[int], methods: dict[str, Callable[[Any, list[int]], Any]]) -> dict[str, Any]:
-    """By method; what raises is absent, as in the stored answers, its error under "errors"."""
+    """Answers by method; what raises is absent, as in the stored answers, its error under "errors"."""
     found: dict[str, Any] = {"errors": {}}
     for name, call in methods.items():
         try:

@@ -70,7 +70,7 @@ EXPLAINED: tuple[tuple[str, str, str], ...] = (
 
 
 def without_pandas() -> list[str]:
-    """What is wrong with the answer where pandas is not there; run with it hidden, so that it is always tried."""
+    """Problems of the answer where pandas is not there; run with it hidden, so that it is always tried."""
     script = (
         f"import sys; sys.path.insert(0, {str(corpus.ROOT / 'python')!r}); import importlib.util as u; find = u.find_spec\n"
         "u.find_spec = lambda name, *rest: None if name == 'pandas' else find(name, *rest)\n"
@@ -114,14 +114,14 @@ def stored(path: Path, as_hta: bool) -> dict[str, Any] | None:
 
 
 def order_matters(quantity: str, column: str) -> float | None:
-    """Of changes at the same time HTA adds up in any order, which moves single points of a queue's length by one or more."""
+    """HTA adds up changes at the same time in any order, which moves single points of a queue's length by one or more."""
     if quantity != "queue_length_summary" or column.endswith(("count", "min", "rank/", "stream/")):
         return None
     return 0.05 if column.endswith(("mean", "std")) else 1.0
 
 
 def tolerance(quantity: str, column: str) -> float:
-    """How far numbers may be apart that went through HTA's floating point, which holds 0.25 us of absolute times, or roundings."""
+    """The distance that numbers may have that went through HTA's floating point, which holds 0.25 us of absolute times, or roundings."""
     turned = order_matters(quantity, column)
     if turned is not None:
         return turned

@@ -43,7 +43,7 @@ class Integrations(unittest.TestCase):
         self.folder = Path(folder.name)
 
     def run_program(self, name: str, options: dict[str, Any], **more: str) -> dict[str, Any]:
-        """What a program says of its watch, after its training."""
+        """The words of a program on its watch, after its training."""
         framework = name.partition("_")[0]
         if not has(framework):
             self.skipTest(f"{PYTHON} has no {framework}")

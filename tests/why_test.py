@@ -98,7 +98,7 @@ class Planted(Case):
     """The change that was planted comes first."""
 
     def judge(self, numbered: tuple[int, Pair]) -> str:
-        """What is wrong with the answer; "": nothing."""
+        """The problem of the answer; "": none."""
         number, pair = numbered
         document = self.why(*self.written(pair, number))
         first = document["causes"][0]

@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @dataclass
 class Judged:
-    """What was said of one benchmark."""
+    """The judgement of one benchmark."""
 
     test: str
     regression: Regression

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run does, to hold against another one: its operators by path, name and shapes, its kernels by operator and
-// name, its memory.
+// The outline of a run, to be compared with another one: its operators by path, name and shapes, its kernels by
+// operator and name, its memory.
 #pragma once
 
 #include <cstdint>

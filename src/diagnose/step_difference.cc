@@ -260,7 +260,7 @@ class Splitter {
     const auto [at, is_new] = of_operators_.try_emplace({kind, op}, row);
     if (is_new) return;
     CauseRow& sum = at->second;
-    // What has most time in B names the row, else what has most in A.
+    // The part with most time in B names the row, else the one with most in A.
     if (std::pair(row.b_ns, row.a_ns) > std::pair(sum.b_ns, sum.a_ns)) sum.name = row.name;
     if (sum.presence != row.presence) sum.presence = Presence::kBoth;
     if (sum.line.empty()) sum.line = row.line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run's mean step is made of: the ledger that two runs are compared by, and that a record of the history keeps.
+// The parts of a run's mean step: the ledger that two runs are compared by, and that a record of the history keeps.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct StepLedger {
   int64_t summed_below_ns = 0;
   std::vector<std::string> operators{};  // names of all that ran, ascending; empty in a stored ledger
 
-  // What one of the parts is of: a step of a device, or without steps a device.
+  // Number of units that a part is divided by: steps of devices, or devices where there are no steps.
   int64_t Units() const { return steps > 0 ? steps : devices; }
   static constexpr FieldInfo kFields[] = {
       Field<&StepLedger::version>("version", "", "of this layout"),

@@ -120,7 +120,7 @@ Result<History> History::OpenFor(std::string_view url, Access access) {
   }
   if (connection != nullptr)
     if (auto migrated = Migrate(*connection); !migrated) {
-      // What this user may only read stays as an older gapless made it, and is read so.
+      // A history that this user may only read stays as an older gapless made it, and is read so.
       const auto version = SchemaVersion(*connection);
       if (access != Access::kRead || !version || *version < kReadableSince || *version >= kLedgerSince)
         return fail_at_place(migrated.error());

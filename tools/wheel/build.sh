@@ -75,7 +75,7 @@ compile() {
   cmake --build "$folder/build" --target gapless gapless_shared
 }
 
-# What the wheel is made of: $folder/whole.
+# Puts the parts of the wheel into $folder/whole.
 collect() {
   rm -rf "$folder/whole"
   mkdir -p "$folder/whole/bin"

@@ -46,7 +46,7 @@ def of_distribution(name: str, package: str, licence: str) -> dict[str, Any]:
 
 
 def of_compiler(python: str) -> Iterator[dict[str, Any]]:
-    """What zig's compiler brings into every program, and libgcc, which serves a division."""
+    """Parts that zig's compiler brings into every program, and libgcc, which serves a division."""
     zig = Path(said(python, "-c", "import ziglang, os; print(os.path.dirname(ziglang.__file__))"))
     version = said(python, "-c", "from importlib.metadata import version; print(version('ziglang'))")
     given = re.search(r"_LIBCPP_VERSION (\d+)", (zig / "lib/libcxx/include/__config").read_text())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where numbers of a training are kept: W&B, MLflow, TensorBoard. Each is imported when it is asked for."""
+"""Trackers keep the numbers of a training: W&B, MLflow, TensorBoard. Each is imported when it is asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_FOLDER = "runs"
 
 
 class Tracker(Protocol):
-    """What a tracker does; an object of your own may stand in for one."""
+    """A tracker keeps numbers and texts; an object of your own may stand in for one."""
 
     def numbers(self, values: Mapping[str, float], step: int) -> None:
         """Keeps the values of a step."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the callbacks share: a watch over steps. It marks them, may record some, and logs what they took and what was found.
+"""The callbacks share a watch over steps. It marks them, may record some, and logs what they took and what was found.
 
 Nothing that goes wrong here reaches the training: it is warned of once, and the watch does nothing more.
 """

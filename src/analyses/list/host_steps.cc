@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the steps of a process without device work go, on the thread that takes the steps: the parts of
+// Divides the steps of a process without device work, on the thread that takes the steps, into the parts of
 // host_partition.h, with what was called in them and the lines with most of their time.
 #include "analyses/rows/host_steps.h"
 

@@ -27,7 +27,7 @@ std::string Waterfall(const WhyView& view) {
     at += difference.causes[i].ns;
     low = std::min(low, at), high = std::max(high, at);
   }
-  // Where the changes are small beside the steps, the axis begins close below them.
+  // If the changes are small beside the steps, the axis begins close below them.
   const double from = static_cast<double>(low) > 2.0 * static_cast<double>(high - low)
                           ? static_cast<double>(low) - 0.5 * static_cast<double>(high - low)
                           : 0;

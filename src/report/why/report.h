@@ -19,7 +19,7 @@ struct WhyView {
 
 // One or two sentences: by how much, what most of it is, and what works against it.
 std::string WhySentence(const WhyView& view);
-// What a reader should know before believing it: other devices, other numbers of them, single slow steps.
+// Returns notes that a reader should know before believing it: other devices, other numbers of them, single slow steps.
 std::vector<std::string> WhyNotes(const WhyView& view);
 // "kernels take longer", "kernels take less time".
 std::string_view TitleOf(const Cause& cause);

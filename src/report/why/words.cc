@@ -61,7 +61,7 @@ std::string Listed(const std::vector<const Cause*>& causes, std::string_view beg
   return text.empty() ? text : StrCat(text, ".");
 }
 
-// Where everything takes longer by one factor, not one kernel or operator is to blame.
+// If everything takes longer by one factor, not one kernel or operator is to blame.
 constexpr double kNearFactor = 0.1, kMostOfTheTime = 0.8, kTelling = 0.05;
 
 // Says so where most of the time of the same kernels, or operators, changed by about one factor; else "".
@@ -140,7 +140,7 @@ std::string WhySentence(const WhyView& view) {
     text += StrCat(", ", FormatDuration(std::abs(ns)), " (", FormatPercent(std::abs(share)), ") ",
                    ns > 0 ? "longer" : "less", " than in A.");
   if (difference.causes.empty()) return text;
-  // Where nothing is left over, the largest cause stands first, and what makes up for it second.
+  // If nothing is left over, the largest cause stands first, and what makes up for it second.
   const bool grows = std::abs(share) < kSame ? difference.causes[0].ns > 0 : ns > 0;
   const double least = kMentioned * static_cast<double>(std::abs(difference.causes[0].ns));
   std::vector<const Cause*> with, against;

@@ -25,7 +25,7 @@ inline bool IsOfKernels(CauseKind kind) {
          kind == CauseKind::kClock;
 }
 
-// What a row is of, for people: "sgemm_128x64 in aten::mm", "aten::item", "nothing recorded".
+// Returns the name of a row for people: "sgemm_128x64 in aten::mm", "aten::item", "nothing recorded".
 std::string NameOfRow(CauseKind kind, const CauseRow& row);
 // The same with how often it runs, where that changed, and its place in the code.
 std::string SubjectOf(CauseKind kind, const CauseRow& row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `why` says: the sentence, and the notes that make a comparison doubtful.
+// Tests the words of `why`: the sentence, and the notes that make a comparison doubtful.
 #include <gtest/gtest.h>
 
 #include "report/why/report.h"

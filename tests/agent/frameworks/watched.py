@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs with a callback of gapless share. Not a program of the test."""
+"""Parts that the programs with a callback of gapless share. Not a program of the test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "python"))
 
-# What tests/integrations_test.py wants of a program; without it nothing is recorded or logged.
+# Orders of tests/integrations_test.py for a program; without it nothing is recorded or logged.
 OPTIONS = json.loads(os.environ.get("WATCH", "{}"))
 
 
