@@ -50,9 +50,9 @@ struct StepLedger {
   // Number of units that a part is divided by: steps of devices, or devices where there are no steps.
   int64_t Units() const { return steps > 0 ? steps : devices; }
   static constexpr FieldInfo kFields[] = {
-      Field<&StepLedger::version>("version", "", "of this layout"),
+      Field<&StepLedger::version>("version", "", "version of this layout"),
       Field<&StepLedger::steps>("steps", "count", "complete steps, once for each device", kUnlessEmpty),
-      Field<&StepLedger::devices>("devices", "count", "devices, without any processes"),
+      Field<&StepLedger::devices>("devices", "count", "devices; where none worked, processes"),
       Field<&StepLedger::on_device>("on_device", "", "false: no device did work", kUnlessEmpty),
       Field<&StepLedger::wall_ns>("wall_ns", "ns", "analysed time of all devices"),
       Field<&StepLedger::median_step_ns>("median_step_ns", "ns", "median step"),

@@ -20,8 +20,8 @@ struct Migration {
 // The first makes version 1.
 std::span<const Migration> AllMigrations();
 
-// The oldest schema that is read of a database that this user may not write: older versions cannot be read as they are;
-// a run has a ledger.
+// The oldest schema that is read where this user may not bring it up to date, and the oldest in which a run has a
+// ledger.
 inline constexpr int64_t kReadableSince = 4, kLedgerSince = 5;
 
 // The version the database has; 0: it holds no history yet.
