@@ -6,7 +6,8 @@ function(gapless_registry_files out folder)
   set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# An extension point is a folder: every <name>.cc in it defines the constant `<name>_<kind>`, and this lists them in one table.
+# An extension point is a folder: every <name>.cc in it has a namespace `<name>_<kind>`, which holds the constant of that name, and
+# this lists them in one table.
 #
 #   gapless_registry(gapless_analyses KIND Analysis HEADER analyses/analysis.h DIR analyses/list FUNCTION AllAnalyses)
 #
@@ -25,8 +26,9 @@ function(gapless_registry target)
   set(rows "")
   foreach(file IN LISTS files)
     get_filename_component(name ${file} NAME_WE)
-    string(APPEND declarations "extern const ${R_KIND} ${name}_${kind};\n")
-    string(APPEND rows "    &${name}_${kind},\n")
+    set(entry ${name}_${kind})
+    string(APPEND declarations "namespace ${entry} { extern const ${R_KIND} ${entry}; }\n")
+    string(APPEND rows "    &${entry}::${entry},\n")
   endforeach()
   set(generated ${PROJECT_BINARY_DIR}/generated/${kind}_table.cc)
   file(CONFIGURE OUTPUT ${generated} @ONLY CONTENT
@@ -49,8 +51,7 @@ std::span<const @R_KIND@* const> @R_FUNCTION@() { return kTable; }
 }  // namespace gapless::internal
 ")
   target_sources(${target} PRIVATE ${generated})
-  gapless_compiled_alone(${files} ${generated})
-  gapless_points_in_batches(${target} ${kind} ${files})
+  gapless_compiled_alone(${generated})
 endfunction()
 
 # Code below a registry may have to name its entries. A constant for each file lets the compiler check such names.

@@ -38,7 +38,6 @@ check "format" tools/format.sh --check
 check "layers" python3 tools/check_layers.py
 check "layers of the agent" python3 tools/check_agent_layers.py
 check "names" python3 tools/check_names.py
-check "local names" python3 tools/check_local_names.py
 check "house rules" python3 tools/check_house.py
 check "spelling" spelling
 mapfile -t found < <(scripts)

@@ -43,7 +43,6 @@ run_tests() { # <preset> <run of test_plan.py> [<ctest option>...]
 }
 
 program() {
-  local more=(-DGAPLESS_UNITY=ON)
   configure_and_build release --target gapless validate_probe predict_probe patch_probe parity_probe report_json test_ledger &&
     ln -f build/release/gapless build/gapless
 }

@@ -160,6 +160,7 @@ Result<std::string> TextOf(const std::string& path) {
   return ContentOf(path, kLargest + 1);
 }
 
+// Written by hand, too, so that both directions of a key stand in one file.
 void WriteSpeedups(JsonWriter& json, const Recipe& recipe) {
   if (!recipe.low && !recipe.speedup && !recipe.high) return;
   json.Key("speedup");

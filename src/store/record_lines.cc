@@ -2,101 +2,84 @@
 // Writes and reads records and tested predictions as JSON lines. Each line says its kind and its version.
 #include "store/record_lines.h"
 
-#include "base/json_value.h"
-#include "base/json_writer.h"
-#include "base/strings.h"
+#include "base/described_json.h"
 #include "base/version.h"
 
 namespace gapless::internal {
+
+template <>
+inline constexpr int64_t kValuesOf<Sampling> = static_cast<int64_t>(Sampling::kIteration) + 1;
+
+template <>
+struct Described<MetricRecord> {
+  using M = MetricRecord;
+  static constexpr FieldInfo kFields[] = {
+      Field<&M::name>("name", "", "what was measured"),
+      Field<&M::value>("value", "", "its value"),
+      Field<&M::unit>("unit", "", "unit of the value", kUnlessEmpty),
+      Field<&M::higher_is_better>("higher_is_better", "", "which way is better; missing: not known"),
+      Field<&M::sampling>("sampling", "", "what one sample is; missing: not known", kUnlessEmpty),
+      Field<&M::samples>("samples", "", "in the order they were measured", kUnlessEmpty),
+  };
+};
+template <>
+struct Described<VerdictRecord> {
+  using V = VerdictRecord;
+  static constexpr FieldInfo kFields[] = {
+      Field<&V::recorded_unix_ns>("recorded_unix_ns", "ns", "when it was given", kUnlessEmpty),
+      Field<&V::metric>("metric", "", "missing: of the whole run", kUnlessEmpty),
+      Field<&V::kind>("kind", "", "pending, confirmed, withdrawn"),
+      Field<&V::detail>("detail", "", "what led to it, as JSON", kUnlessEmpty),
+  };
+};
+template <>
+struct Described<BenchmarkRecord> {
+  using R = BenchmarkRecord;
+  static constexpr FieldInfo kFields[] = {
+      Hidden<&R::id>(),  // belongs to one database
+      Field<&R::uid>("uid", "", "the same in every database", kUnlessEmpty),
+      Field<&R::commit_sha>("commit_sha", "", "commit that was measured", kUnlessEmpty),
+      Field<&R::branch>("branch", "", "its branch", kUnlessEmpty),
+      Field<&R::benchmark>("benchmark", "", "benchmark, where a history holds several", kUnlessEmpty),
+      Field<&R::command>("command", "", "command that was measured", kUnlessEmpty),
+      Field<&R::host>("host", "", "machine", kUnlessEmpty),
+      Field<&R::fingerprint>("fingerprint", "", "what the machine is made of", kUnlessEmpty),
+      Field<&R::gpu_type>("gpu_type", "", "GPU", kUnlessEmpty),
+      Field<&R::framework>("framework", "", "framework and its version", kUnlessEmpty),
+      Field<&R::driver>("driver", "", "version of the GPU's driver", kUnlessEmpty),
+      Field<&R::environment>("environment", "", "further facts, as JSON", kUnlessEmpty),
+      Field<&R::source>("source", "", "tool whose file it was", kUnlessEmpty),
+      Field<&R::ledger>("ledger", "", "account of a step, as JSON", kUnlessEmpty),
+      Field<&R::recorded_unix_ns>("recorded_unix_ns", "ns", "when it was measured"),
+      Field<&R::author_unix_ns>("author_unix_ns", "ns", "when the commit was written"),
+      Field<&R::num_gpus>("num_gpus", "", "GPUs"),
+      Field<&R::batch_size>("batch_size", "", "samples of a step"),
+      Field<&R::dirty>("dirty", "", "the checkout differed from the commit"),
+      Field<&R::metrics>("metrics", "", "what was measured"),
+      Field<&R::verdicts>("verdicts", "", "verdicts on it", kUnlessEmpty),
+  };
+};
+template <>
+struct Described<AdviceRecord> {
+  using A = AdviceRecord;
+  static constexpr FieldInfo kFields[] = {
+      Field<&A::uid>("uid", "", "the same in every database", kUnlessEmpty),
+      Field<&A::what>("what", "", "what was predicted, as predict --what takes it", kUnlessEmpty),
+      Field<&A::kind>("kind", "", "the same without values", kUnlessEmpty),
+      Field<&A::recording>("recording", "", "recording it was predicted from", kUnlessEmpty),
+      Field<&A::source>("source", "", "command that tested it", kUnlessEmpty),
+      Field<&A::recorded_unix_ns>("recorded_unix_ns", "ns", "when it was tested"),
+      Field<&A::measured>("measured", "ratio", "measured speedup"),
+      Field<&A::low>("low", "ratio", "predicted speedup, lower end"),
+      Field<&A::expected>("expected", "ratio", "predicted speedup"),
+      Field<&A::high>("high", "ratio", "predicted speedup, upper end"),
+  };
+};
+
 namespace {
 
 constexpr std::string_view kRecordLine = "gapless_history", kAdviceLine = "gapless_advice";
 constexpr int64_t kLineVersion = 1;
-
-// Members that are written and read alike; the key is the name in JSON.
-struct TextField {
-  std::string_view key;
-  std::string BenchmarkRecord::*member;
-};
-constexpr TextField kTexts[] = {
-    {"uid", &BenchmarkRecord::uid},
-    {"commit_sha", &BenchmarkRecord::commit_sha},
-    {"branch", &BenchmarkRecord::branch},
-    {"benchmark", &BenchmarkRecord::benchmark},
-    {"command", &BenchmarkRecord::command},
-    {"host", &BenchmarkRecord::host},
-    {"fingerprint", &BenchmarkRecord::fingerprint},
-    {"gpu_type", &BenchmarkRecord::gpu_type},
-    {"framework", &BenchmarkRecord::framework},
-    {"driver", &BenchmarkRecord::driver},
-    {"environment", &BenchmarkRecord::environment},
-    {"source", &BenchmarkRecord::source},
-    {"ledger", &BenchmarkRecord::ledger},
-};
-struct NumberField {
-  std::string_view key;
-  std::optional<int64_t> BenchmarkRecord::*member;
-};
-constexpr NumberField kNumbers[] = {
-    {"recorded_unix_ns", &BenchmarkRecord::recorded_unix_ns},
-    {"author_unix_ns", &BenchmarkRecord::author_unix_ns},
-    {"num_gpus", &BenchmarkRecord::num_gpus},
-    {"batch_size", &BenchmarkRecord::batch_size},
-};
-
-struct AdviceText {
-  std::string_view key;
-  std::string AdviceRecord::*member;
-};
-constexpr AdviceText kAdviceTexts[] = {
-    {"uid", &AdviceRecord::uid},       {"what", &AdviceRecord::what},
-    {"kind", &AdviceRecord::kind},     {"recording", &AdviceRecord::recording},
-    {"source", &AdviceRecord::source},
-};
-struct AdviceShare {
-  std::string_view key;
-  double AdviceRecord::*member;
-};
-constexpr AdviceShare kAdviceShares[] = {
-    {"measured", &AdviceRecord::measured},
-    {"low", &AdviceRecord::low},
-    {"expected", &AdviceRecord::expected},
-    {"high", &AdviceRecord::high},
-};
-
-// Writes a metric without the members that are absent.
-void WriteMetric(JsonWriter& json, const MetricRecord& metric) {
-  json.BeginObject();
-  json.Field("name", metric.name);
-  json.Field("value", metric.value);
-  json.FieldUnlessEmpty("unit", metric.unit);
-  json.Field("higher_is_better", metric.higher_is_better);
-  if (metric.sampling != Sampling::kUnknown) json.Field("sampling", NameOf(metric.sampling));
-  if (!metric.samples.empty()) {
-    json.Key("samples");
-    json.BeginArray();
-    for (const double sample : metric.samples) json.Real(sample);
-    json.EndArray();
-  }
-  json.EndObject();
-}
-
-Result<MetricRecord> MetricFrom(const JsonValue& value) {
-  MetricRecord metric;
-  metric.name = value.TextOf("name");
-  const auto number = value.Get("value").Number();
-  if (!number) return Fail(ErrorCode::kInput, StrCat("the metric '", Printable(metric.name), "' has no value"));
-  metric.value = *number;
-  metric.unit = value.TextOf("unit");
-  metric.higher_is_better = value.Get("higher_is_better").Bool();
-  metric.sampling = SamplingFrom(value.TextOf("sampling"));
-  for (const JsonValue& sample : value.Get("samples").items()) {
-    const auto one = sample.Number();
-    if (!one) return Fail(ErrorCode::kInput, StrCat("a sample of '", Printable(metric.name), "' is not a number"));
-    metric.samples.push_back(*one);
-  }
-  return metric;
-}
 
 // The version of a line of this kind; an error: it is of another kind, or of a newer gapless.
 Result<void> CheckVersion(const JsonValue& json, std::string_view kind) {
@@ -106,93 +89,43 @@ Result<void> CheckVersion(const JsonValue& json, std::string_view kind) {
   return {};
 }
 
-Result<BenchmarkRecord> RecordFrom(const JsonValue& json) {
-  GAPLESS_TRY(CheckVersion(json, kRecordLine));
-  BenchmarkRecord record;
-  for (const TextField& field : kTexts) record.*field.member = json.TextOf(field.key);
-  for (const NumberField& field : kNumbers) record.*field.member = json.Get(field.key).Int();
-  record.dirty = json.Get("dirty").Bool();
-  for (const JsonValue& value : json.Get("metrics").items()) {
-    GAPLESS_ASSIGN(auto metric, MetricFrom(value));
-    record.metrics.push_back(std::move(metric));
-  }
-  for (const JsonValue& verdict : json.Get("verdicts").items())
-    record.verdicts.push_back({verdict.Get("recorded_unix_ns").Int().value_or(0), verdict.TextOf("metric"),
-                               verdict.TextOf("kind"), verdict.TextOf("detail")});
-  return record;
+template <class T>
+Result<T> FromJson(const JsonValue& json, std::string_view kind) {
+  GAPLESS_TRY(CheckVersion(json, kind));
+  return ReadJson<T>(json);
 }
-
-Result<AdviceRecord> AdviceFrom(const JsonValue& json) {
-  GAPLESS_TRY(CheckVersion(json, kAdviceLine));
-  AdviceRecord advice;
-  for (const AdviceText& field : kAdviceTexts) advice.*field.member = json.TextOf(field.key);
-  for (const AdviceShare& field : kAdviceShares) advice.*field.member = json.Get(field.key).Number().value_or(0);
-  advice.recorded_unix_ns = json.Get("recorded_unix_ns").Int().value_or(0);
-  return advice;
+template <class T>
+Result<T> FromLine(std::string_view line, std::string_view kind) {
+  GAPLESS_ASSIGN(const auto json, JsonValue::Parse(line));
+  return FromJson<T>(json, kind);
+}
+template <class T>
+std::string LineOf(const T& record, std::string_view kind) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject();
+  json.Field(kind, kLineVersion);
+  WriteFields(json, record);
+  json.EndObject();
+  return out;
 }
 
 }  // namespace
 
-std::string LineOf(const BenchmarkRecord& record) {
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject();
-  json.Field(kRecordLine, kLineVersion);
-  for (const TextField& field : kTexts) json.FieldUnlessEmpty(field.key, record.*field.member);
-  for (const NumberField& field : kNumbers) json.Field(field.key, record.*field.member);
-  json.Field("dirty", record.dirty);
-  json.Key("metrics");
-  json.BeginArray();
-  for (const MetricRecord& metric : record.metrics) WriteMetric(json, metric);
-  json.EndArray();
-  if (!record.verdicts.empty()) {
-    json.Key("verdicts");
-    json.BeginArray();
-    for (const VerdictRecord& verdict : record.verdicts) {
-      json.BeginObject();
-      json.Field("recorded_unix_ns", verdict.recorded_unix_ns);
-      json.FieldUnlessEmpty("metric", verdict.metric);
-      json.Field("kind", verdict.kind);
-      json.FieldUnlessEmpty("detail", verdict.detail);
-      json.EndObject();
-    }
-    json.EndArray();
-  }
-  json.EndObject();
-  return out;
-}
-
-Result<BenchmarkRecord> RecordFromLine(std::string_view line) {
-  const auto json = JsonValue::Parse(line);
-  return json ? RecordFrom(*json) : Unexpected{json.error()};
-}
-
-std::string LineOf(const AdviceRecord& advice) {
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject();
-  json.Field(kAdviceLine, kLineVersion);
-  for (const AdviceText& field : kAdviceTexts) json.FieldUnlessEmpty(field.key, advice.*field.member);
-  json.Field("recorded_unix_ns", advice.recorded_unix_ns);
-  for (const AdviceShare& field : kAdviceShares) json.Field(field.key, advice.*field.member);
-  json.EndObject();
-  return out;
-}
-
-Result<AdviceRecord> AdviceFromLine(std::string_view line) {
-  const auto json = JsonValue::Parse(line);
-  return json ? AdviceFrom(*json) : Unexpected{json.error()};
-}
+std::string LineOf(const BenchmarkRecord& record) { return LineOf(record, kRecordLine); }
+std::string LineOf(const AdviceRecord& advice) { return LineOf(advice, kAdviceLine); }
+Result<BenchmarkRecord> RecordFromLine(std::string_view line) { return FromLine<BenchmarkRecord>(line, kRecordLine); }
+Result<AdviceRecord> AdviceFromLine(std::string_view line) { return FromLine<AdviceRecord>(line, kAdviceLine); }
 
 Result<std::variant<BenchmarkRecord, AdviceRecord>> AnyFromLine(std::string_view line) {
   using Any = std::variant<BenchmarkRecord, AdviceRecord>;
   GAPLESS_ASSIGN(const auto json, JsonValue::Parse(line));
   if (json.Get(kAdviceLine).kind() == JsonValue::Kind::kNull) {
-    auto record = RecordFrom(json);
-    return record ? Result<Any>(std::move(*record)) : Unexpected{record.error()};
+    GAPLESS_ASSIGN(auto record, FromJson<BenchmarkRecord>(json, kRecordLine));
+    return Any(std::move(record));
   }
-  auto advice = AdviceFrom(json);
-  return advice ? Result<Any>(std::move(*advice)) : Unexpected{advice.error()};
+  GAPLESS_ASSIGN(auto advice, FromJson<AdviceRecord>(json, kAdviceLine));
+  return Any(std::move(advice));
 }
 
 }  // namespace gapless::internal

@@ -68,7 +68,7 @@ headers() {
 
 compile() {
   cmake -S . -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/toolchains/zig.cmake" \
-    -DGAPLESS_ZIG="$zig" -DGAPLESS_ZIG_ARCH="$arch" -DGAPLESS_LIBGCC="$libgcc" -DGAPLESS_UNITY=ON \
+    -DGAPLESS_ZIG="$zig" -DGAPLESS_ZIG_ARCH="$arch" -DGAPLESS_LIBGCC="$libgcc" \
     -DGAPLESS_PRECOMPILE=OFF -DBUILD_TESTING=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF -DGAPLESS_DEPS="$deps" \
     -DGAPLESS_CUPTI="$PWD/build/deps/cupti" -DGAPLESS_libpq_INCLUDE="$deps/include/postgresql" >"$folder/configure.log" 2>&1 ||
     { cat "$folder/configure.log" >&2; return 1; }

@@ -13,7 +13,7 @@
 #include "analyses/open_slice.h"
 #include "analyses/surroundings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::attention_analysis {
 namespace {
 
 struct Group {
@@ -106,4 +106,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(attention) = AnalysisOf<AttentionRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::attention_analysis

@@ -14,7 +14,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::backward_exchange_analysis {
 namespace {
 
 enum class Kind : uint8_t { kOther, kPass, kExchange, kUpdate };
@@ -94,4 +94,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(backward_exchange) = AnalysisOf<BackwardExchangeRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::backward_exchange_analysis

@@ -6,7 +6,7 @@
 #include "analyses/columns.h"
 #include "analyses/rows/batch_size.h"
 
-namespace gapless::internal {
+namespace gapless::internal::batch_size_analysis {
 namespace {
 
 Result<Table> Compute(const Run&, Tables& tables) {
@@ -29,4 +29,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(batch_size) = AnalysisOf<BatchSizeRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::batch_size_analysis

@@ -13,7 +13,7 @@
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::collective_groups_analysis {
 namespace {
 
 // Messages below this take a time that hardly depends on their size (latency of NCCL's rings and trees; its bandwidth
@@ -176,4 +176,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(collective_groups) = AnalysisOf<CollectiveGroupsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::collective_groups_analysis

@@ -10,7 +10,7 @@
 #include "analyses/bandwidth.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::communication_analysis {
 namespace {
 
 struct Group {
@@ -99,4 +99,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(communication) = AnalysisOf<CommunicationRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::communication_analysis

@@ -13,7 +13,7 @@
 #include "analyses/rows/matrix_work.h"
 #include "analyses/rows/roofline.h"
 
-namespace gapless::internal {
+namespace gapless::internal::compute_use_analysis {
 namespace {
 
 struct Sums {
@@ -102,4 +102,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(compute_use) = AnalysisOf<ComputeUseRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::compute_use_analysis

@@ -10,7 +10,7 @@
 #include "analyses/columns.h"
 #include "analyses/copy_kinds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::copies_analysis {
 namespace {
 
 constexpr size_t kMemset = kCopyKindNames.size();  // one more kind than copies have
@@ -69,4 +69,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(copies) = AnalysisOf<CopiesRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::copies_analysis

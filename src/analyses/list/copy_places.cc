@@ -27,7 +27,7 @@
 #include "analyses/surroundings.h"
 #include "analyses/timeline.h"
 
-namespace gapless::internal {
+namespace gapless::internal::copy_places_analysis {
 namespace {
 
 constexpr uint8_t kNotMine = kInOptimizer | kInAccumulateGrad | kInLoader;
@@ -265,4 +265,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(copy_places) = AnalysisOf<CopyPlacesRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::copy_places_analysis

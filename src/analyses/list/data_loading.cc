@@ -9,7 +9,7 @@
 #include "analyses/columns.h"
 #include "trace/marks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::data_loading_analysis {
 namespace {
 
 struct Group {
@@ -108,4 +108,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(data_loading) = AnalysisOf<DataLoadingRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::data_loading_analysis

@@ -11,7 +11,7 @@
 #include "analyses/columns.h"
 #include "analyses/engine_iteration.h"
 
-namespace gapless::internal {
+namespace gapless::internal::engine_steps_analysis {
 namespace {
 
 struct Group {
@@ -63,4 +63,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(engine_steps) = AnalysisOf<EngineStepsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::engine_steps_analysis

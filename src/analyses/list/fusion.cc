@@ -15,7 +15,7 @@
 #include "analyses/op_chains.h"
 #include "analyses/surroundings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::fusion_analysis {
 namespace {
 
 struct Group {
@@ -137,4 +137,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(fusion) = AnalysisOf<FusionRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::fusion_analysis

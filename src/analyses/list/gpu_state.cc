@@ -17,7 +17,7 @@
 #include "analyses/counted_steps.h"
 #include "trace/formats.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_state_analysis {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -145,4 +145,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(gpu_state) = AnalysisOf<GpuStateRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_state_analysis

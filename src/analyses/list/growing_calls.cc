@@ -20,7 +20,7 @@
 #include "analyses/user_code.h"
 #include "trace/formats.h"
 
-namespace gapless::internal {
+namespace gapless::internal::growing_calls_analysis {
 namespace {
 
 constexpr size_t kMinSteps = 4, kMaxSteps = 256, kMaxSites = 20'000;
@@ -155,4 +155,4 @@ Result<Table> Compute(const Run& run, Tables& tables) {
 
 ANALYSIS(growing_calls) = AnalysisOf<GrowingCallsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::growing_calls_analysis

@@ -19,7 +19,7 @@
 #include "analyses/columns.h"
 #include "analyses/one_offs.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_events_analysis {
 namespace {
 
 enum Kind : uint8_t {
@@ -198,4 +198,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(host_events) = AnalysisOf<HostEventsRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_events_analysis

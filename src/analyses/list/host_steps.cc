@@ -13,7 +13,7 @@
 #include "analyses/host_partition.h"
 #include "analyses/optimizer_updates.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_steps_analysis {
 namespace {
 
 using host_parts::Part;
@@ -141,4 +141,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(host_steps) = AnalysisOf<HostStepsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_steps_analysis

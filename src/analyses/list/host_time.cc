@@ -11,7 +11,7 @@
 #include "analyses/host_idle.h"
 #include "analyses/open_slice.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_time_analysis {
 namespace {
 
 struct Group {
@@ -60,4 +60,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(host_time) = AnalysisOf<HostTimeRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_time_analysis

@@ -7,7 +7,7 @@
 #include "analyses/columns.h"
 #include "analyses/idle_gaps.h"
 
-namespace gapless::internal {
+namespace gapless::internal::idle_analysis {
 namespace {
 
 Result<Table> Compute(const Run&, Tables& tables) {
@@ -24,4 +24,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(idle) = AnalysisOf<IdleRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::idle_analysis

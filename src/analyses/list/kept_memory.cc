@@ -13,7 +13,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::kept_memory_analysis {
 namespace {
 
 constexpr size_t kNewestSteps = 2;  // those of which something may still be needed
@@ -95,4 +95,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(kept_memory) = AnalysisOf<KeptMemoryRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::kept_memory_analysis

@@ -11,7 +11,7 @@
 #include "analyses/kernel_names.h"
 #include "analyses/work_type.h"
 
-namespace gapless::internal {
+namespace gapless::internal::kernels_analysis {
 namespace {
 
 constexpr int64_t kLongNs = 10'000;  // shorter ones are matters of launching
@@ -132,4 +132,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(kernels) = AnalysisOf<KernelsRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::kernels_analysis

@@ -16,7 +16,7 @@
 #include "analyses/open_slice.h"
 #include "trace/captures.h"
 
-namespace gapless::internal {
+namespace gapless::internal::launch_waits_analysis {
 namespace {
 
 enum Kind : uint8_t { kOperator, kBetween, kCapture };
@@ -161,4 +161,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(launch_waits) = AnalysisOf<LaunchWaitsRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::launch_waits_analysis

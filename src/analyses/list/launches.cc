@@ -9,7 +9,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::launches_analysis {
 namespace {
 
 // TraceLens "short_kernels" and its agent's rules draw the line there: launching one costs the host about as much.
@@ -80,4 +80,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(launches) = AnalysisOf<LaunchesRows>({.run = Compute, .cost = 3});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::launches_analysis

@@ -10,7 +10,7 @@
 #include "analyses/columns.h"
 #include "analyses/kernel_names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::layout_changes_analysis {
 namespace {
 
 struct Group {
@@ -97,4 +97,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(layout_changes) = AnalysisOf<LayoutChangesRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::layout_changes_analysis

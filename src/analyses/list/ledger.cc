@@ -12,7 +12,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ledger_analysis {
 namespace {
 
 constexpr size_t kBuckets = 3 + kIdleCauses;  // compute, communication, copies, then idle by cause
@@ -75,4 +75,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(ledger) = AnalysisOf<LedgerRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ledger_analysis

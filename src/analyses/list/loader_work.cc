@@ -16,7 +16,7 @@
 #include "analyses/columns.h"
 #include "analyses/surroundings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::loader_work_analysis {
 namespace {
 
 enum class Work : uint8_t { kOther, kRead, kDecode, kTransform, kTokenize, kCollate };
@@ -147,4 +147,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(loader_work) = AnalysisOf<LoaderWorkRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::loader_work_analysis

@@ -7,7 +7,7 @@
 #include "analyses/columns.h"
 #include "trace/lost_work.h"
 
-namespace gapless::internal {
+namespace gapless::internal::lost_work_analysis {
 namespace {
 
 // Returns true for a launch that is analysed: in a complete step of the window, or without steps in the window.
@@ -43,4 +43,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(lost_work) = AnalysisOf<LostWorkRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::lost_work_analysis

@@ -11,7 +11,7 @@
 #include "analyses/kernel_names.h"
 #include "analyses/shapes.h"
 
-namespace gapless::internal {
+namespace gapless::internal::matrix_work_analysis {
 namespace {
 
 struct Sums {
@@ -143,4 +143,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(matrix_work) = AnalysisOf<MatrixWorkRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::matrix_work_analysis

@@ -19,7 +19,7 @@
 #include "analyses/kernel_names.h"
 #include "base/strings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::measured_kernels_analysis {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -234,4 +234,4 @@ Result<Table> Compute(const Run& run, Tables& tables) {
 
 ANALYSIS(measured_kernels) = AnalysisOf<MeasuredKernelsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::measured_kernels_analysis

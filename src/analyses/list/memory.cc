@@ -10,7 +10,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_analysis {
 namespace {
 
 struct Memory {
@@ -79,4 +79,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(memory) = AnalysisOf<MemoryRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_analysis

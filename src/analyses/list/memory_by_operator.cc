@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_by_operator_analysis {
 namespace {
 
 struct MemoryByOperatorRows : TypedRows<MemoryByOperatorRows> {
@@ -111,4 +111,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(memory_by_operator) = AnalysisOf<MemoryByOperatorRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_by_operator_analysis

@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_curve_analysis {
 namespace {
 
 constexpr int64_t kBuckets = 400;  // per device: at most twice as many rows
@@ -90,4 +90,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(memory_curve) = AnalysisOf<MemoryCurveRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_curve_analysis

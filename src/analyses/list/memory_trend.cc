@@ -17,7 +17,7 @@
 #include "base/series_trend.h"
 #include "trace/formats.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_trend_analysis {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -95,4 +95,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(memory_trend) = AnalysisOf<MemoryTrendRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_trend_analysis

@@ -7,7 +7,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::operator_shapes_analysis {
 namespace {
 
 struct OperatorShapesRows : TypedRows<OperatorShapesRows> {
@@ -129,4 +129,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(operator_shapes) = AnalysisOf<OperatorShapesRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::operator_shapes_analysis

@@ -9,7 +9,7 @@
 #include "analyses/columns.h"
 #include "analyses/work_type.h"
 
-namespace gapless::internal {
+namespace gapless::internal::operator_types_analysis {
 namespace {
 
 struct OperatorTypesRows : TypedRows<OperatorTypesRows> {
@@ -128,4 +128,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(operator_types) = AnalysisOf<OperatorTypesRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::operator_types_analysis

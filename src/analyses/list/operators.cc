@@ -9,7 +9,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::operators_analysis {
 namespace {
 
 constexpr size_t kClasses = kGpuOpClassNames.size();
@@ -123,4 +123,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(operators) = AnalysisOf<OperatorsRows>({.run = Compute, .cost = 3});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::operators_analysis

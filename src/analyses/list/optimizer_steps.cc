@@ -13,7 +13,7 @@
 #include "analyses/columns.h"
 #include "analyses/optimizer_updates.h"
 
-namespace gapless::internal {
+namespace gapless::internal::optimizer_steps_analysis {
 namespace {
 
 enum Way : uint8_t { kLoop, kForeach, kFused, kCompiled, kWays, kUnseenWay };
@@ -168,4 +168,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(optimizer_steps) = AnalysisOf<OptimizerStepsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::optimizer_steps_analysis

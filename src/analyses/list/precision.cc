@@ -12,7 +12,7 @@
 #include "analyses/rows/copy_places.h"
 #include "analyses/shapes.h"
 
-namespace gapless::internal {
+namespace gapless::internal::precision_analysis {
 namespace {
 
 struct PrecisionRows : TypedRows<PrecisionRows> {
@@ -169,4 +169,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(precision) = AnalysisOf<PrecisionRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::precision_analysis

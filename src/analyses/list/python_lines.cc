@@ -10,7 +10,7 @@
 #include "analyses/columns.h"
 #include "analyses/user_code.h"
 
-namespace gapless::internal {
+namespace gapless::internal::python_lines_analysis {
 namespace {
 
 constexpr size_t kMaxRows = 200;  // rows per trace
@@ -55,4 +55,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(python_lines) = AnalysisOf<PythonLinesRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::python_lines_analysis

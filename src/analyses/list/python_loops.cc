@@ -19,7 +19,7 @@
 #include "analyses/repeats.h"
 #include "analyses/surroundings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::python_loops_analysis {
 namespace {
 
 enum NameKind : uint8_t { kPlain = 0, kView = 1, kTakesPart = 2, kHasWeights = 4, kUnseen = 0xFF };
@@ -227,4 +227,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(python_loops) = AnalysisOf<PythonLoopsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::python_loops_analysis

@@ -21,7 +21,7 @@
 #include "analyses/optimizer_updates.h"
 #include "base/strings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::python_time_analysis {
 namespace {
 
 using host_parts::Part;
@@ -206,4 +206,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(python_time) = AnalysisOf<PythonTimeRows>({.run = Compute, .cost = 4});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::python_time_analysis

@@ -8,7 +8,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::queue_analysis {
 namespace {
 
 // Launches that CUDA lets a stream have pending before the next launch call blocks; HTA's "full queue".
@@ -115,4 +115,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(queue) = AnalysisOf<QueueRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::queue_analysis

@@ -22,7 +22,7 @@
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ranks_analysis {
 namespace {
 
 enum Part : uint8_t { kWork, kSpeed, kCopies, kData, kLaunch, kSync, kHost, kUnknown, kParts };
@@ -308,4 +308,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(ranks) = AnalysisOf<RanksRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ranks_analysis

@@ -18,7 +18,7 @@
 #include "analyses/recording_overhead.h"
 #include "trace/marks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::recording_cost_analysis {
 namespace {
 
 constexpr size_t kFewestSteps = 3;  // on both sides, for a median
@@ -105,4 +105,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(recording_cost) = AnalysisOf<RecordingCostRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::recording_cost_analysis

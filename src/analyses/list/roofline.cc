@@ -18,7 +18,7 @@
 #include "analyses/columns.h"
 #include "analyses/operator_work.h"
 
-namespace gapless::internal {
+namespace gapless::internal::roofline_analysis {
 namespace {
 
 struct Key {
@@ -236,4 +236,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(roofline) = AnalysisOf<RooflineRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::roofline_analysis

@@ -5,7 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::set_aside_analysis {
 namespace {
 
 Result<Table> Compute(const Run&, Tables& tables) {
@@ -24,4 +24,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(set_aside) = AnalysisOf<SetAsideRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::set_aside_analysis

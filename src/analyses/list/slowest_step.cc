@@ -13,7 +13,7 @@
 #include "analyses/columns.h"
 #include "analyses/rank_summary.h"
 
-namespace gapless::internal {
+namespace gapless::internal::slowest_step_analysis {
 namespace {
 
 constexpr size_t kMaxRows = 16'000;  // rows of device, idle and host lanes together, over all traces
@@ -271,4 +271,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(slowest_step) = AnalysisOf<SlowestStepRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::slowest_step_analysis

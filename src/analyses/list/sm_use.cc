@@ -13,7 +13,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::sm_use_analysis {
 namespace {
 
 constexpr int64_t kLongNs = 10'000;  // TraceLens calls kernels below 10 µs short
@@ -112,4 +112,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(sm_use) = AnalysisOf<SmUseRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::sm_use_analysis

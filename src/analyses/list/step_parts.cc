@@ -19,7 +19,7 @@
 #include "analyses/host_idle.h"
 #include "analyses/host_partition.h"
 
-namespace gapless::internal {
+namespace gapless::internal::step_parts_analysis {
 namespace {
 
 constexpr std::string_view kWorkParts[] = {"compute", "exposed_comm", "exposed_copy"};
@@ -225,4 +225,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(step_parts) = AnalysisOf<StepPartsRows>({.run = Compute, .cost = 2});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::step_parts_analysis

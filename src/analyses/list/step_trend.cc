@@ -15,7 +15,7 @@
 #include "trace/formats.h"
 #include "trace/marks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::step_trend_analysis {
 namespace {
 
 bool IsRareEvent(std::string_view name) {
@@ -77,4 +77,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(step_trend) = AnalysisOf<StepTrendRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::step_trend_analysis

@@ -16,7 +16,7 @@
 #include "analyses/columns.h"
 #include "analyses/rows/ledger.h"
 
-namespace gapless::internal {
+namespace gapless::internal::step_variation_analysis {
 namespace {
 
 constexpr double kDeviations = 3, kNormal = 1.4826, kMinShare = 0.10;
@@ -145,4 +145,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(step_variation) = AnalysisOf<StepVariationRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::step_variation_analysis

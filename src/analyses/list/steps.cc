@@ -5,7 +5,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::steps_analysis {
 namespace {
 
 // Busy time of each window, summed over the devices.
@@ -51,4 +51,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(steps) = AnalysisOf<StepsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::steps_analysis

@@ -15,7 +15,7 @@
 #include "analyses/open_slice.h"
 #include "analyses/timeline.h"
 
-namespace gapless::internal {
+namespace gapless::internal::syncs_analysis {
 namespace {
 
 struct Group {
@@ -148,4 +148,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(syncs) = AnalysisOf<SyncsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::syncs_analysis

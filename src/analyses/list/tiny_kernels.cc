@@ -6,7 +6,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::tiny_kernels_analysis {
 namespace {
 
 // TraceLens "short_kernels", and analysis launches: launching one costs the host about as much.
@@ -99,4 +99,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(tiny_kernels) = AnalysisOf<TinyKernelsRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::tiny_kernels_analysis

@@ -9,7 +9,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 
-namespace gapless::internal {
+namespace gapless::internal::warm_up_analysis {
 namespace {
 
 struct Group {
@@ -60,4 +60,4 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 ANALYSIS(warm_up) = AnalysisOf<WarmUpRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::warm_up_analysis

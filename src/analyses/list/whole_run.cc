@@ -24,7 +24,7 @@
 #include "trace/formats.h"
 #include "trace/marks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::whole_run_analysis {
 namespace {
 
 constexpr double kMaxCounted = 1e15;  // a counter above this is no count
@@ -251,4 +251,4 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 ANALYSIS(whole_run) = AnalysisOf<WholeRunRows>({.run = Compute});
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::whole_run_analysis

@@ -22,7 +22,7 @@
 #include "report/analyze_json.h"
 #include "report/explain.h"
 
-namespace gapless::internal {
+namespace gapless::internal::analyze_command {
 namespace {
 
 enum class ColourWhen : uint8_t { kAuto, kAlways, kNever };
@@ -185,4 +185,4 @@ COMMAND(analyze) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::analyze_command

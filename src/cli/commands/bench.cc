@@ -21,7 +21,7 @@
 #include "report/bench/report.h"
 #include "validate/interval.h"
 
-namespace gapless::internal {
+namespace gapless::internal::bench_command {
 namespace {
 
 constexpr int64_t kMaxRuns = 10'000;
@@ -171,4 +171,4 @@ COMMAND(bench) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::bench_command

@@ -23,7 +23,7 @@
 #include "trial/checkout.h"
 #include "validate/commit_search.h"
 
-namespace gapless::internal {
+namespace gapless::internal::bisect_command {
 namespace documents {
 
 // The whole document. Members about the commit are absent while nothing is known of any commit.
@@ -265,4 +265,4 @@ COMMAND(bisect) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::bisect_command

@@ -7,7 +7,7 @@
 #include "flows/analysis.h"
 #include "report/renderer.h"
 
-namespace gapless::internal {
+namespace gapless::internal::brief_command {
 namespace documents {
 
 struct Brief {
@@ -53,4 +53,4 @@ COMMAND(brief) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::brief_command

@@ -15,7 +15,7 @@
 #include "report/compare/report.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::compare_command {
 namespace {
 
 struct CompareArguments : PairArguments {
@@ -163,4 +163,4 @@ COMMAND(compare) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::compare_command

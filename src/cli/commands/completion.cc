@@ -6,7 +6,7 @@
 #include "cli/docs/pages.h"
 #include "cli/output.h"
 
-namespace gapless::internal {
+namespace gapless::internal::completion_command {
 namespace documents {
 
 struct Completion {
@@ -56,4 +56,4 @@ COMMAND(completion) = {.name = "completion",
                        .documents = kDocuments,
                        .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::completion_command

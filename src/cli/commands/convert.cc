@@ -20,7 +20,7 @@
 #include "convert/step_windows.h"
 #include "convert/writer.h"
 
-namespace gapless::internal {
+namespace gapless::internal::convert_command {
 namespace documents {
 
 struct ConvertedFile {
@@ -221,4 +221,4 @@ COMMAND(convert) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::convert_command

@@ -4,7 +4,7 @@
 #include "cli/two_runs.h"
 #include "report/diff/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::diff_command {
 namespace {
 
 struct DiffArguments : TwoRunsArguments {
@@ -80,4 +80,4 @@ COMMAND(diff) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::diff_command

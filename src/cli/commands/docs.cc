@@ -13,7 +13,7 @@
 #include "cli/docs/pages.h"
 #include "cli/output.h"
 
-namespace gapless::internal {
+namespace gapless::internal::docs_command {
 namespace documents {
 
 struct PageState {
@@ -94,4 +94,4 @@ COMMAND(docs) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::docs_command

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "report/doctor/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::doctor_command {
 namespace {
 
 // Examines the real machine; tests give Examine() surroundings of their own.
@@ -39,4 +39,4 @@ COMMAND(doctor) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::doctor_command

@@ -11,7 +11,7 @@
 #include "cli/usage.h"
 #include "ingest/reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::formats_command {
 namespace documents {
 
 struct ReadableFormat {
@@ -71,4 +71,4 @@ COMMAND(formats) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::formats_command

@@ -27,7 +27,7 @@
 #include "report/gate/report.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gate_command {
 namespace {
 
 using GateForm = std::string (*)(const Judgement& judgement);
@@ -280,4 +280,4 @@ COMMAND(gate) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gate_command

@@ -7,7 +7,7 @@
 #include "cli/output.h"
 #include "cli/usage.h"
 
-namespace gapless::internal {
+namespace gapless::internal::help_command {
 namespace documents {
 
 // An option as another program would need it.
@@ -110,4 +110,4 @@ COMMAND(help) = {.name = "help",
                  .documents = kDocuments,
                  .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::help_command

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/history_actions.h"
 
-namespace gapless::internal {
+namespace gapless::internal::history_command {
 namespace {
 
 constexpr Choosable<HistoryAction> kActions[] = {{"record", HistoryRecord},
@@ -67,4 +67,4 @@ COMMAND(history) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::history_command

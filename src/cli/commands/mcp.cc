@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "cli/command.h"
 
-namespace gapless::internal {
+namespace gapless::internal::mcp_command {
 namespace {
 
 struct McpArguments : Arguments {
@@ -63,4 +63,4 @@ COMMAND(mcp) = {
     .examples = kExamples,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::mcp_command

@@ -15,7 +15,7 @@
 #include "collect/metrics.h"
 #include "collect/metrics_server.h"
 
-namespace gapless::internal {
+namespace gapless::internal::monitor_command {
 namespace {
 
 struct MonitorArguments : LaunchArguments {
@@ -109,4 +109,4 @@ COMMAND(monitor) = {
     .own_failure = 125,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::monitor_command

@@ -20,7 +20,7 @@
 #include "flows/optimization.h"
 #include "report/optimize/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::optimize_command {
 namespace {
 
 struct OptimizeArguments : PairArguments {
@@ -208,4 +208,4 @@ COMMAND(optimize) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::optimize_command

@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "report/predict/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::predict_command {
 namespace {
 
 Result<std::vector<WhatIfItem>> ReadCombination(const OptionSpec&, std::string_view text) { return ParseItems(text); }
@@ -137,4 +137,4 @@ COMMAND(predict) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::predict_command

@@ -17,7 +17,7 @@
 #include "cli/tool_report.h"
 #include "cli/trace_folder.h"
 
-namespace gapless::internal {
+namespace gapless::internal::profile_command {
 namespace {
 
 constexpr int kMaxSteps = 1'000'000;
@@ -139,4 +139,4 @@ COMMAND(profile) = {
     .own_failure = 125,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::profile_command

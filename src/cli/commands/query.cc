@@ -20,7 +20,7 @@
 #include "query/database.h"
 #include "query/sinks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::query_command {
 namespace documents {
 
 struct SqlColumn {
@@ -262,4 +262,4 @@ COMMAND(query) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::query_command

@@ -10,7 +10,7 @@
 #include "cli/document_file.h"
 #include "cli/output.h"
 
-namespace gapless::internal {
+namespace gapless::internal::report_command {
 namespace {
 
 enum class ReportStyle : uint8_t { kLab };
@@ -68,4 +68,4 @@ COMMAND(report) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::report_command

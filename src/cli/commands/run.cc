@@ -28,7 +28,7 @@
 #include "collect/files.h"
 #include "collect/inside.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_command {
 namespace {
 
 void Say(const std::string& text) {
@@ -196,4 +196,4 @@ COMMAND(run) = {
     .own_failure = 125,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_command

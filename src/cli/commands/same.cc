@@ -14,7 +14,7 @@
 #include "proof/described.h"
 #include "proof/same_training.h"
 
-namespace gapless::internal {
+namespace gapless::internal::same_command {
 namespace documents {
 
 // A recording that is missing to decide.
@@ -34,7 +34,7 @@ struct NeededRun {
 
 // The whole document. `needs` is filled in only for recordings that were made elsewhere.
 struct Same {
-  Parity parity{};
+  internal::documents::Parity parity{};
   std::optional<std::string> a_command{}, b_command{};
   std::vector<NeededRun> needs{};
   static constexpr FieldInfo kFields[] = {
@@ -160,4 +160,4 @@ COMMAND(same) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::same_command

@@ -17,7 +17,7 @@
 #include "report/trend/report.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::trend_command {
 namespace {
 
 struct TrendArguments : Arguments, HistoryOptions {
@@ -225,4 +225,4 @@ COMMAND(trend) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::trend_command

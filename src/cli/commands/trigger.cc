@@ -18,7 +18,7 @@
 #include "collect/control.h"
 #include "collect/ring_keeper.h"
 
-namespace gapless::internal {
+namespace gapless::internal::trigger_command {
 namespace documents {
 
 // The answer of one process.
@@ -250,4 +250,4 @@ COMMAND(trigger) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::trigger_command

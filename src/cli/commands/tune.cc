@@ -22,7 +22,7 @@
 #include "report/bench/report.h"
 #include "report/tune/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::tune_command {
 namespace {
 
 enum class Question : uint8_t { kDataloader, kBatch, kScaling, kComm };
@@ -211,4 +211,4 @@ COMMAND(tune) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::tune_command

@@ -13,7 +13,7 @@
 #include "cli/pairs.h"
 #include "report/validate/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::validate_command {
 namespace {
 
 struct ValidateArguments : PairArguments, HistoryOptions {
@@ -134,4 +134,4 @@ COMMAND(validate) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::validate_command

@@ -6,7 +6,7 @@
 #include "cli/two_runs.h"
 #include "report/why/report.h"
 
-namespace gapless::internal {
+namespace gapless::internal::why_command {
 namespace {
 
 constexpr int64_t kShownRows = 3;
@@ -68,4 +68,4 @@ COMMAND(why) = {
     .documents = kDocuments,
     .call = kCall<Execute>};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::why_command

@@ -15,7 +15,7 @@
 #include "convert/writers/chrome/own.h"
 #include "convert/writers/chrome/surroundings.h"
 
-namespace gapless::internal {
+namespace gapless::internal::chrome_writer {
 namespace {
 
 using chrome::Events;
@@ -119,4 +119,4 @@ WRITER(chrome) = {.name = "chrome",
                   .extensions = kExtensions,
                   .write = Write};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::chrome_writer

@@ -16,7 +16,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::accumulated_exchange_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_steps", "backward_exchange"};
@@ -102,4 +102,4 @@ RULE(accumulated_exchange) = {.id = "accumulated_exchange",
                               .needs = kNeeds,
                               .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::accumulated_exchange_rule

@@ -12,7 +12,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::allocation_rule {
 namespace {
 
 // Ours: waits for cudaMalloc, cudaFree, pinned allocations in steady steps; well-warmed steps have none at all.
@@ -91,4 +91,4 @@ RULE(allocation) = {.id = "allocation",
                     .needs = kNeeds,
                     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::allocation_rule

@@ -15,7 +15,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::anomaly_detection_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_steps", "operators"};
@@ -104,4 +104,4 @@ RULE(anomaly_detection) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::anomaly_detection_rule

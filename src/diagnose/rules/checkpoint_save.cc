@@ -11,7 +11,7 @@
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
 
-namespace gapless::internal {
+namespace gapless::internal::checkpoint_save_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_events", "whole_run"};
@@ -55,4 +55,4 @@ RULE(checkpoint_save) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::checkpoint_save_rule

@@ -8,7 +8,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 
-namespace gapless::internal {
+namespace gapless::internal::cut_recording_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger"};
@@ -117,4 +117,4 @@ RULE(cut_recording) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::cut_recording_rule

@@ -24,7 +24,7 @@
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::data_loading_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading", "loader_work", "whole_run"};
@@ -147,4 +147,4 @@ RULE(data_loading) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::data_loading_rule

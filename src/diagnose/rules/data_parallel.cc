@@ -16,7 +16,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::data_parallel_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
@@ -104,4 +104,4 @@ RULE(data_parallel) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::data_parallel_rule

@@ -20,7 +20,7 @@
 #include "diagnose/made_lines.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ddp_buffers_rule {
 namespace {
 
 // Ours: as for other host work that a flag turns off, such as garbage collection.
@@ -81,4 +81,4 @@ RULE(ddp_buffers) = {.id = "ddp_buffers",
                      .needs = kNeeds,
                      .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ddp_buffers_rule

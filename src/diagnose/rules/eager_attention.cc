@@ -18,7 +18,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::eager_attention_rule {
 namespace {
 
 // Above the 2 % from which TraceLens reports a candidate for fusion: unfused attention costs more than a chain where it
@@ -116,4 +116,4 @@ RULE(eager_attention) = {.id = "eager_attention",
                          .needs = kNeeds,
                          .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::eager_attention_rule

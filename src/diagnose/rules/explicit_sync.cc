@@ -18,7 +18,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::explicit_sync_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
@@ -79,4 +79,4 @@ RULE(explicit_sync) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::explicit_sync_rule

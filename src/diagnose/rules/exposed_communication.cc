@@ -22,8 +22,7 @@
 #include "diagnose/rules/exposed_communication/overlap_advice.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
-namespace exposed {
+namespace gapless::internal::exposed_communication_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "communication", "ranks", "collective_groups", "host_events"};
@@ -71,7 +70,6 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 }
 
 }  // namespace
-}  // namespace exposed
 
 RULE(exposed_communication) = {
     .id = "exposed_communication",
@@ -88,7 +86,7 @@ RULE(exposed_communication) = {
         "tenth of NVLink or xGMI (messages of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), "
         "the advice on the connection comes first. Overlap is expected to hide half, but no more than there is "
         "computation that runs alone.",
-    .needs = exposed::kNeeds,
-    .check = exposed::Check};
+    .needs = kNeeds,
+    .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::exposed_communication_rule

@@ -12,7 +12,7 @@
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
 
-namespace gapless::internal {
+namespace gapless::internal::garbage_collection_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_events", "whole_run"};
@@ -55,4 +55,4 @@ RULE(garbage_collection) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::garbage_collection_rule

@@ -9,7 +9,7 @@
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_foreign_process_rule {
 namespace {
 
 // Ours: a GPU that others use in more of a run's samples is shared, which one short event does not make it.
@@ -59,4 +59,4 @@ RULE(gpu_foreign_process) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_foreign_process_rule

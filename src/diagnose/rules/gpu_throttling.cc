@@ -11,7 +11,7 @@
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_throttling_rule {
 namespace {
 
 // Ours: a GPU that is slowed down in more of a run's samples has another reason than one short event.
@@ -85,4 +85,4 @@ RULE(gpu_throttling) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_throttling_rule

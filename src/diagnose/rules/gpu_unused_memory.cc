@@ -12,7 +12,7 @@
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_unused_memory_rule {
 namespace {
 
 // Ours: twice the batch fits for certain where half of the memory is free, and helps where the host holds the GPU up.
@@ -77,4 +77,4 @@ RULE(gpu_unused_memory) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_unused_memory_rule

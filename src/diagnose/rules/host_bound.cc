@@ -15,7 +15,7 @@
 #include "diagnose/run_traits.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_bound_rule {
 namespace {
 
 // Host code with nothing launched: as for launches, one cause of idle time alone.
@@ -143,4 +143,4 @@ RULE(host_bound) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_bound_rule

@@ -14,7 +14,7 @@
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_data_loading_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "loader_work", "whole_run"};
@@ -75,4 +75,4 @@ RULE(host_data_loading) = {.id = "host_data_loading",
                            .needs = kNeeds,
                            .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_data_loading_rule

@@ -11,7 +11,7 @@
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_operators_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"host_steps", "whole_run"};
@@ -64,4 +64,4 @@ RULE(host_operators) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_operators_rule

@@ -14,7 +14,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_optimizer_rule {
 namespace {
 
 // Ours: the optimiser's loop over parameters, of which a fused one leaves a third or less.
@@ -69,4 +69,4 @@ RULE(host_optimizer) = {.id = "host_optimizer",
                         .needs = kNeeds,
                         .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_optimizer_rule

@@ -13,7 +13,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/whole_run_view.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_pauses_rule {
 namespace {
 
 // Ours: pauses (garbage collection, checkpoints, compilation) are looked at from 3 % of the steps.
@@ -78,4 +78,4 @@ RULE(host_pauses) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_pauses_rule

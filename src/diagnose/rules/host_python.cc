@@ -15,7 +15,7 @@
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_python_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"host_steps", "python_time", "python_functions", "whole_run"};
@@ -124,4 +124,4 @@ RULE(host_python) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_python_rule

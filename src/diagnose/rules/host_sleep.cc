@@ -12,7 +12,7 @@
 #include "diagnose/python_view.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_sleep_rule {
 namespace {
 
 // Ours: as for the data loader, because a sleep is another wait in which nothing computes.
@@ -85,4 +85,4 @@ RULE(host_sleep) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_sleep_rule

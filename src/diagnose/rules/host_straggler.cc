@@ -19,7 +19,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_straggler_rule {
 namespace {
 
 constexpr double kNearlyAll = 0.9;
@@ -205,4 +205,4 @@ RULE(host_straggler) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_straggler_rule

@@ -17,7 +17,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::implicit_sync_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "syncs"};
@@ -102,4 +102,4 @@ RULE(implicit_sync) = {.id = "implicit_sync",
                        .needs = kNeeds,
                        .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::implicit_sync_rule

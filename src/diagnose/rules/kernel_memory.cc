@@ -3,7 +3,7 @@
 #include "diagnose/kernel_analyzer.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::kernel_memory_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "measured_kernels"};
@@ -25,4 +25,4 @@ RULE(kernel_memory) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::kernel_memory_rule

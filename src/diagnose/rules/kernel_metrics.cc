@@ -4,7 +4,7 @@
 #include "diagnose/kernel_analyzer.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::kernel_metrics_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "measured_kernels"};
@@ -28,4 +28,4 @@ RULE(kernel_metrics) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::kernel_metrics_rule

@@ -24,7 +24,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::launch_bound_rule {
 namespace {
 
 // A part is told from the whole where it is a hundredth of it.
@@ -207,4 +207,4 @@ RULE(launch_bound) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::launch_bound_rule

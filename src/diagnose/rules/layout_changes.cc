@@ -16,7 +16,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::layout_changes_rule {
 namespace {
 
 // Ours: less than what channels_last brings at its worst (PyTorch's memory format tutorial: 8 to 35 %) is not worth it.
@@ -83,4 +83,4 @@ RULE(layout_changes) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::layout_changes_rule

@@ -12,7 +12,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/screening.h"
 
-namespace gapless::internal {
+namespace gapless::internal::lost_work_rule {
 namespace {
 
 // Ours: what so few missing operations take is less than what the estimates of gains are off by.
@@ -82,4 +82,4 @@ RULE(lost_work) = {.id = kLostWork,
                    .needs = kNeeds,
                    .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::lost_work_rule

@@ -26,7 +26,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::low_matrix_efficiency_rule {
 namespace {
 
 // The share of the time at which TraceLens reports communication and copies.
@@ -249,4 +249,4 @@ RULE(low_matrix_efficiency) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::low_matrix_efficiency_rule

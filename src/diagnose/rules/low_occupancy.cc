@@ -14,7 +14,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::low_occupancy_rule {
 namespace {
 
 // Occupancy is low below 30 %.
@@ -91,4 +91,4 @@ RULE(low_occupancy) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::low_occupancy_rule

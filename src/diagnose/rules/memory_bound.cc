@@ -24,7 +24,7 @@
 #include "diagnose/run_traits.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_bound_rule {
 namespace {
 
 // Ours: every model has kernels that move data; above the share of the time at which TraceLens reports idle time they
@@ -216,4 +216,4 @@ RULE(memory_bound) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_bound_rule

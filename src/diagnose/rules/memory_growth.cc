@@ -13,7 +13,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_growth_rule {
 namespace {
 
 // Ours: caches of Python, of the allocator and of the profiler grow by less.
@@ -134,4 +134,4 @@ RULE(memory_growth) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_growth_rule

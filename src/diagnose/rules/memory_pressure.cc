@@ -15,7 +15,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_pressure_rule {
 namespace {
 
 // The TensorBoard plugin recommends to save memory when the peak is above 90 % of the device's.
@@ -117,4 +117,4 @@ RULE(memory_pressure) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_pressure_rule

@@ -17,7 +17,7 @@
 #include "diagnose/run_traits.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::needless_copies_rule {
 namespace {
 
 // TraceLens flags copies between host and device above 5 % of the time. No published analyser judges casts and copies
@@ -179,4 +179,4 @@ RULE(needless_copies) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::needless_copies_rule

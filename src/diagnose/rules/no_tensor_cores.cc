@@ -23,7 +23,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::no_tensor_cores_rule {
 namespace {
 
 // The TensorBoard plugin warns if no kernel uses tensor cores. Many runs use them for some kernels only, so we look at
@@ -268,4 +268,4 @@ RULE(no_tensor_cores) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::no_tensor_cores_rule

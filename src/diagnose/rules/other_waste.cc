@@ -19,7 +19,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 
-namespace gapless::internal {
+namespace gapless::internal::other_waste_rule {
 namespace {
 
 // TraceLens flags copies and communication above 5 % of the time; the largest waste that no other finding is about is
@@ -167,4 +167,4 @@ RULE(other_waste) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::other_waste_rule

@@ -18,7 +18,7 @@
 #include "diagnose/run_traits.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::pageable_copies_rule {
 namespace {
 
 // TraceLens flags copies between host and device above 5 % of the time.
@@ -127,4 +127,4 @@ RULE(pageable_copies) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::pageable_copies_rule

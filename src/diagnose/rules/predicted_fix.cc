@@ -6,7 +6,7 @@
 // name and its explanation.
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::predicted_fix_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger"};
@@ -29,4 +29,4 @@ RULE(predicted_fix) = {
     .needs = kNeeds,
     .check = FoundByReplay};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::predicted_fix_rule

@@ -15,7 +15,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::python_loop_rule {
 namespace {
 
 // As for the launches a Python loop is part of, halved: it names one place.
@@ -114,4 +114,4 @@ RULE(python_loop) = {.id = "python_loop",
                      .needs = kNeeds,
                      .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::python_loop_rule

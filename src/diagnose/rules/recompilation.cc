@@ -14,7 +14,7 @@
 #include "diagnose/thresholds.h"
 #include "diagnose/whole_run_view.h"
 
-namespace gapless::internal {
+namespace gapless::internal::recompilation_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "host_events", "whole_run"};
@@ -89,4 +89,4 @@ RULE(recompilation) = {.id = "recompilation",
                        .needs = kNeeds,
                        .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::recompilation_rule

@@ -13,7 +13,7 @@
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::rollout_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
@@ -74,4 +74,4 @@ RULE(rollout) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::rollout_rule

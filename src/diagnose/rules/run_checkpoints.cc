@@ -5,7 +5,7 @@
 #include "diagnose/run_pause.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_checkpoints_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
@@ -38,4 +38,4 @@ RULE(run_checkpoints) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_checkpoints_rule

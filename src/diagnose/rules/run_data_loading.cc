@@ -15,7 +15,7 @@
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_data_loading_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run", "host_steps", "ledger"};
@@ -75,4 +75,4 @@ RULE(run_data_loading) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_data_loading_rule

@@ -7,7 +7,7 @@
 #include "diagnose/run_pause.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_evaluation_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
@@ -48,4 +48,4 @@ RULE(run_evaluation) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_evaluation_rule

@@ -3,7 +3,7 @@
 #include "diagnose/run_pause.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_garbage_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
@@ -33,4 +33,4 @@ RULE(run_garbage) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_garbage_rule

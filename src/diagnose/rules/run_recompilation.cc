@@ -5,7 +5,7 @@
 #include "diagnose/run_pause.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_recompilation_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
@@ -59,4 +59,4 @@ RULE(run_recompilation) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_recompilation_rule

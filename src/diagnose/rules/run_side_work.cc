@@ -6,7 +6,7 @@
 // (every tenth time), at most all (another thread or process). Assumptions.
 #include "diagnose/run_pause.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_side_work_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"whole_run"};
@@ -73,4 +73,4 @@ RULE(run_side_work) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_side_work_rule

@@ -10,7 +10,7 @@
 #include "diagnose/whole_run_view.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::run_skipped_steps_rule {
 namespace {
 
 // Ours: with PyTorch's defaults GradScaler doubles the scale every 2000 steps, which skips one step each time at the
@@ -64,4 +64,4 @@ RULE(run_skipped_steps) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::run_skipped_steps_rule

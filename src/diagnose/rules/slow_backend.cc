@@ -13,7 +13,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::slow_backend_rule {
 namespace {
 
 // The TensorBoard plugin reports gloo at any cost; this rule fires at the share of other communication rules.
@@ -84,4 +84,4 @@ RULE(slow_backend) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::slow_backend_rule

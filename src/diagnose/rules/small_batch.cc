@@ -26,7 +26,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::small_batch_rule {
 namespace {
 
 // Ours: with half of the memory free the batch can be doubled; with less the larger batch may not fit.
@@ -174,4 +174,4 @@ RULE(small_batch) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::small_batch_rule

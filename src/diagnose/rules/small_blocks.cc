@@ -15,7 +15,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::small_blocks_rule {
 namespace {
 
 constexpr int64_t kWarp = 32;
@@ -80,4 +80,4 @@ RULE(small_blocks) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::small_blocks_rule

@@ -17,7 +17,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::small_collectives_rule {
 namespace {
 
 // Ours: small messages from which coalescing is worth the code; fewer a step than kSmallCollectivesPerStep are the
@@ -130,4 +130,4 @@ RULE(small_collectives) = {.id = "small_collectives",
                            .needs = kNeeds,
                            .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::small_collectives_rule

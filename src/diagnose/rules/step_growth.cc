@@ -18,7 +18,7 @@
 #include "diagnose/rule.h"
 #include "trace/workload.h"
 
-namespace gapless::internal {
+namespace gapless::internal::step_growth_rule {
 namespace {
 
 // Ours: a run of fewer steps has quarters of less than ten, in which one slow step shows; growth by less than three
@@ -173,4 +173,4 @@ RULE(step_growth) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::step_growth_rule

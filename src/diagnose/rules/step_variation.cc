@@ -23,7 +23,7 @@
 #include "diagnose/sync_places.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::step_variation_rule {
 namespace {
 
 // Ours: outlier steps (3 × 1.4826 MAD and 10 % above the median) are worth a look when they cost a twentieth of the
@@ -188,4 +188,4 @@ RULE(step_variation) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::step_variation_rule

@@ -19,7 +19,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::straggler_rule {
 namespace {
 
 // Less waiting is enough with a cause that can be shown: the ranks' own work differs by kImbalance, or one rank causes
@@ -262,4 +262,4 @@ RULE(straggler) = {.id = "straggler",
                    .needs = kNeeds,
                    .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::straggler_rule

@@ -16,7 +16,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::tiny_kernels_rule {
 namespace {
 
 // TraceLens: a kernel under 10 µs is short; the rule fires if at least half of them are, and they take 5 %.
@@ -95,4 +95,4 @@ RULE(tiny_kernels) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::tiny_kernels_rule

@@ -9,7 +9,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::too_little_work_rule {
 namespace {
 
 // Ours: a device that works for less of the recording is no program at work.
@@ -62,4 +62,4 @@ RULE(too_little_work) = {.id = "too_little_work",
                          .needs = kNeeds,
                          .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::too_little_work_rule

@@ -12,7 +12,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal {
+namespace gapless::internal::underfilled_gpu_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "sm_use", "kernels"};
@@ -85,4 +85,4 @@ RULE(underfilled_gpu) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::underfilled_gpu_rule

@@ -13,7 +13,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::unfused_conv_bn_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "fusion", "operators"};
@@ -71,4 +71,4 @@ RULE(unfused_conv_bn) = {.id = "unfused_conv_bn",
                          .needs = kNeeds,
                          .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::unfused_conv_bn_rule

@@ -19,7 +19,7 @@
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::unfused_optimizer_rule {
 namespace {
 
 // Karpathy's GPT-2 series gained 3 % of the step from the fused optimizer where foreach was in use before.
@@ -116,4 +116,4 @@ RULE(unfused_optimizer) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::unfused_optimizer_rule

@@ -19,7 +19,7 @@
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
-namespace gapless::internal {
+namespace gapless::internal::unfused_pointwise_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"ledger", "fusion", "kernels", "operators"};
@@ -124,4 +124,4 @@ RULE(unfused_pointwise) = {
     .needs = kNeeds,
     .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::unfused_pointwise_rule

@@ -14,7 +14,7 @@
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 
-namespace gapless::internal {
+namespace gapless::internal::warm_up_rule {
 namespace {
 
 // Ours: where nothing repeats, a device that works for less of the time shows a start.
@@ -158,4 +158,4 @@ RULE(warm_up) = {.id = "warm_up",
                  .needs = kNeeds,
                  .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::warm_up_rule

@@ -14,7 +14,7 @@
 #include "diagnose/optimizer_calls.h"
 #include "diagnose/rule.h"
 
-namespace gapless::internal {
+namespace gapless::internal::zero_grad_rule {
 namespace {
 
 // As for the optimizer's update (unfused_optimizer): the cure is a change of one line.
@@ -82,4 +82,4 @@ RULE(zero_grad) = {.id = "zero_grad",
                    .needs = kNeeds,
                    .check = Check};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::zero_grad_rule

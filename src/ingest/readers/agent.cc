@@ -18,7 +18,7 @@
 #include "ingest/readers/agent/rows.h"
 #include "wire/agent_ring.h"
 
-namespace gapless::internal {
+namespace gapless::internal::agent_reader {
 namespace {
 
 using wire::RingHeader;
@@ -157,4 +157,4 @@ READER(agent) = {.name = "agent",
                  .complete = Complete,
                  .grows = true};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::agent_reader

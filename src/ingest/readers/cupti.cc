@@ -13,7 +13,7 @@
 #include "ingest/refine.h"
 #include "ingest/steps.h"
 
-namespace gapless::internal {
+namespace gapless::internal::cupti_reader {
 namespace {
 
 using cupti::Block;
@@ -118,4 +118,4 @@ READER(cupti) = {.name = "cupti",
                  .read = Read,
                  .complete = Complete};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::cupti_reader

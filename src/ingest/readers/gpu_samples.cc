@@ -19,7 +19,7 @@
 #include "ingest/readers/gpu_samples/table_form.h"
 #include "trace/formats.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_samples_reader {
 namespace {
 
 using gpu_samples::CellsOf;
@@ -214,4 +214,4 @@ READER(gpu_samples) = {.name = kGpuSamplesFormat,
                        .read = Read,
                        .complete = Complete};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_samples_reader

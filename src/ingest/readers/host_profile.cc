@@ -11,7 +11,7 @@
 #include "base/version.h"
 #include "ingest/reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_profile_reader {
 namespace {
 
 namespace dom = simdjson::dom;
@@ -94,4 +94,4 @@ READER(host_profile) = {.name = "host_profile",
                         .read = Read,
                         .complete = nullptr};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_profile_reader

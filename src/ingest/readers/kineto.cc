@@ -20,7 +20,7 @@
 #include "ingest/refine.h"
 #include "ingest/steps.h"
 
-namespace gapless::internal {
+namespace gapless::internal::kineto_reader {
 namespace {
 
 using kineto::Chunk;
@@ -220,4 +220,4 @@ READER(kineto) = {.name = "kineto",
                   .read = Read,
                   .complete = Complete};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::kineto_reader

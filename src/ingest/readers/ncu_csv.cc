@@ -11,7 +11,7 @@
 #include "ingest/readers/ncu_csv/table.h"
 #include "ingest/readers/ncu_csv/text.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ncu_csv_reader {
 namespace {
 
 constexpr std::string_view kExtensions[] = {".ncu.csv"};
@@ -74,4 +74,4 @@ READER(ncu_csv) = {.name = "ncu_csv",
                    .read = Read,
                    .complete = nullptr};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ncu_csv_reader

@@ -10,7 +10,7 @@
 #include "ingest/refine.h"
 #include "ingest/steps.h"
 
-namespace gapless::internal {
+namespace gapless::internal::nsys_reader {
 namespace {
 
 constexpr std::string_view kExtensions[] = {".sqlite"};
@@ -74,4 +74,4 @@ READER(nsys) = {.name = "nsys",
                 .read = Read,
                 .complete = Complete};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::nsys_reader

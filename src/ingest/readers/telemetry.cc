@@ -18,7 +18,7 @@
 #include "ingest/reader.h"
 #include "wire/telemetry_stream.h"
 
-namespace gapless::internal {
+namespace gapless::internal::telemetry_reader {
 namespace {
 
 using telemetry::FileHeader;
@@ -214,4 +214,4 @@ READER(telemetry) = {.name = "telemetry",
                      .read = Read,
                      .complete = Complete};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::telemetry_reader

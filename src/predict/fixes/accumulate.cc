@@ -4,7 +4,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::accumulate_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -29,4 +29,4 @@ FIX(accumulate) = {
               .choice = {.order = 96, .cures = kCures},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::accumulate_fix

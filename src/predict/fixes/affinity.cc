@@ -4,7 +4,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::affinity_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -32,4 +32,4 @@ FIX(affinity) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::affinity_fix

@@ -2,7 +2,7 @@
 // The fix `allocator`: settings of PyTorch's caching allocator.
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::allocator_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -38,4 +38,4 @@ FIX(allocator) = {
               .values = Values,
               .environment = Environment}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::allocator_fix

@@ -19,7 +19,7 @@
 #include "predict/fixes/common/passes.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::amp_fix {
 namespace {
 
 constexpr double kCastShare = 0.03;  // share of the kernels' time that casts take
@@ -152,4 +152,4 @@ FIX(amp) = {
         .precision_of = PrecisionOf,
         .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::amp_fix

@@ -13,7 +13,7 @@
 #include "predict/fixes/common/edits.h"
 #include "predict/program.h"
 
-namespace gapless::internal {
+namespace gapless::internal::anomaly_fix {
 namespace {
 
 constexpr std::string_view kNode = "autograd::engine::evaluate_function: ";
@@ -81,4 +81,4 @@ FIX(anomaly) = {
               .live = {.between_steps = true},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::anomaly_fix

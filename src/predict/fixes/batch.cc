@@ -29,7 +29,7 @@
 #include "predict/fixes/common/passes.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::batch_fix {
 namespace {
 
 constexpr size_t kClasses = kGpuOpClassNames.size();
@@ -176,4 +176,4 @@ FIX(batch) = {
               .choice = {.order = 30, .cures = kCures, .conflicts = kConflicts, .predictable = false},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::batch_fix

@@ -16,7 +16,7 @@
 #include "predict/fixes/common/op_inputs.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::channels_last_fix {
 namespace {
 
 enum class Conv : uint8_t { kNone, kLayoutChange, kKeepsTime, kGains, kGrouped, kUnknown };
@@ -138,4 +138,4 @@ FIX(channels_last) = {
               .needs = {.operators = kConvolutions, .operators_are = "convolution"},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::channels_last_fix

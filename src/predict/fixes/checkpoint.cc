@@ -20,7 +20,7 @@
 #include "predict/fixes/common/passes.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::checkpoint_fix {
 namespace {
 
 struct Amounts {
@@ -153,4 +153,4 @@ FIX(checkpoint) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::checkpoint_fix

@@ -5,7 +5,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::checkpoint_batch_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -36,4 +36,4 @@ FIX(checkpoint_batch) = {
               .needs = {.loader = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::checkpoint_batch_fix

@@ -29,7 +29,7 @@
 #include "predict/fixes/common/values.h"
 #include "predict/program.h"
 
-namespace gapless::internal {
+namespace gapless::internal::compile_fix {
 namespace {
 
 bool IsCompiledAlready(const Trace& trace) {
@@ -202,4 +202,4 @@ FIX(compile) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::compile_fix

@@ -17,7 +17,7 @@
 #include "predict/fixes/common/collectives.h"
 #include "predict/fixes/common/edits.h"
 
-namespace gapless::internal {
+namespace gapless::internal::compress_fix {
 namespace {
 
 constexpr double kCastBytes = 3;                     // moved for each byte of the gradients, by both casts
@@ -74,4 +74,4 @@ FIX(compress) = {
                      "recording's own collectives; casts move 12 bytes a gradient at 70 % of the memory's peak.",
               .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::compress_fix

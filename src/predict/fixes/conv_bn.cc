@@ -2,7 +2,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::conv_bn_fix {
 namespace {
 
 constexpr std::string_view kCures[] = {"unfused_conv_bn"};
@@ -23,4 +23,4 @@ FIX(conv_bn) = {
               .live = {.between_steps = true},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::conv_bn_fix

@@ -20,7 +20,7 @@
 #include "predict/fixes/common/launching.h"
 #include "predict/program.h"
 
-namespace gapless::internal {
+namespace gapless::internal::cudagraph_fix {
 namespace {
 
 constexpr int64_t kGapNs = 1000;  // between kernels of a graph that depend on each other
@@ -86,4 +86,4 @@ FIX(cudagraph) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::cudagraph_fix

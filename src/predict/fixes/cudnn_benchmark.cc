@@ -4,7 +4,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::cudnn_benchmark_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -31,4 +31,4 @@ FIX(cudnn_benchmark) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::cudnn_benchmark_fix

@@ -27,7 +27,7 @@
 #include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ddp_bucket_fix {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024, kMaxBuckets = 10'000;
@@ -195,4 +195,4 @@ FIX(ddp_bucket) = {
         .choice = {.order = 74, .cures = kCures},
         .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ddp_bucket_fix

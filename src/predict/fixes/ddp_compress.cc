@@ -3,7 +3,7 @@
 // holds it to the precision of bf16.
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ddp_compress_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -29,4 +29,4 @@ FIX(ddp_compress) = {
         .precision_of = [](std::string_view /*value*/) { return Precision::kBf16; },
         .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ddp_compress_fix

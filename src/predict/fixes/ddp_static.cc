@@ -2,7 +2,7 @@
 #include "fixes/names.h"
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ddp_static_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -27,4 +27,4 @@ FIX(ddp_static) = {
               .choice = {.order = 76, .cures = kCures, .conflicts = kConflicts, .prior = 1.02},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ddp_static_fix

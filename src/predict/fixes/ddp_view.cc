@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ddp_view_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -24,4 +24,4 @@ FIX(ddp_view) = {.name = "ddp_view",
                            .choice = {.order = 75, .cures = kCures},
                            .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ddp_view_fix

@@ -2,7 +2,7 @@
 // The fix `drop_last`: leaves out the last, smaller batch of each epoch, so that shapes stay the same.
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::drop_last_fix {
 namespace {
 
 constexpr std::string_view kCures[] = {"recompilation", "run_recompilation", "step_variation"};
@@ -22,4 +22,4 @@ FIX(drop_last) = {
               .needs = {.loader = true},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::drop_last_fix

@@ -19,7 +19,7 @@
 #include "predict/fixes/common/values.h"
 #include "predict/program.h"
 
-namespace gapless::internal {
+namespace gapless::internal::fused_optimizer_fix {
 namespace {
 
 constexpr double kLongNs = 20'000;
@@ -174,4 +174,4 @@ FIX(fused_optimizer) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::fused_optimizer_fix

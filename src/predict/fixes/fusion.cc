@@ -21,7 +21,7 @@
 #include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/op_inputs.h"
 
-namespace gapless::internal {
+namespace gapless::internal::fusion_fix {
 namespace {
 
 class Fused : public ChainSink {
@@ -118,4 +118,4 @@ FIX(fusion) = {.name = "fusion",
                                 "it; half of what the backward pass may need is still written (all to none).",
                          .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::fusion_fix

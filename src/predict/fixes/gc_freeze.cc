@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gc_freeze_fix {
 namespace {
 
 constexpr std::string_view kCures[] = {"garbage_collection", "run_garbage", "host_pauses", "straggler",
@@ -22,4 +22,4 @@ FIX(gc_freeze) = {
               .live = {.between_steps = true},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gc_freeze_fix

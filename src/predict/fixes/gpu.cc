@@ -29,7 +29,7 @@
 #include "predict/fixes/common/device.h"
 #include "predict/fixes/common/op_inputs.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_fix {
 namespace {
 
 constexpr double kError = 1.19, kMatrixError = 1.35;
@@ -185,4 +185,4 @@ FIX(gpu) = {
                      "35 % for matrix work, of which libraries choose other kernels.",
               .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_fix

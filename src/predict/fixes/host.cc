@@ -2,7 +2,7 @@
 // Host work that takes K times as long: a faster processor, or less Python.
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_fix {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& /*input*/, const WhatIfItem& item, Estimate /*estimate*/,
@@ -22,4 +22,4 @@ FIX(host) = {.name = "host",
                               "long. A question about the machine: nothing is assumed.",
                        .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_fix

@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::kernels_fix {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate /*estimate*/, EdgeTimes& times) {
@@ -40,4 +40,4 @@ FIX(kernels) = {.name = "kernels",
                                  "question about the machine: nothing is assumed.",
                           .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::kernels_fix

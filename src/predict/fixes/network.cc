@@ -13,7 +13,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/collectives.h"
 
-namespace gapless::internal {
+namespace gapless::internal::network_fix {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
@@ -51,4 +51,4 @@ FIX(network) = {
                "own collectives, the latency uncertain by a factor of two. What ranks wait for each other stays.",
         .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::network_fix

@@ -24,7 +24,7 @@
 #include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::nosync_fix {
 namespace {
 
 constexpr int kRounds = 8;
@@ -113,4 +113,4 @@ FIX(nosync) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::nosync_fix

@@ -4,7 +4,7 @@
 #include "fixes/names.h"
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::offload_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -31,4 +31,4 @@ FIX(offload) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::offload_fix

@@ -11,7 +11,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/copies.h"
 
-namespace gapless::internal {
+namespace gapless::internal::pin_fix {
 namespace {
 
 struct Pageable {
@@ -120,4 +120,4 @@ FIX(pin) = {
         .needs = {.loader = true},
         .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::pin_fix

@@ -17,7 +17,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/copies.h"
 
-namespace gapless::internal {
+namespace gapless::internal::prefetch_fix {
 namespace {
 
 constexpr double kMinHidden = 0.01;  // share of the copies' time; kernels as short as that hide nothing
@@ -88,4 +88,4 @@ FIX(prefetch) = {
                      "Copies from pageable memory cannot be hidden unless they are pinned first.",
               .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::prefetch_fix

@@ -4,7 +4,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/values.h"
 
-namespace gapless::internal {
+namespace gapless::internal::prefetch_factor_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -35,4 +35,4 @@ FIX(prefetch_factor) = {
               .live = {.between_steps = true, .block_shape = LoaderBlocks},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::prefetch_factor_fix

@@ -22,7 +22,7 @@
 #include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/op_inputs.h"
 
-namespace gapless::internal {
+namespace gapless::internal::sdpa_fix {
 namespace {
 
 constexpr double kMinNs = 5000;                                // minimum time of a kernel with its launch gap, in ns
@@ -164,4 +164,4 @@ FIX(sdpa) = {
               .live = {.between_steps = true},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::sdpa_fix

@@ -31,7 +31,7 @@
 #include "predict/program.h"
 #include "trace/marks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::straggler_fix {
 namespace {
 
 constexpr double kEven = 1.02;         // ranks whose times differ by less are even
@@ -227,4 +227,4 @@ FIX(straggler) = {
                      "work on the device (kernels).",
               .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::straggler_fix

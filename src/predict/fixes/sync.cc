@@ -13,7 +13,7 @@
 #include "predict/fixes/common/edits.h"
 #include "predict/program.h"
 
-namespace gapless::internal {
+namespace gapless::internal::sync_fix {
 namespace {
 
 constexpr int64_t kMinWaitNs = 20'000;  // before a copy begins: less is its launch
@@ -88,4 +88,4 @@ FIX(sync) = {
                      "as the program may need it, and take the time of their own copy in any case.",
               .apply = Apply}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::sync_fix

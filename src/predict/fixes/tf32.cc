@@ -13,7 +13,7 @@
 #include "predict/fixes/common/device.h"
 #include "predict/fixes/common/op_inputs.h"
 
-namespace gapless::internal {
+namespace gapless::internal::tf32_fix {
 namespace {
 
 constexpr int32_t kAmpere = 8;
@@ -84,4 +84,4 @@ FIX(tf32) = {
               .precision_of = [](std::string_view /*value*/) { return Precision::kTf32; },
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::tf32_fix

@@ -17,7 +17,7 @@
 #include "predict/host_use.h"
 #include "predict/program.h"
 
-namespace gapless::internal {
+namespace gapless::internal::threads_fix {
 namespace {
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
@@ -93,4 +93,4 @@ FIX(threads) = {
               .values = Values,
               .environment = Environment}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::threads_fix

@@ -3,7 +3,7 @@
 // compares both ways the first time, and keeps the loop where they differ.
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::vmap_fix {
 namespace {
 
 FixValues Values(const FixContext& context) {
@@ -31,4 +31,4 @@ FIX(vmap) = {
               .live = {.between_steps = true},
               .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::vmap_fix

@@ -26,7 +26,7 @@
 #include "predict/program.h"
 #include "trace/marks.h"
 
-namespace gapless::internal {
+namespace gapless::internal::workers_fix {
 namespace {
 
 constexpr int64_t kUsualWorkers = 4;
@@ -196,4 +196,4 @@ FIX(workers) = {
         .live = {.between_steps = true, .block_shape = LoaderBlocks},
         .values = Values}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::workers_fix

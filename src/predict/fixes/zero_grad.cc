@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/fix.h"
 
-namespace gapless::internal {
+namespace gapless::internal::zero_grad_fix {
 namespace {
 
 constexpr std::string_view kCures[] = {"zero_grad", "tiny_kernels"};
@@ -22,4 +22,4 @@ FIX(zero_grad) = {
               .live = {.between_steps = true},
               .values = Always}};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::zero_grad_fix

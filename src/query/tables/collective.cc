@@ -13,7 +13,7 @@
 #include "base/strings.h"
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::collective_sqltable {
 namespace {
 
 // Keeps the matches of the run that was asked for last: matching looks at the whole run, but cells are read one at a
@@ -84,4 +84,4 @@ constexpr ComputedCell kCells[] = {{"match_id", MatchId}, {"algo_gbps", AlgoGbps
 
 SQL_TABLE(collective) = kStored<&Trace::collectives, &IdBase::collective, kCells>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::collective_sqltable

@@ -3,8 +3,8 @@
 // that they name, so their times must not be added to those of gpu_op.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_annotation_sqltable {
 
 SQL_TABLE(gpu_annotation) = kStored<&Trace::gpu_annotations, &IdBase::gpu_annotation>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_annotation_sqltable

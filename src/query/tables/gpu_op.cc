@@ -3,7 +3,7 @@
 // time; columns that only kernels or only copies have are NULL for the others.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_op_sqltable {
 namespace {
 
 // The process that launched the operation; the recording's own when the launch is not recorded.
@@ -21,4 +21,4 @@ constexpr ComputedCell kCells[] = {{"pid", Pid}};
 
 SQL_TABLE(gpu_op) = kStored<&Trace::gpu_ops, &IdBase::gpu_op, kCells>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_op_sqltable

@@ -3,8 +3,8 @@
 // timeline.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_function_sqltable {
 
 SQL_TABLE(host_function) = kStored<&Trace::host_functions>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_function_sqltable

@@ -2,7 +2,7 @@
 // SQL table memory_block. No reader fills it yet; the table is there so that its columns are fixed.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_block_sqltable {
 namespace {
 
 constexpr SqlColumn kColumns[] = {
@@ -25,4 +25,4 @@ SQL_TABLE(memory_block) = {.name = "memory_block",
                            .columns = kColumns,
                            .rows = NoRows};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_block_sqltable

@@ -5,7 +5,7 @@
 
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::memory_event_sqltable {
 namespace {
 
 // Numbered as the framework does: 0 is the host, 1 a GPU of either vendor.
@@ -20,4 +20,4 @@ constexpr ComputedCell kCells[] = {{"device_type", DeviceType}};
 
 SQL_TABLE(memory_event) = kStored<&Trace::memory_events, &IdBase::memory_event, kCells>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::memory_event_sqltable

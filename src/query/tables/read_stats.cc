@@ -3,8 +3,8 @@
 // error say what the other tables lack.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::read_stats_sqltable {
 
 SQL_TABLE(read_stats) = kStored<&Trace::read_stats>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::read_stats_sqltable

@@ -2,7 +2,7 @@
 // SQL table sample. No reader fills it yet; the table is there so that its columns are fixed.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::sample_sqltable {
 namespace {
 
 constexpr SqlColumn kColumns[] = {
@@ -18,4 +18,4 @@ constexpr SqlColumn kColumns[] = {
 
 SQL_TABLE(sample) = {.name = "sample", .help = "Samples of host call stacks", .columns = kColumns, .rows = NoRows};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::sample_sqltable

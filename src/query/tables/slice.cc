@@ -3,7 +3,7 @@
 // self_ns adds up without counting twice, dur_ns does not.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::slice_sqltable {
 namespace {
 
 // A slice names its thread by row; SQL shows the numbers of the operating system.
@@ -20,4 +20,4 @@ constexpr ComputedCell kCells[] = {{"pid", OfThread<&ThreadTable::pid>}, {"tid",
 
 SQL_TABLE(slice) = kStored<&Trace::slices, &IdBase::slice, kCells>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::slice_sqltable

@@ -2,7 +2,7 @@
 // SQL table stack. No reader fills it yet; the table is there so that its columns are fixed.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::stack_sqltable {
 namespace {
 
 constexpr SqlColumn kColumns[] = {
@@ -17,4 +17,4 @@ constexpr SqlColumn kColumns[] = {
 
 SQL_TABLE(stack) = {.name = "stack", .help = "Call stacks, as a tree of frames", .columns = kColumns, .rows = NoRows};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::stack_sqltable

@@ -3,8 +3,8 @@
 // are those of the operations that the step launched, so they may end after the next step has begun.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::step_sqltable {
 
 SQL_TABLE(step) = kStored<&Trace::steps>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::step_sqltable

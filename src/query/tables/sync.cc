@@ -3,8 +3,8 @@
 // call, wait_ns the part of it that was spent waiting.
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::sync_sqltable {
 
 SQL_TABLE(sync) = kStored<&Trace::syncs, &IdBase::sync>;
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::sync_sqltable

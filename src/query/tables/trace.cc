@@ -5,7 +5,7 @@
 
 #include "query/cells.h"
 
-namespace gapless::internal {
+namespace gapless::internal::trace_sqltable {
 namespace {
 
 // A member of TraceInfo, a text or a number, as a cell.
@@ -60,4 +60,4 @@ SQL_TABLE(trace) = {.name = "trace",
                     .columns = kColumns,
                     .rows = [](const Trace&) -> size_t { return 1; }};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::trace_sqltable

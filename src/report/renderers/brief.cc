@@ -9,7 +9,7 @@
 #include "report/amounts.h"
 #include "report/renderer.h"
 
-namespace gapless::internal {
+namespace gapless::internal::brief_renderer {
 namespace {
 
 constexpr size_t kMaxFindings = 8, kMaxLines = 3, kMaxLength = 240;
@@ -103,4 +103,4 @@ RENDERER(brief) = {.name = "brief",
                    .extension = ".brief.txt",
                    .render = Render};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::brief_renderer

@@ -18,7 +18,7 @@
 #include "report/page_rows.h"
 #include "report/renderer.h"
 
-namespace gapless::internal {
+namespace gapless::internal::html_renderer {
 namespace {
 
 constexpr int kLongestText = 1000;  // columns; a query gives the whole
@@ -212,4 +212,4 @@ RENDERER(html) = {.name = "html",
                   .render = Render,
                   .file = "report.html"};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::html_renderer

@@ -3,7 +3,7 @@
 #include "report/analyze_json.h"
 #include "report/renderer.h"
 
-namespace gapless::internal {
+namespace gapless::internal::json_renderer {
 namespace {
 
 std::string Render(const Report& report, const RenderOptions&) {
@@ -20,4 +20,4 @@ RENDERER(json) = {.name = "json",
                   .extension = ".json",
                   .render = Render};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::json_renderer

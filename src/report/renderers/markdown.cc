@@ -7,7 +7,7 @@
 #include "report/markdown_text.h"
 #include "report/renderer.h"
 
-namespace gapless::internal {
+namespace gapless::internal::markdown_renderer {
 namespace {
 
 // Returns text as code. Backquotes and bars are left out: code cannot escape the first, and tables break at the second.
@@ -153,4 +153,4 @@ std::string Render(const Report& report, const RenderOptions&) {
 RENDERER(markdown) = {
     .name = "markdown", .help = "Markdown, for an issue or a wiki", .extension = ".md", .render = Render};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::markdown_renderer

@@ -2,7 +2,7 @@
 // The report for people: one screen, the answer first, every line earns its place. Made for 80 columns and more.
 #include "report/renderers/terminal/sections.h"
 
-namespace gapless::internal {
+namespace gapless::internal::terminal_renderer {
 namespace {
 
 constexpr int kWidest = 120;  // longer lines are hard to follow; a wide window does not change the picture
@@ -28,4 +28,4 @@ std::string Render(const Report& report, const RenderOptions& given) {
 RENDERER(terminal) = {
     .name = "terminal", .help = "One screen for people (the default)", .extension = ".txt", .render = Render};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::terminal_renderer

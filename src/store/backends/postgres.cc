@@ -15,7 +15,7 @@
 #include "store/backend.h"
 #include "store/backends/postgres/libpq.h"
 
-namespace gapless::internal {
+namespace gapless::internal::postgres_backend {
 namespace {
 
 using postgres::LibPq;
@@ -213,4 +213,4 @@ BACKEND(postgres) = {.name = "postgres",
                      .prefixes = kPrefixes,
                      .open = Open};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::postgres_backend

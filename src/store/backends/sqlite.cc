@@ -24,7 +24,7 @@
 #include "base/strings.h"
 #include "store/backend.h"
 
-namespace gapless::internal {
+namespace gapless::internal::sqlite_backend {
 namespace {
 
 // Time that a statement waits for other writers, and the pauses between its attempts.
@@ -263,4 +263,4 @@ constexpr std::string_view kPrefixes[] = {"sqlite:"};
 BACKEND(sqlite) = {
     .name = "sqlite", .help = "A single file, for a machine and the jobs on it", .prefixes = kPrefixes, .open = Open};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::sqlite_backend

@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::asv_resultreader {
 namespace {
 
 // Returns true for the result file of one commit.
@@ -110,4 +110,4 @@ Result<ResultFile> Read(const ResultInput& input) {
 
 RESULTREADER(asv) = {.name = "asv", .help = "asv, the result file of a commit", .recognises = Recognises, .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::asv_resultreader

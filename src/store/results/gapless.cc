@@ -7,7 +7,7 @@
 #include "store/metric_traits.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gapless_resultreader {
 namespace {
 
 bool Recognises(const ResultInput& input) {
@@ -112,4 +112,4 @@ Result<ResultFile> Read(const ResultInput& input) {
 RESULTREADER(gapless) = {
     .name = "gapless", .help = "gapless bench --json: metrics and steps", .recognises = Recognises, .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gapless_resultreader

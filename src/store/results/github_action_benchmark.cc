@@ -10,7 +10,7 @@
 #include "base/timestamp.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::github_action_benchmark_resultreader {
 namespace {
 
 bool IsValue(const JsonValue& item) {
@@ -98,4 +98,4 @@ RESULTREADER(github_action_benchmark) = {.name = "github_action_benchmark",
                                          .recognises = Recognises,
                                          .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::github_action_benchmark_resultreader

@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::google_benchmark_resultreader {
 namespace {
 
 // Returns true if the first benchmark has a time_unit, which no other known format with "benchmarks" has.
@@ -101,4 +101,4 @@ RESULTREADER(google_benchmark) = {.name = "google_benchmark",
                                   .recognises = Recognises,
                                   .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::google_benchmark_resultreader

@@ -11,7 +11,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::hyperfine_resultreader {
 namespace {
 
 bool Recognises(const ResultInput& input) {
@@ -72,4 +72,4 @@ Result<ResultFile> Read(const ResultInput& input) {
 RESULTREADER(hyperfine) = {
     .name = "hyperfine", .help = "hyperfine --export-json: whole processes", .recognises = Recognises, .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::hyperfine_resultreader

@@ -10,7 +10,7 @@
 #include "store/result_reader.h"
 #include "store/xml_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::junit_resultreader {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\xEF\xBB\xBF";
@@ -113,4 +113,4 @@ RESULTREADER(junit) = {.name = "junit",
                        .recognises = Recognises,
                        .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::junit_resultreader

@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::nvbench_resultreader {
 namespace {
 
 constexpr std::string_view kMeanTags[] = {"nv/cold/time/gpu/mean", "Average GPU Time (Cold)"};
@@ -103,4 +103,4 @@ RESULTREADER(nvbench) = {.name = "nvbench",
                          .recognises = Recognises,
                          .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::nvbench_resultreader

@@ -13,7 +13,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::plain_resultreader {
 namespace {
 
 std::string_view Trimmed(std::string_view text) {
@@ -133,4 +133,4 @@ Result<ResultFile> Read(const ResultInput& input) {
 RESULTREADER(plain) = {
     .name = "plain", .help = "Numbers, one a line, or columns of CSV", .recognises = Recognises, .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::plain_resultreader

@@ -7,7 +7,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::pyperf_resultreader {
 namespace {
 
 bool Recognises(const ResultInput& input) {
@@ -58,4 +58,4 @@ Result<ResultFile> Read(const ResultInput& input) {
 RESULTREADER(pyperf) = {
     .name = "pyperf", .help = "pyperf -o: one value for each process", .recognises = Recognises, .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::pyperf_resultreader

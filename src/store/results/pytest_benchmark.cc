@@ -4,7 +4,7 @@
 #include "base/timestamp.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::pytest_benchmark_resultreader {
 namespace {
 
 bool Recognises(const ResultInput& input) {
@@ -65,4 +65,4 @@ RESULTREADER(pytest_benchmark) = {.name = "pytest_benchmark",
                                   .recognises = Recognises,
                                   .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::pytest_benchmark_resultreader

@@ -10,7 +10,7 @@
 #include "base/strings.h"
 #include "store/result_reader.h"
 
-namespace gapless::internal {
+namespace gapless::internal::serving_resultreader {
 namespace {
 
 constexpr std::string_view kRates[] = {"request_throughput", "output_throughput", "total_token_throughput",
@@ -110,4 +110,4 @@ RESULTREADER(serving) = {.name = "serving",
                          .recognises = Recognises,
                          .read = Read};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::serving_resultreader

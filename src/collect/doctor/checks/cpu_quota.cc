@@ -9,7 +9,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::cpu_quota_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -32,4 +32,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 DOCTORCHECK(cpu_quota) = {
     .name = "cpu_quota", .help = "Share of the processors that the control group leaves", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::cpu_quota_doctorcheck

@@ -6,7 +6,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::driver_doctorcheck {
 namespace {
 
 // A display or compute controller (PCI class 0x03) of vendor 0x10de.
@@ -47,4 +47,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(driver) = {.name = "driver", .help = "NVIDIA driver and management library", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::driver_doctorcheck

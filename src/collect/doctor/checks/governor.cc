@@ -7,7 +7,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::governor_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -32,4 +32,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(governor) = {.name = "governor", .help = "Do processors run at full speed?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::governor_doctorcheck

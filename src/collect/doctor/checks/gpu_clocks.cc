@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_clocks_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -36,4 +36,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 DOCTORCHECK(gpu_clocks) = {
     .name = "gpu_clocks", .help = "Clocks that are held down: heat, power, settings", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_clocks_doctorcheck

@@ -4,7 +4,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_counters_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -25,4 +25,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 DOCTORCHECK(gpu_counters) = {
     .name = "gpu_counters", .help = "May users read the GPU's performance counters?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_counters_doctorcheck

@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_ecc_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -28,4 +28,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(gpu_ecc) = {.name = "gpu_ecc", .help = "Memory errors of each GPU", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_ecc_doctorcheck

@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_mig_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -22,4 +22,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(gpu_mig) = {.name = "gpu_mig", .help = "Is a GPU divided into instances?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_mig_doctorcheck

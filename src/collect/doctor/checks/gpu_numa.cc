@@ -6,7 +6,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_numa_doctorcheck {
 namespace {
 
 // "0-3,8" as numbers.
@@ -57,4 +57,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 DOCTORCHECK(gpu_numa) = {
     .name = "gpu_numa", .help = "Do the processors of this process sit beside the GPU?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_numa_doctorcheck

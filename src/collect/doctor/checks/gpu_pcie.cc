@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_pcie_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -28,4 +28,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(gpu_pcie) = {.name = "gpu_pcie", .help = "Width and generation of the PCIe link of each GPU", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_pcie_doctorcheck

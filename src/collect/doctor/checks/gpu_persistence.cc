@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::gpu_persistence_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -21,4 +21,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(gpu_persistence) = {.name = "gpu_persistence", .help = "Persistence mode of each GPU", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::gpu_persistence_doctorcheck

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::limits_doctorcheck {
 namespace {
 
 constexpr uint64_t kFewFiles = 4096;  // a loader worker holds a descriptor per tensor it passes on
@@ -38,4 +38,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(limits) = {.name = "limits", .help = "Limits of open files and locked memory", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::limits_doctorcheck

@@ -3,7 +3,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::other_profiler_doctorcheck {
 namespace {
 
 struct Variable {
@@ -37,4 +37,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 DOCTORCHECK(other_profiler) = {
     .name = "other_profiler", .help = "Is another profiler switched on already?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::other_profiler_doctorcheck

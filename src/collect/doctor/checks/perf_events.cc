@@ -5,7 +5,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::perf_events_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -21,4 +21,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(perf_events) = {.name = "perf_events", .help = "May users sample the processors?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::perf_events_doctorcheck

@@ -4,7 +4,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::ptrace_doctorcheck {
 namespace {
 
 std::vector<HealthFinding> Look(const Surroundings& around) {
@@ -20,4 +20,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(ptrace) = {.name = "ptrace", .help = "May a process look into another?", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::ptrace_doctorcheck

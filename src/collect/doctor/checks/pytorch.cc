@@ -4,7 +4,7 @@
 #include "collect/doctor/check.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::pytorch_doctorcheck {
 namespace {
 
 // Asks for the version without importing PyTorch, which takes seconds.
@@ -45,4 +45,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(pytorch) = {.name = "pytorch", .help = "PyTorch of the python3 on PATH", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::pytorch_doctorcheck

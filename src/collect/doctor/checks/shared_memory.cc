@@ -5,7 +5,7 @@
 #include "base/strings.h"
 #include "collect/doctor/check.h"
 
-namespace gapless::internal {
+namespace gapless::internal::shared_memory_doctorcheck {
 namespace {
 
 constexpr int64_t kDefaultOfContainers = int64_t{64} * 1024 * 1024, kLittle = int64_t{1} << 30;
@@ -26,4 +26,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(shared_memory) = {.name = "shared_memory", .help = "Size of /dev/shm", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::shared_memory_doctorcheck

@@ -5,7 +5,7 @@
 #include "collect/doctor/check.h"
 #include "collect/nsight/programs.h"
 
-namespace gapless::internal {
+namespace gapless::internal::tools_doctorcheck {
 namespace {
 
 struct Tool {
@@ -48,4 +48,4 @@ std::vector<HealthFinding> Look(const Surroundings& around) {
 
 DOCTORCHECK(tools) = {.name = "tools", .help = "Other profilers: nsys, ncu, dcgmi, py-spy", .look = Look};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::tools_doctorcheck

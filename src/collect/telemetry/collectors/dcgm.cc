@@ -13,7 +13,7 @@
 #include "collect/telemetry/fetcher.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::dcgm_collector {
 namespace {
 
 struct Field {
@@ -113,4 +113,4 @@ COLLECTOR(dcgm) = {.name = "dcgm",
                    .help = "NVIDIA GPUs: profiling fields 1001 to 1012 of DCGM, from dcgmi or an exporter",
                    .open = Open};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::dcgm_collector

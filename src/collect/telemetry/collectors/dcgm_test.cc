@@ -11,7 +11,7 @@
 #include "collect/telemetry/collector.h"
 #include "collect/telemetry/testing/fake_root.h"
 
-namespace gapless::internal {
+namespace gapless::internal::dcgm_collector {
 
 extern const Collector dcgm_collector;
 
@@ -135,4 +135,4 @@ TEST_F(DcgmCollector, AProgramThatFailsGivesNothing) {
 }
 
 }  // namespace
-}  // namespace gapless::internal
+}  // namespace gapless::internal::dcgm_collector

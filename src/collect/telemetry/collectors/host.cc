@@ -7,7 +7,7 @@
 #include "collect/telemetry/collectors/host/parts.h"
 #include "collect/telemetry/proc.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_collector {
 namespace {
 
 class HostSession : public CollectorSession {
@@ -42,4 +42,4 @@ COLLECTOR(host) = {.name = "host",
                    .help = "Processors, memory, disks, network, pressure and the run's processes, from /proc and /sys",
                    .open = Open};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_collector

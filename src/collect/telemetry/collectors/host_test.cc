@@ -6,7 +6,7 @@
 #include "collect/telemetry/collector.h"
 #include "collect/telemetry/testing/fake_root.h"
 
-namespace gapless::internal {
+namespace gapless::internal::host_collector {
 
 extern const Collector host_collector;
 
@@ -188,4 +188,4 @@ TEST_F(HostCollector, WithoutProcItSaysSo) {
 }
 
 }  // namespace
-}  // namespace gapless::internal
+}  // namespace gapless::internal::host_collector

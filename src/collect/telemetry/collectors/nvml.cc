@@ -13,7 +13,7 @@
 #include "collect/telemetry/collector.h"
 #include "collect/telemetry/rate.h"
 
-namespace gapless::internal {
+namespace gapless::internal::nvml_collector {
 namespace {
 
 using nvml::Ask;
@@ -190,4 +190,4 @@ COLLECTOR(nvml) = {.name = "nvml",
                    .help = "NVIDIA GPUs: use, memory, clocks, power, energy, throttling, links, errors, processes",
                    .open = Open};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::nvml_collector

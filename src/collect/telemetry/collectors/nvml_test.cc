@@ -9,7 +9,7 @@
 #include "collect/telemetry/collector.h"
 #include "collect/telemetry/testing/fake_root.h"
 
-namespace gapless::internal {
+namespace gapless::internal::nvml_collector {
 
 extern const Collector nvml_collector;
 
@@ -107,4 +107,4 @@ TEST_F(NvmlCollector, SaysWhyThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace gapless::internal
+}  // namespace gapless::internal::nvml_collector

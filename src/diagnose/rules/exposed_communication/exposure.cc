@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 
-namespace gapless::internal::exposed {
+namespace gapless::internal::exposed_communication_rule {
 
 namespace {
 
@@ -133,4 +133,4 @@ Evidence EvidenceOf(const Hideable& hideable, const LedgerView& ledger) {
           .table = "ledger"};
 }
 
-}  // namespace gapless::internal::exposed
+}  // namespace gapless::internal::exposed_communication_rule

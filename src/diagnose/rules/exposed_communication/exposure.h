@@ -12,7 +12,7 @@
 #include "diagnose/ledger_view.h"
 #include "diagnose/thresholds.h"
 
-namespace gapless::internal::exposed {
+namespace gapless::internal::exposed_communication_rule {
 
 // Communication of all devices.
 struct Overlap {
@@ -54,4 +54,4 @@ std::vector<Evidence> EvidenceOf(const CommunicationRows& communication, const L
                                  const Ranks& ranks, const Waiting& waiting);
 Evidence EvidenceOf(const Hideable& hideable, const LedgerView& ledger);
 
-}  // namespace gapless::internal::exposed
+}  // namespace gapless::internal::exposed_communication_rule

@@ -13,7 +13,7 @@
 #include "diagnose/made_lines.h"
 #include "fixes/names.h"
 
-namespace gapless::internal::exposed {
+namespace gapless::internal::exposed_communication_rule {
 
 namespace {
 
@@ -113,4 +113,4 @@ bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use) {
   return !all.empty() && use.kind != "broadcast" && all[0].text == OverlapAdvice(use).text;
 }
 
-}  // namespace gapless::internal::exposed
+}  // namespace gapless::internal::exposed_communication_rule

@@ -13,7 +13,7 @@
 #include "diagnose/link_use.h"
 #include "diagnose/rules/exposed_communication/exposure.h"
 
-namespace gapless::internal::exposed {
+namespace gapless::internal::exposed_communication_rule {
 
 // The framework features that the program was seen to use.
 struct Use {
@@ -39,4 +39,4 @@ std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting
 // Returns true if the first advice is to hide communication, not to send less, use another link, or wait less.
 bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use);
 
-}  // namespace gapless::internal::exposed
+}  // namespace gapless::internal::exposed_communication_rule
