@@ -5,6 +5,8 @@ source package of a release pip runs `make build` itself, which takes minutes.
 tools/wheel/build.sh names with GAPLESS_WHEEL a folder with bin/gapless, libgapless.so, LICENSES and gapless.cdx.json, and with
 GAPLESS_WHEEL_PLATFORM the platform that they run on: then these make the wheel, which is for every Python of that platform.
 
+GAPLESS_ADDRESS is the address of the repository, for the links on the package's page; a release has that which it is made of.
+
 What setuptools writes while it builds goes below build/, which git ignores.
 """
 
@@ -79,6 +81,20 @@ def what_to_install() -> dict[str, Any]:
     return {"data_files": [("bin", ["build/gapless"])] if PROGRAM.exists() else []}
 
 
+def links() -> dict[str, str]:
+    repository = os.environ.get("GITHUB_REPOSITORY", "")
+    server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+    address = os.environ.get("GAPLESS_ADDRESS", f"{server}/{repository}" if repository else "")
+    pages = {
+        "Homepage": "",
+        "Documentation": "/blob/main/docs/index.md",
+        "Changelog": "/blob/main/CHANGELOG.md",
+        "Source": "",
+        "Issues": "/issues",
+    }
+    return {name: address + page for name, page in pages.items()} if address else {}
+
+
 def build_program() -> None:
     """Only of a source package (a checkout has no PKG-INFO), and not where pip asks for the metadata alone."""
     if PLATFORM or PROGRAM.exists() or not (HERE / "PKG-INFO").exists() or "bdist_wheel" not in sys.argv:
@@ -95,6 +111,7 @@ build_program()
 (HERE / WRITTEN).mkdir(parents=True, exist_ok=True)
 setup(
     distclass=WithProgram,
+    project_urls=links(),
     options={"build": {"build_base": WRITTEN}, "egg_info": {"egg_base": WRITTEN}},
     **what_to_install(),
 )

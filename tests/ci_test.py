@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,20 @@ except ImportError:
 from ci_job import COMMAND, LIMIT, PATTERN, PROGRAM, SCRIPT, Case
 
 MARKER = "<!-- gapless:speed -->"
+
+
+def write_wheel(path: Path, version: str, script: str) -> None:
+    """A wheel that holds a program and nothing else."""
+    about = f"gapless-{version}.dist-info"
+    files = {
+        f"gapless-{version}.data/scripts/gapless": script,
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: gapless\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_17_x86_64\n",
+    }
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in files.items():
+            wheel.writestr(name, text)
+        wheel.writestr(f"{about}/RECORD", "".join(f"{name},,\n" for name in [*files, f"{about}/RECORD"]))
 
 
 class Job(Case):
@@ -207,6 +222,7 @@ class Action(Job):
             f"packages:\nbuild:\n\tmkdir -p build && cp '{PROGRAM}' build/gapless\n\techo built >>'{self.folder}/log'\n"
         )
         (action / "Makefile").write_text(".PHONY: packages build\n" + rule)
+        (action / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
         self.runner.action = action
         for _ in range(2):
             self.assertEqual(self.pull_request(10, program="").status, 0)
@@ -214,6 +230,29 @@ class Action(Job):
         (action / "source.cc").write_text("changed\n")
         self.assertEqual(self.pull_request(10, program="").status, 0)
         self.assertEqual((self.folder / "log").read_text(), "built\nbuilt\n")
+
+
+    def test_a_wheel_is_installed(self) -> None:
+        """That of a release of the action's repository, or the one that is named; a named one that is not there is an error."""
+        version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+        assert version
+        name = f"gapless-{version[1]}-py3-none-manylinux_2_17_x86_64.whl"
+        releases = self.folder / "releases" / "owner" / "gapless" / "releases" / "download" / f"v{version[1]}"
+        releases.mkdir(parents=True)
+        script = f"#!/bin/sh\necho of the wheel >>'{self.folder}/log'\nexec '{PROGRAM}' \"$@\"\n"
+        write_wheel(releases / name, version[1], script)
+        run = [str(ROOT / "scripts/ci_program.sh"), str(self.folder / "program")]
+        environment = {
+            **self.environment, "RUNNER_ARCH": "X64", "GITHUB_ACTION_REPOSITORY": "owner/gapless",
+            "GITHUB_SERVER_URL": f"file://{self.folder}/releases",
+        }  # fmt: skip
+        subprocess.run(run, env=environment, check=True, timeout=LIMIT)
+        self.assertEqual((self.folder / "program/gapless").read_text(), script)
+        (self.folder / "program/gapless").unlink()
+        outcome = self.pull_request(10, program="", package=str(releases / name))
+        self.assertEqual(outcome.status, 0, outcome.log)
+        self.assertIn("of the wheel", (self.folder / "log").read_text())
+        self.assertNotEqual(self.pull_request(10, program="", package=str(self.folder / name)).status, 0)
 
 
 class HistoryMode(Job):
