@@ -231,7 +231,6 @@ class Action(Job):
         self.assertEqual(self.pull_request(10, program="").status, 0)
         self.assertEqual((self.folder / "log").read_text(), "built\nbuilt\n")
 
-
     def test_a_wheel_is_installed(self) -> None:
         """That of a release of the action's repository, or the one that is named; a named one that is not there is an error."""
         version = re.search(r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)

@@ -25,7 +25,8 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"telemetry", "tests/data/telemetry.gts"},
                                                           {"nsys", "tests/data/nsys_two_processes.sqlite"},
                                                           {"gpu_samples", "tests/data/nvidia-smi.csv"},
-                                                          {"ncu_csv", "tests/data/kernels.ncu.csv"}};
+                                                          {"ncu_csv", "tests/data/kernels.ncu.csv"},
+                                                          {"torch_memory", "tests/data/memory_snapshot.pickle"}};
 
 #ifdef GAPLESS_SANITIZED
 constexpr size_t kPrefixStep = 262'144, kTextStep = 16'384;  // each costs ten times as much

@@ -33,6 +33,7 @@ inline SqlValue ToSql(const RunTrace&, double value) { return SqlValue::Real(val
 inline SqlValue ToSql(const RunTrace& in, StringId value) { return SqlValue::Text(in.trace->Text(value)); }
 inline SqlValue ToSql(const RunTrace& in, SliceId value) { return SqlValue::Int(in.Id(value)); }
 inline SqlValue ToSql(const RunTrace& in, GpuOpId value) { return SqlValue::Int(in.Id(value)); }
+inline SqlValue ToSql(const RunTrace& in, StackId value) { return SqlValue::Int(in.Id(value)); }
 // A step is shown by its number, which together with `trace` is the key of table `step`.
 inline SqlValue ToSql(const RunTrace& in, StepId value) {
   return value.valid() ? SqlValue::Int(in.trace->steps.number[value.value]) : SqlValue::Null();
@@ -69,6 +70,9 @@ inline StoredValues ValuesOf(const RunTrace& in, const Column<SliceId>& values) 
 }
 inline StoredValues ValuesOf(const RunTrace& in, const Column<GpuOpId>& values) {
   return StoredIds<GpuOpId>{&values, in.base.gpu_op};
+}
+inline StoredValues ValuesOf(const RunTrace& in, const Column<StackId>& values) {
+  return StoredIds<StackId>{&values, in.base.stack};
 }
 inline StoredValues ValuesOf(const RunTrace& in, const Column<StepId>& values) {
   return StoredSteps{&values, &in.trace->steps.number};

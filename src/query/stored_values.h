@@ -52,6 +52,7 @@ struct StoredNames {
 using StoredValues =
     std::variant<std::monostate, const Column<int64_t>*, const Column<int32_t>*, const Column<uint16_t>*,
                  const Column<uint8_t>*, const Column<double>*, const Column<float>*, StoredTexts, StoredTimes,
-                 StoredIds<SliceId>, StoredIds<GpuOpId>, StoredSteps, StoredSame, StoredRange, StoredNames>;
+                 StoredIds<SliceId>, StoredIds<GpuOpId>, StoredIds<StackId>, StoredSteps, StoredSame, StoredRange,
+                 StoredNames>;
 
 }  // namespace gapless::internal

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analyses/rows/engine_steps.h"
+#include "analyses/rows/memory.h"
 #include "base/strings.h"
 #include "diagnose/run_traits.h"
 #include "report/amounts.h"
@@ -85,6 +86,32 @@ bool IsMetricsOnly(const Run& run) {
   return !run.traces().empty() && std::ranges::all_of(run.traces(), metrics);
 }
 
+// Returns true if only snapshots of an allocator were given.
+bool IsMemoryOnly(const Run& run) {
+  const auto memory = [](const RunTrace& of) {
+    const Trace& trace = *of.trace;
+    return trace.memory_blocks.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+  };
+  return !run.traces().empty() && std::ranges::all_of(run.traces(), memory);
+}
+
+// "memory of 1 GPU", with most that was in use and held.
+std::vector<std::string> MemoryFacts(const Report& report) {
+  std::set<std::pair<int64_t, int32_t>> devices;
+  for (const RunTrace& of : report.run.traces())
+    for (const int32_t device : of.trace->memory_blocks.device) devices.emplace(of.index, device);
+  std::vector<std::string> facts{StrCat("memory of ", FormatCounted(static_cast<int64_t>(devices.size()), "GPU"))};
+  int64_t used = 0, held = 0;
+  const auto memory = report.tables.Get<MemoryRows>();
+  for (size_t row = 0; row < memory.rows(); ++row) {
+    if (!memory.IsNull(row, "peak_allocated_bytes")) used = std::max(used, memory.Int(row, "peak_allocated_bytes"));
+    if (!memory.IsNull(row, "peak_reserved_bytes")) held = std::max(held, memory.Int(row, "peak_reserved_bytes"));
+  }
+  if (used > 0) facts.push_back(StrCat(FormatBytes(used), " in use at the peak"));
+  if (held > 0) facts.push_back(StrCat(FormatBytes(held), " held"));
+  return facts;
+}
+
 // "metrics of 3 launches of 2 kernels".
 std::vector<std::string> MetricFacts(const Run& run) {
   std::set<std::string_view> kernels;
@@ -151,6 +178,7 @@ std::string LargestFirst(std::string_view table) {
 std::string TableToSee(const Report& report) {
   if (IsSamplesOnly(report.run)) return "counter";
   if (IsMetricsOnly(report.run)) return "measured_kernels";
+  if (IsMemoryOnly(report.run)) return "memory_at_peak";
   if (report.summary.total.wall_ns == 0) return "operators";
   const auto& found = report.diagnosis.bottlenecks;
   const auto first = std::ranges::find_if(found, [](const Bottleneck& bottleneck) {
@@ -248,6 +276,7 @@ std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   if (IsSamplesOnly(report.run)) return SampleFacts(report.run);
   if (IsMetricsOnly(report.run)) return MetricFacts(report.run);
+  if (IsMemoryOnly(report.run)) return MemoryFacts(report);
   std::vector<std::string> facts;
   if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
   facts.push_back(LacksDevicePart(report.run) ? "the GPU's part is missing" : Devices(summary));
@@ -279,6 +308,9 @@ Next NextOf(const Report& report) {
     next.advice =
         "metrics say how well a kernel runs, not what it costs the program: give them together with a timeline, "
         "recorded by torch.profiler or nsys";
+  } else if (IsMemoryOnly(report.run)) {
+    next.advice =
+        "a snapshot says what memory holds, not where time goes: record the program with torch.profiler for that";
   } else if (recording_fails) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {

@@ -51,13 +51,13 @@ uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
   return last_thread = it->second;
 }
 
-std::array<uint32_t, 9> TraceBuilder::Shard::Impl::Sizes() const {
+std::array<uint32_t, kLists> TraceBuilder::Shard::Impl::Sizes() const {
   const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
-  return {n(slices.rows),  n(gpu_ops.rows), n(gpu_annotations.size()), n(syncs.size()),      n(collectives.size()),
-          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.rows)};
+  return {n(slices.rows),  n(gpu_ops.rows), n(gpu_annotations.size()), n(syncs.size()),       n(collectives.size()),
+          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.rows), n(samples.size())};
 }
 
-void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
+void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, kLists>& sizes) {
   slices.rows = sizes[kSliceList];
   gpu_ops.rows = sizes[kGpuOpList];
   gpu_annotations.Truncate(sizes[kGpuAnnotationList]);
@@ -67,6 +67,7 @@ void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, 9>& sizes) {
   flows.Truncate(sizes[kFlowList]);
   counters.Truncate(sizes[kCounterList]);
   memory_events.rows = sizes[kMemoryList];
+  samples.Truncate(sizes[kSampleList]);
 }
 
 TraceBuilder::Shard::Shard(std::unique_ptr<Impl> given) : impl(std::move(given)) {}
@@ -91,6 +92,7 @@ void TraceBuilder::Shard::Add(const CollectiveRow& row) { impl->collectives.Add(
 void TraceBuilder::Shard::Add(const StepRow& row) { impl->steps.Add(row); }
 void TraceBuilder::Shard::Add(const FlowEndRow& row) { impl->flows.Add(row); }
 void TraceBuilder::Shard::Add(const CounterRow& row) { impl->counters.Add(row); }
+void TraceBuilder::Shard::Add(const SampleRow& row) { impl->samples.Add(row); }
 void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
   AddRow(impl->memory_events, row, impl->ThreadIndex(row.pid, row.tid));
 }
@@ -122,6 +124,19 @@ void TraceBuilder::AddKernelMetric(const KernelMetricRow& row) {
 
 void TraceBuilder::AddHostFunction(const HostFunctionRow& row) {
   impl_->host_functions.push_back(Interned<HostFunctionColumns>(row, impl_->metric_strings));
+}
+
+void TraceBuilder::AddMemoryBlock(const MemoryBlockRow& row) {
+  impl_->memory_blocks.push_back(Interned<MemoryBlockColumns>(row, impl_->metric_strings));
+}
+
+StackId TraceBuilder::AddFrame(const StackRow& row) {
+  const StackColumns<InDraft> frame = Interned<StackColumns>(row, impl_->metric_strings);
+  const FrameKey key{frame.parent.value, static_cast<uint32_t>(frame.file), static_cast<uint32_t>(frame.function),
+                     frame.line};
+  const auto [found, is_new] = impl_->frame_index.try_emplace(key, StackId(impl_->frames.size()));
+  if (is_new) impl_->frames.push_back(frame);
+  return found->second;
 }
 
 void TraceBuilder::AddEnvironment(std::string_view key, std::string_view value) {

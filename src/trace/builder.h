@@ -59,6 +59,9 @@ class TraceBuilder {
   void AddDevice(DeviceRow row);
   void AddKernelMetric(const KernelMetricRow& row);
   void AddHostFunction(const HostFunctionRow& row);
+  void AddMemoryBlock(const MemoryBlockRow& row);
+  // Returns the row of a frame; the same for the same frame with the same caller. Callers come before what they call.
+  StackId AddFrame(const StackRow& row);
   void AddEnvironment(std::string_view key, std::string_view value);
   void NameThread(int64_t pid, int64_t tid, std::string_view name);
   void NameProcess(int64_t pid, std::string_view name);
@@ -102,6 +105,7 @@ class TraceBuilder::Shard {
   void Add(const FlowEndRow& row);
   void Add(const CounterRow& row);
   void Add(const MemoryEventRow& row);
+  void Add(const SampleRow& row);
 
   // Takes these source lines from the slices of all categories but `except`.
   void ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines);

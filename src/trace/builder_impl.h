@@ -20,11 +20,19 @@ struct ThreadKeyHash {
   }
 };
 
-// How many rows each list had when a chunk began.
-struct ChunkMark {
-  uint64_t order = 0;
-  std::array<uint32_t, 9> rows{};
+// A frame with the row of its caller.
+struct FrameKey {
+  uint32_t parent = 0, file = 0, function = 0;
+  int64_t line = 0;
+  friend bool operator==(const FrameKey&, const FrameKey&) = default;
 };
+struct FrameKeyHash {
+  size_t operator()(const FrameKey& key) const {
+    const uint64_t code = (uint64_t{key.file} << 32 | key.function) * 0x9E3779B97F4A7C15ULL;
+    return (code ^ (uint64_t{key.parent} << 32 | static_cast<uint32_t>(key.line))) * 0xC2B2AE3D27D4EB4FULL;
+  }
+};
+
 enum ListIndex : uint8_t {
   kSliceList,
   kGpuOpList,
@@ -34,7 +42,15 @@ enum ListIndex : uint8_t {
   kStepList,
   kFlowList,
   kCounterList,
-  kMemoryList
+  kMemoryList,
+  kSampleList,
+  kLists
+};
+
+// How many rows each list had when a chunk began.
+struct ChunkMark {
+  uint64_t order = 0;
+  std::array<uint32_t, kLists> rows{};
 };
 
 struct TraceBuilder::Shard::Impl {
@@ -47,22 +63,26 @@ struct TraceBuilder::Shard::Impl {
   RowList<FlowEndRow> flows;
   RowList<CounterRow> counters;
   MemoryEventStore memory_events;
+  RowList<SampleRow> samples;
   std::vector<ChunkMark> chunks{ChunkMark{}};
   std::vector<ThreadKey> threads;
   std::unordered_map<ThreadKey, uint32_t, ThreadKeyHash> thread_index;
   uint32_t last_thread = 0;
 
   uint32_t ThreadIndex(int64_t pid, int64_t tid);
-  std::array<uint32_t, 9> Sizes() const;
-  void Truncate(const std::array<uint32_t, 9>& sizes);
+  std::array<uint32_t, kLists> Sizes() const;
+  void Truncate(const std::array<uint32_t, kLists>& sizes);
 };
 
 struct TraceBuilder::Impl {
   std::vector<std::unique_ptr<Shard>> shards;
   std::vector<DeviceRow> devices;
-  StringPool metric_strings;  // texts of the two tables that follow
+  StringPool metric_strings;  // texts of the tables that follow
   std::vector<KernelMetricColumns<InDraft>> kernel_metrics;
   std::vector<HostFunctionColumns<InDraft>> host_functions;
+  std::vector<MemoryBlockColumns<InDraft>> memory_blocks;
+  std::vector<StackColumns<InDraft>> frames;
+  std::unordered_map<FrameKey, StackId, FrameKeyHash> frame_index;
   std::map<std::string, std::string, std::less<>> environment;
   std::map<std::pair<int64_t, int64_t>, std::string> thread_names;
   std::map<int64_t, std::string> process_names;

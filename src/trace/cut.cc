@@ -72,6 +72,7 @@ class Cutter {
     trace.threads = whole_->threads, trace.devices = whole_->devices;
     trace.flows = whole_->flows, trace.counters = whole_->counters;
     trace.kernel_metrics = whole_->kernel_metrics, trace.host_functions = whole_->host_functions;
+    trace.memory_blocks = whole_->memory_blocks, trace.stacks = whole_->stacks, trace.samples = whole_->samples;
     trace.environment = whole_->environment, trace.read_stats = whole_->read_stats;
   }
 
@@ -84,7 +85,7 @@ class Cutter {
     return column.Part(rows.first, rows.size());
   }
   template <class Tag>
-    requires(!std::is_same_v<RowId<Tag>, ThreadId>)
+    requires(!std::is_same_v<RowId<Tag>, ThreadId> && !std::is_same_v<RowId<Tag>, StackId>)
   Column<RowId<Tag>> PartOf(const Column<RowId<Tag>>& column, Rows rows) const {
     using Id = RowId<Tag>;
     const Rows& within = RowsOf(Id());

@@ -69,6 +69,11 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   const auto intern_metric = [&](StringId id) { return intern(impl_->metric_strings[id]); };
   FillFrom(impl_->kernel_metrics, trace.kernel_metrics, intern_metric);
   FillFrom(impl_->host_functions, trace.host_functions, intern_metric);
+  FillFrom(impl_->frames, trace.stacks, intern_metric);
+  for (MemoryBlockColumns<InDraft>& block : impl_->memory_blocks)
+    for (int64_t* const ts_ns : {&block.alloc_ts_ns, &block.free_ts_ns})
+      if (*ts_ns != kAbsent) *ts_ns -= trace.info.origin_ns;
+  FillFrom(impl_->memory_blocks, trace.memory_blocks, intern_metric);
   std::vector<EnvironmentRow> environment;
   for (const auto& [key, value] : impl_->environment) environment.push_back({.key = key, .value = value});
   FillFrom(environment, trace.environment, intern);

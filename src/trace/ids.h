@@ -29,5 +29,6 @@ using SliceId = RowId<struct SliceTag>;
 using GpuOpId = RowId<struct GpuOpTag>;
 using ThreadId = RowId<struct ThreadTag>;
 using StepId = RowId<struct StepTag>;
+using StackId = RowId<struct StackTag>;
 
 }  // namespace gapless::internal

@@ -109,6 +109,7 @@ int64_t Merger::TypicalTime() const {
     if (rows > 0) continue;
     for (size_t i = 0; i < of.counters.size(); ++i) times.push_back(of.counters[i].ts_ns);
     for (size_t i = 0; i < of.memory_events.rows; ++i) times.push_back(of.memory_events.ts_ns[i]);
+    for (size_t i = 0; i < of.samples.size(); ++i) times.push_back(of.samples[i].ts_ns);
   }
   if (times.empty()) return 0;
   return UpperMedian(times);
@@ -142,6 +143,7 @@ void Merger::FindOrigin() {
     };
     for (size_t i = 0; i < rows.counters.size(); ++i) take_other(rows.counters[i].ts_ns);
     for (size_t i = 0; i < rows.memory_events.rows; ++i) take_other(rows.memory_events.ts_ns[i]);
+    for (size_t i = 0; i < rows.samples.size(); ++i) take_other(rows.samples[i].ts_ns);
   }
   if (first == INT64_MAX) first = other, last = other_last;
   origin_ = first;
@@ -165,7 +167,8 @@ void Merger::Merge(const TraceBuilder::Impl& impl) {
   MergeThreads(impl);
   FindOrigin();
   InParallel({[this] { OrderSlices(); }, [this] { OrderGpuOps(); }, [this] { MergeFlows(); },
-              [this] { OrderMemoryEvents(); }, [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); }});
+              [this] { OrderMemoryEvents(); }, [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); },
+              [this] { MergeSamples(); }});
   Tasks gather;
   GatherSlices(gather);
   GatherGpuOps(gather);

@@ -110,6 +110,7 @@ class Merger {
   }
   void InParallel(const Tasks& tasks);
   void MergeTexts();
+  void MergeSamples();
   void MergeThreads(const TraceBuilder::Impl& impl);
   void FindOrigin();
   int64_t TypicalTime() const;

@@ -104,6 +104,13 @@ void Merger::MergeCounters() {
            trace_.counters);
 }
 
+void Merger::MergeSamples() {
+  FillFrom(TakeRows<SampleRow>(
+               shards_, kSampleList, &Shard::Impl::samples, [](const SampleRow& row) { return row.ts_ns; },
+               [this](SampleRow& row, uint32_t shard) { return Adjust(row, shard); }),
+           trace_.samples);
+}
+
 // Arrow ends with the same id and kind: each end that finishes takes the latest start before it.
 void Merger::MergeFlows() {
   auto ends = TakeRows<FlowEndRow>(

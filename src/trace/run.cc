@@ -311,6 +311,7 @@ void AssignIds(std::vector<RunTrace>& traces) {
     next.collective += static_cast<int64_t>(trace.collectives.size());
     next.step += static_cast<int64_t>(trace.steps.size());
     next.memory_event += static_cast<int64_t>(trace.memory_events.size());
+    next.stack += static_cast<int64_t>(trace.stacks.size());
   }
 }
 

@@ -23,7 +23,7 @@
 namespace gapless::internal {
 
 struct IdBase {
-  int64_t slice = 0, gpu_op = 0, gpu_annotation = 0, sync = 0, collective = 0, step = 0, memory_event = 0;
+  int64_t slice = 0, gpu_op = 0, gpu_annotation = 0, sync = 0, collective = 0, step = 0, memory_event = 0, stack = 0;
 };
 
 // A RunTrace is one recording with its place in the run.
@@ -47,6 +47,7 @@ struct RunTrace {
   int64_t rank() const { return assigned_rank != kAbsent ? assigned_rank : trace->info.rank; }  // kAbsent: none
   int64_t Id(SliceId row) const { return row.valid() ? base.slice + row.value : kAbsent; }
   int64_t Id(GpuOpId row) const { return row.valid() ? base.gpu_op + row.value : kAbsent; }
+  int64_t Id(StackId row) const { return row.valid() ? base.stack + row.value : kAbsent; }
 };
 
 // A Run shares its traces and does not change after it was made, so several threads may read it.

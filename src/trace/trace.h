@@ -19,9 +19,12 @@
 #include "trace/schema/gpu_op.h"
 #include "trace/schema/host_function.h"
 #include "trace/schema/kernel_metric.h"
+#include "trace/schema/memory_block.h"
 #include "trace/schema/memory_event.h"
 #include "trace/schema/read_stats.h"
+#include "trace/schema/sample.h"
 #include "trace/schema/slice.h"
+#include "trace/schema/stack.h"
 #include "trace/schema/step.h"
 #include "trace/schema/sync.h"
 #include "trace/schema/thread.h"
@@ -64,6 +67,9 @@ struct Trace {
   FlowTable flows;
   CounterTable counters;
   MemoryEventTable memory_events;
+  MemoryBlockTable memory_blocks;
+  StackTable stacks;
+  SampleTable samples;
   KernelMetricTable kernel_metrics;
   HostFunctionTable host_functions;
   EnvironmentTable environment;
@@ -76,8 +82,8 @@ struct Trace {
   static void VisitTables(Self& self, F&& f) {
     const auto visit = [&](auto&... tables) { (f(std::decay_t<decltype(tables)>::kAbout.name, tables), ...); };
     visit(self.threads, self.devices, self.slices, self.gpu_ops, self.gpu_annotations, self.syncs, self.collectives,
-          self.steps, self.flows, self.counters, self.memory_events, self.kernel_metrics, self.host_functions,
-          self.environment, self.read_stats);
+          self.steps, self.flows, self.counters, self.memory_events, self.memory_blocks, self.stacks, self.samples,
+          self.kernel_metrics, self.host_functions, self.environment, self.read_stats);
   }
 };
 

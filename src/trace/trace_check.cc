@@ -16,13 +16,14 @@ constexpr int64_t kMaxClockNs = int64_t{1} << 61;  // 73 years, of clocks that c
 
 // How many rows and texts ids may name.
 struct Limits {
-  size_t slices, gpu_ops, threads, steps, texts;
+  size_t slices, gpu_ops, threads, steps, stacks, texts;
 };
 
 constexpr size_t RowsOf(SliceId, const Limits& limits) { return limits.slices; }
 constexpr size_t RowsOf(GpuOpId, const Limits& limits) { return limits.gpu_ops; }
 constexpr size_t RowsOf(ThreadId, const Limits& limits) { return limits.threads; }
 constexpr size_t RowsOf(StepId, const Limits& limits) { return limits.steps; }
+constexpr size_t RowsOf(StackId, const Limits& limits) { return limits.stacks; }
 
 constexpr size_t ValuesOf(SliceCategory) { return kSliceCategoryNames.size(); }
 constexpr size_t ValuesOf(ApiKind) { return kApiKindNames.size(); }
@@ -84,8 +85,8 @@ bool Fits(std::string_view name, const Column<T>& column, const Limits& limits) 
 
 // Checks every column of every table; after the first that does not fit the others are passed over.
 bool ColumnsFit(const Trace& trace) {
-  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(), trace.steps.size(),
-                      trace.strings.size()};
+  const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(),
+                      trace.steps.size(),  trace.stacks.size(),  trace.strings.size()};
   bool fit = true;
   Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
     std::decay_t<decltype(table)>::Visit(
@@ -99,7 +100,7 @@ bool Sorted(const Column<int64_t>& ts_ns) { return std::ranges::is_sorted(ts_ns.
 bool TablesAreSorted(const Trace& trace) {
   return Sorted(trace.slices.ts_ns) && Sorted(trace.gpu_ops.ts_ns) && Sorted(trace.gpu_annotations.ts_ns) &&
          Sorted(trace.syncs.ts_ns) && Sorted(trace.collectives.ts_ns) && Sorted(trace.steps.ts_ns) &&
-         Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns) &&
+         Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns) && Sorted(trace.samples.ts_ns) &&
          std::is_sorted(trace.devices.device.begin(), trace.devices.device.end());
 }
 
@@ -110,6 +111,13 @@ bool StepsFollow(const StepTable& steps) {
     const bool has_start = steps.gpu_start_ns[row] != kAbsent, has_end = steps.gpu_end_ns[row] != kAbsent;
     if (has_start != has_end || steps.gpu_start_ns[row] > steps.gpu_end_ns[row]) return false;
   }
+  return true;
+}
+
+// Callers stand before what they call, so that walking up from a frame ends.
+bool StacksNest(const StackTable& stacks) {
+  for (size_t row = 0; row < stacks.size(); ++row)
+    if (stacks.parent[row].valid() && stacks.parent[row].value >= row) return false;
   return true;
 }
 
@@ -138,7 +146,7 @@ bool InfoFits(const TraceInfo& info) {
 
 bool HoldsTogether(const Trace& trace) {
   return InfoFits(trace.info) && ColumnsFit(trace) && TablesAreSorted(trace) && StepsFollow(trace.steps) &&
-         SlicesNest(trace);
+         StacksNest(trace.stacks) && SlicesNest(trace);
 }
 
 }  // namespace gapless::internal

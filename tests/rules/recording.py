@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/gapless/agent"))
 from gapless_agent import layout
+from memory_recording import MemorySnapshot
 
 Event = dict[str, Any]
 AGENT_START_NS = 1_700_000_000_000_000_000
@@ -363,6 +364,11 @@ class Run:
         self.agents: list[Agent] = []
         self.telemetries: list[Telemetry] = []
         self.ncus: list[Ncu] = []
+        self.snapshots: list[MemorySnapshot] = []
+
+    def memory_snapshot(self, name: str = "memory_snapshot.pickle") -> MemorySnapshot:
+        self.snapshots.append(MemorySnapshot(name))
+        return self.snapshots[-1]
 
     def ncu(self) -> Ncu:
         self.ncus.append(Ncu())
@@ -391,6 +397,8 @@ class Run:
             telemetry.write(folder / f"telemetry{number}.gts")
         for number, ncu in enumerate(self.ncus):
             ncu.write(folder / f"kernels{number}.ncu.csv")
+        for snapshot in self.snapshots:
+            snapshot.write(folder / snapshot.name)
 
 
 def main() -> int:

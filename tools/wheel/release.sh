@@ -17,10 +17,12 @@ pages=build/release/pages
 
 # Lays out what both the archive and the package of Debian hold, as below /usr.
 lay_out() { # <arch> <folder>
-  local whole=build/wheel/$1/whole to=$2
+  local whole=build/wheel/$1/whole to=$2 library
+  library=$(readelf -d "$whole/libgapless.so" | sed -n 's/.*SONAME.*\[\(.*\)\]$/\1/p')
   rm -rf "$to"
   install -D -m 755 "$whole/bin/gapless" "$to/bin/gapless"
-  install -D -m 644 "$whole/libgapless.so" "$to/lib/libgapless.so"
+  install -D -m 644 "$whole/libgapless.so" "$to/lib/$library"
+  ln -s "$library" "$to/lib/libgapless.so"
   install -D -m 644 -t "$to/include/gapless" include/gapless/*.h
   install -D -m 644 "$pages/man/gapless.1" "$to/share/man/man1/gapless.1"
   install -D -m 644 "$pages/completion/gapless.bash" "$to/share/bash-completion/completions/gapless"
@@ -35,13 +37,12 @@ package() { # <arch> <debian's word for it>
   rm -rf "$root"
   mkdir -p "$root/usr/lib/$1-linux-gnu" "$root/DEBIAN"
   cp -a "build/wheel/$1/prefix/." "$root/usr/"
-  mv "$root/usr/lib/libgapless.so" "$root/usr/lib/$1-linux-gnu/"
+  mv "$root"/usr/lib/libgapless.so* "$root/usr/lib/$1-linux-gnu/"
   mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
   gzip -9n "$root/usr/share/man/man1/gapless.1"
   doc=$root/usr/share/doc/gapless
   cat "$doc/NOTICE" "$doc/LICENSE" "$doc/LICENSES" >"$doc/copyright"
   rm "$doc/LICENSE" "$doc/LICENSES" "$doc/NOTICE"
-  gzip -9nc CHANGELOG.md >"$doc/changelog.gz"
   sed -e "s/@VERSION@/$version/; s/@ARCH@/$2/; s/@SIZE@/$(du -ks --apparent-size "$root/usr" | cut -f 1)/" \
     -e "s/@MAINTAINER@/$(git log -1 --format='%an <%ae>')/; s,@ADDRESS@,$address," packaging/debian-control.in >"$root/DEBIAN/control"
   echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"

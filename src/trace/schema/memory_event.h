@@ -21,6 +21,9 @@ struct MemoryEventColumns {
   Of<int64_t> address = kUnset;
   Of<int64_t> total_allocated = kUnset;
   Of<int64_t> total_reserved = kUnset;
+  Of<int64_t> stream = kUnset;
+  Of<StackId> stack = kUnset;
+  Of<StringId> category = kUnset;
 
   static constexpr AboutTable kAbout{"memory_event", "Allocations and frees of the framework's allocator"};
   static constexpr ColumnList kColumns{
@@ -29,14 +32,14 @@ struct MemoryEventColumns {
       RankKey(),
       ShownColumn<&MemoryEventColumns::device>("", "device; NULL: host"),
       ComputedColumn<std::string_view>("device_type", "", "cpu, gpu or other"),
-      UnfilledColumn<int64_t>("stream", "", "stream"),
+      ShownColumn<&MemoryEventColumns::stream>("", "stream"),
       ShownColumn<&MemoryEventColumns::action>("", "alloc, free, segment_alloc, segment_free or oom"),
       TimeColumn<&MemoryEventColumns::ts_ns>("time, in run time"),
       ShownColumn<&MemoryEventColumns::bytes>("bytes", "frees are negative"),
       ShownColumn<&MemoryEventColumns::address>("", "start of the block"),
       ShownColumn<&MemoryEventColumns::slice>("id:slice", "innermost slice open on the thread").As("slice_id"),
-      UnfilledColumn<int64_t>("stack_id", "id:stack", "where it was allocated"),
-      UnfilledColumn<std::string_view>("category", "", "what the memory holds"),
+      ShownColumn<&MemoryEventColumns::stack>("id:stack", "where it was allocated").As("stack_id"),
+      ShownColumn<&MemoryEventColumns::category>("", "what the memory holds"),
       ShownColumn<&MemoryEventColumns::total_allocated>("bytes", "allocated after the event"),
       ShownColumn<&MemoryEventColumns::total_reserved>("bytes", "reserved after the event"),
       HiddenColumn<&MemoryEventColumns::device_type>(),

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine that pickles are programs for, without the instructions that import or call.
+//
+// It has a stack of values, marks that say where on the stack a container's items begin, and a memo that values are put
+// into and taken from by number. Bytes come from a stream through a buffer of a mebibyte. Every length is checked
+// against what is really there before memory is taken for it, and the memo grows with the bytes read.
+#include "ingest/pickle.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "base/strings.h"
+#include "trace/ids.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr size_t kAtOnce = size_t{1} << 20, kTextsAtOnce = size_t{1} << 16;
+constexpr size_t kMaxTextBytes = size_t{1} << 30;
+constexpr int kNewestProtocol = 5;
+constexpr size_t kMaxPlainBytes = 8;  // of a whole number that fits into 64 bits
+
+using Kind = PickleValue::Kind;
+
+// Instructions that import, call, or fetch from outside. pickletools has their meaning.
+std::string_view ForbiddenName(unsigned char code) {
+  switch (code) {
+    case 'c': return "GLOBAL";
+    case 0x93: return "STACK_GLOBAL";
+    case 'R': return "REDUCE";
+    case 'b': return "BUILD";
+    case 'i': return "INST";
+    case 'o': return "OBJ";
+    case 0x81: return "NEWOBJ";
+    case 0x92: return "NEWOBJ_EX";
+    case 0x82: return "EXT1";
+    case 0x83: return "EXT2";
+    case 0x84: return "EXT4";
+    case 'P': return "PERSID";
+    case 'Q': return "BINPERSID";
+    case 0x97: return "NEXT_BUFFER";
+    case 0x98: return "READONLY_BUFFER";
+    default: return "";
+  }
+}
+
+// The bytes of a stream, one after the other.
+class Input {
+ public:
+  explicit Input(ByteStream& stream) : stream_(stream), buffer_(kAtOnce, '\0') {}
+
+  // Makes `size` bytes of at most a buffer available at data(); false: the stream ends before.
+  bool Need(size_t size) { return end_ - at_ >= size || Refill(size); }
+  const char* data() const { return buffer_.data() + at_; }
+  void Skip(size_t size) { at_ += size; }
+  uint64_t position() const { return before_ + at_; }
+  const std::optional<Error>& problem() const { return problem_; }
+
+  // Appends `size` bytes to `out`; they may be more than a buffer.
+  bool Take(uint64_t size, std::string& out) {
+    while (size > 0) {
+      if (!Need(1)) return false;
+      const size_t part = std::min<uint64_t>(size, end_ - at_);
+      out.append(data(), part);
+      Skip(part), size -= part;
+    }
+    return true;
+  }
+  // A line without its end.
+  bool TakeLine(std::string& out) {
+    for (out.clear(); Need(1) && out.size() < kMaxTextBytes; Skip(1)) {
+      if (*data() == '\n') return Skip(1), true;
+      out += *data();
+    }
+    return false;
+  }
+
+ private:
+  bool Refill(size_t size) {
+    std::memmove(buffer_.data(), data(), end_ - at_);
+    before_ += at_, end_ -= at_, at_ = 0;
+    while (end_ < size && !problem_) {
+      const auto got = stream_.Read(buffer_.data() + end_, buffer_.size() - end_);
+      if (!got) problem_ = got.error();
+      if (!got || *got == 0) return false;
+      end_ += *got;
+    }
+    return end_ >= size;
+  }
+
+  ByteStream& stream_;
+  std::string buffer_;
+  size_t at_ = 0, end_ = 0;
+  uint64_t before_ = 0;
+  std::optional<Error> problem_;
+};
+
+uint64_t Little(const char* bytes, size_t size) {
+  uint64_t value = 0;
+  for (size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+// A whole number of two's complement.
+int64_t Signed(const char* bytes, size_t size) {
+  if (size == 0) return 0;
+  const uint64_t value = Little(bytes, size);
+  const auto unused = static_cast<int>(64 - 8 * size);
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+}  // namespace
+
+class PickleMachine {
+ public:
+  PickleMachine(ByteStream& stream, const Pickle::Visit& fold, const std::atomic<bool>* cancel)
+      : input_(stream), fold_(fold), cancel_(cancel) {}
+
+  Result<Pickle> Run() {
+    constexpr uint64_t kLooksUp = 1 << 16;  // instructions between two looks at `cancel`
+    for (uint64_t count = 1;; ++count) {
+      if (count % kLooksUp == 0 && cancel_ != nullptr && cancel_->load(std::memory_order_relaxed))
+        return Fail(ErrorCode::kInterrupted, "interrupted");
+      if (!input_.Need(1)) return CutOff();
+      const auto code = static_cast<unsigned char>(*input_.data());
+      input_.Skip(1);
+      if (code == '.') break;
+      if (const std::string_view name = ForbiddenName(code); !name.empty()) return Forbidden(name);
+      if (!Step(code)) return problem_.empty() ? CutOff() : Damaged();
+    }
+    if (stack_.empty()) return problem_ = "it ends without a value", Damaged();
+    pickle_.root_ = stack_.back();
+    return std::move(pickle_);
+  }
+
+ private:
+  Unexpected CutOff() const {
+    if (input_.problem()) return Unexpected{*input_.problem()};
+    return Fail(ErrorCode::kInput, StrCat("the pickle is cut off after ", FormatCount(Bytes()), " bytes"));
+  }
+  Unexpected Damaged() const {
+    return Fail(ErrorCode::kInput, StrCat("the pickle is damaged at byte ", FormatCount(Bytes()), ": ", problem_));
+  }
+  Unexpected Forbidden(std::string_view name) const {
+    return Fail(ErrorCode::kInput,
+                StrCat("the pickle would run code when it is loaded (instruction ", name, " at byte ",
+                       FormatCount(Bytes()), "): only plain data is read"),
+                "", "do not load it with Python either, unless you trust where it comes from");
+  }
+  int64_t Bytes() const { return static_cast<int64_t>(input_.position()); }
+  bool Bad(std::string_view problem) { return problem_ = problem, false; }
+
+  // Runs one instruction; false: the input ends, or problem_ says what is wrong.
+  bool Step(unsigned char code) {
+    switch (code) {
+      case 0x80: return Protocol();
+      case 0x95: return input_.Need(8) && (input_.Skip(8), true);  // FRAME: the bytes follow as they are
+      case '(': return marks_.push_back(stack_.size()), true;
+      case '0': return Pop();
+      case '1': return PopMark();
+      case '2': return !stack_.empty() ? Push(stack_.back()) : Bad("nothing to double");
+      case 'N': return Push({});
+      case 0x88: return PushWhole(Kind::kBool, 1);
+      case 0x89: return PushWhole(Kind::kBool, 0);
+      case '}': return PushContainer(Kind::kDict);
+      case ']':
+      case ')':
+      case 0x8f: return PushContainer(Kind::kList);
+      case 'a': return Append(1);
+      case 'e':
+      case 0x90: return AppendMarked();
+      case 's': return SetItem();
+      case 'u': return SetItems();
+      case 'd': return Collect(Kind::kDict);
+      case 'l':
+      case 't':
+      case 0x91: return Collect(Kind::kList);
+      case 0x85: return Tuple(1);
+      case 0x86: return Tuple(2);
+      case 0x87: return Tuple(3);
+      case 0x94: return Memoize(memo_.size());
+      default: return Scalar(code) || (problem_.empty() && MemoStep(code));
+    }
+  }
+
+  // Numbers and texts. False with unknown_ set: the instruction is none of these.
+  bool Scalar(unsigned char code) {
+    unknown_ = false;
+    switch (code) {
+      case 'K': return Whole(1);
+      case 'M': return Whole(2);
+      case 'J': return input_.Need(4) && PushWhole(Kind::kInt, Signed(input_.data(), 4)) && Skipped(4);
+      case 'I':
+      case 'L': return Decimal();
+      case 0x8a: return Long(1);
+      case 0x8b: return Long(4);
+      case 'F': return DecimalReal();
+      case 'G': return Real();
+      case 'X': return SizedText(4, Kind::kText);
+      case 0x8c: return SizedText(1, Kind::kText);
+      case 0x8d: return SizedText(8, Kind::kText);
+      case 'U': return SizedText(1, Kind::kText);
+      case 'T': return SizedText(4, Kind::kText);
+      case 'C': return SizedText(1, Kind::kOther);
+      case 'B': return SizedText(4, Kind::kOther);
+      case 0x8e:
+      case 0x96: return SizedText(8, Kind::kOther);
+      case 'S':
+      case 'V': return LineText();
+      default: return unknown_ = true, false;
+    }
+  }
+
+  bool MemoStep(unsigned char code) {
+    if (!unknown_) return false;
+    switch (code) {
+      case 'q': return input_.Need(1) && Memoize(TakeLittle(1));
+      case 'r': return input_.Need(4) && Memoize(TakeLittle(4));
+      case 'h': return input_.Need(1) && Recall(TakeLittle(1));
+      case 'j': return input_.Need(4) && Recall(TakeLittle(4));
+      case 'p': return LineNumber() && Memoize(line_number_);
+      case 'g': return LineNumber() && Recall(line_number_);
+      default: return Bad(StrCat("there is no instruction ", int{code}));
+    }
+  }
+
+  bool Skipped(size_t size) { return input_.Skip(size), true; }
+  uint64_t TakeLittle(size_t size) {
+    const uint64_t value = Little(input_.data(), size);
+    input_.Skip(size);
+    return value;
+  }
+
+  bool Protocol() {
+    if (!input_.Need(1)) return false;
+    const uint64_t protocol = TakeLittle(1);
+    return protocol <= kNewestProtocol || Bad(StrCat("it is of protocol ", static_cast<int64_t>(protocol)));
+  }
+
+  bool Push(PickleValue value) { return stack_.push_back(value), true; }
+  bool PushWhole(Kind kind, int64_t number) {
+    PickleValue value{.kind = kind};
+    value.integer = number;
+    return Push(value);
+  }
+  bool PushContainer(Kind kind) {
+    pickle_.containers_.emplace_back();
+    return Push({.kind = kind, .index = static_cast<uint32_t>(pickle_.containers_.size() - 1)});
+  }
+  size_t Floor() const { return marks_.empty() ? 0 : marks_.back(); }
+  bool Pop() {
+    if (stack_.size() > Floor()) return stack_.pop_back(), true;
+    if (marks_.empty()) return Bad("nothing to take off");
+    return marks_.pop_back(), true;
+  }
+  bool PopMark() {
+    if (marks_.empty()) return Bad("no mark");
+    stack_.resize(marks_.back());
+    return marks_.pop_back(), true;
+  }
+
+  bool Whole(size_t size) { return input_.Need(size) && PushWhole(Kind::kInt, static_cast<int64_t>(TakeLittle(size))); }
+  // A number of more than 64 bits is kept as something else.
+  bool Long(size_t bytes_of_size) {
+    if (!input_.Need(bytes_of_size)) return false;
+    const uint64_t size = TakeLittle(bytes_of_size);
+    if (size > kMaxPlainBytes) return Discard(size) && Push({.kind = Kind::kOther});
+    if (!input_.Need(size)) return false;
+    return PushWhole(Kind::kInt, Signed(input_.data(), size)) && Skipped(size);
+  }
+  bool Real() {
+    if (!input_.Need(8)) return false;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < 8; ++i) bits = bits << 8 | static_cast<unsigned char>(input_.data()[i]);
+    PickleValue value{.kind = Kind::kReal};
+    value.integer = std::bit_cast<int64_t>(bits);
+    return Push(value) && Skipped(8);
+  }
+  bool Decimal() {
+    if (!input_.TakeLine(line_)) return false;
+    if (line_ == "00" || line_ == "01") return PushWhole(Kind::kBool, line_[1] - '0');
+    if (line_.ends_with('L')) line_.pop_back();
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(line_.data(), line_.data() + line_.size(), number);
+    if (error == std::errc::result_out_of_range) return Push({.kind = Kind::kOther});
+    if (error != std::errc() || end != line_.data() + line_.size()) return Bad("a number is none");
+    return PushWhole(Kind::kInt, number);
+  }
+  bool DecimalReal() {
+    if (!input_.TakeLine(line_)) return false;
+    PickleValue value{.kind = Kind::kReal};
+    double number = 0;
+    if (std::from_chars(line_.data(), line_.data() + line_.size(), number).ec != std::errc())
+      return Bad("a number is none");
+    value.integer = std::bit_cast<int64_t>(number);
+    return Push(value);
+  }
+  bool LineNumber() {
+    if (!input_.TakeLine(line_)) return false;
+    const auto [end, error] = std::from_chars(line_.data(), line_.data() + line_.size(), line_number_);
+    return (error == std::errc() && end == line_.data() + line_.size()) || Bad("a number of the memo is none");
+  }
+
+  bool Discard(uint64_t size) {
+    while (size > 0) {
+      const size_t part = std::min<uint64_t>(size, kAtOnce / 2);
+      if (!input_.Need(part)) return false;
+      input_.Skip(part), size -= part;
+    }
+    return true;
+  }
+  // Texts of Python 2 have no quotes here; bytes are not kept, as no recording has any.
+  bool SizedText(size_t bytes_of_size, Kind kind) {
+    if (!input_.Need(bytes_of_size)) return false;
+    const uint64_t size = TakeLittle(bytes_of_size);
+    if (kind == Kind::kOther) return Discard(size) && Push({.kind = kind});
+    if (size > kMaxTextBytes) return Bad("a text is longer than 1 GiB");
+    line_.clear();
+    return input_.Take(size, line_) && PushText(line_);
+  }
+  bool LineText() {
+    if (!input_.TakeLine(line_)) return false;
+    std::string_view text = line_;
+    if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"') && text.back() == text[0])
+      text = text.substr(1, text.size() - 2);
+    return PushText(text);
+  }
+  bool PushText(std::string_view text) {
+    if (pickle_.held_.empty() || pickle_.held_.back().capacity() - pickle_.held_.back().size() < text.size())
+      pickle_.held_.emplace_back().reserve(std::max(kTextsAtOnce, text.size()));
+    std::string& held = pickle_.held_.back();
+    const size_t from = held.size();
+    held.append(text);
+    pickle_.texts_.push_back(std::string_view(held).substr(from));
+    return Push({.kind = Kind::kText, .index = static_cast<uint32_t>(pickle_.texts_.size() - 1)});
+  }
+
+  std::vector<PickleValue>* ItemsAt(size_t place, Kind kind) {
+    if (place >= stack_.size() || stack_[place].kind != kind) return Bad("items without a container"), nullptr;
+    Pickle::Container& container = pickle_.containers_[stack_[place].index];
+    if (!container.items) container.items = std::make_unique<std::vector<PickleValue>>();
+    return container.items.get();
+  }
+  // Moves what stands above `from` into the container below it.
+  bool MoveInto(size_t from, Kind kind) {
+    std::vector<PickleValue>* const items =
+        from == 0 ? (Bad("items without a container"), nullptr) : ItemsAt(from - 1, kind);
+    if (items == nullptr) return false;
+    if (kind == Kind::kDict && (stack_.size() - from) % 2 != 0) return Bad("a key without a value");
+    items->insert(items->end(), stack_.begin() + static_cast<ptrdiff_t>(from), stack_.end());
+    stack_.resize(from);
+    return true;
+  }
+  bool Append(size_t count) {
+    return stack_.size() >= Floor() + count + 1 ? MoveInto(stack_.size() - count, Kind::kList)
+                                                : Bad("nothing to append");
+  }
+  bool TakeMark(size_t& from) {
+    if (marks_.empty()) return Bad("no mark");
+    from = marks_.back();
+    return marks_.pop_back(), true;
+  }
+  bool AppendMarked() {
+    size_t from = 0;
+    return TakeMark(from) && MoveInto(from, Kind::kList);
+  }
+  bool SetItem() {
+    return stack_.size() >= Floor() + 3 ? MoveInto(stack_.size() - 2, Kind::kDict) : Bad("nothing to set");
+  }
+  // A dictionary whose items come at once is complete then.
+  bool SetItems() {
+    size_t from = 0;
+    if (!TakeMark(from) || !MoveInto(from, Kind::kDict)) return false;
+    if (fold_) fold_(pickle_, stack_.back());
+    return true;
+  }
+  bool Collect(Kind kind) {
+    size_t from = 0;
+    if (!TakeMark(from)) return false;
+    return CollectFrom(from, kind);
+  }
+  bool Tuple(size_t count) {
+    return stack_.size() >= Floor() + count ? CollectFrom(stack_.size() - count, Kind::kList) : Bad("too few items");
+  }
+  bool CollectFrom(size_t from, Kind kind) {
+    std::vector<PickleValue> items(stack_.begin() + static_cast<ptrdiff_t>(from), stack_.end());
+    if (kind == Kind::kDict && items.size() % 2 != 0) return Bad("a key without a value");
+    stack_.resize(from);
+    PushContainer(kind);
+    pickle_.containers_.back().items = std::make_unique<std::vector<PickleValue>>(std::move(items));
+    return true;
+  }
+
+  bool Memoize(uint64_t number) {
+    if (stack_.empty()) return Bad("nothing to remember");
+    if (number > input_.position()) return Bad("the memo has no such place");
+    if (number >= memo_.size()) memo_.resize(number + 1);
+    memo_[number] = stack_.back();
+    return true;
+  }
+  bool Recall(uint64_t number) {
+    return number < memo_.size() ? Push(memo_[number]) : Bad("the memo has no such place");
+  }
+
+  Input input_;
+  const Pickle::Visit& fold_;
+  const std::atomic<bool>* cancel_;
+  Pickle pickle_;
+  std::vector<PickleValue> stack_, memo_;
+  std::vector<size_t> marks_;
+  std::string line_;
+  uint64_t line_number_ = 0;
+  std::string problem_;
+  bool unknown_ = false;
+};
+
+Result<Pickle> Pickle::Read(ByteStream& stream, const Visit& fold, const std::atomic<bool>* cancel) {
+  return PickleMachine(stream, fold, cancel).Run();
+}
+
+bool Pickle::LooksLikeOne(std::string_view head) {
+  constexpr size_t kShortest = 3;
+  return head.size() >= kShortest && head[0] == '\x80' && head[1] >= 2 && head[1] <= kNewestProtocol;
+}
+
+std::span<const PickleValue> Pickle::Items(PickleValue value) const {
+  if (value.kind != Kind::kList && value.kind != Kind::kDict) return {};
+  const Container& container = containers_[value.index];
+  return container.items ? std::span<const PickleValue>(*container.items) : std::span<const PickleValue>();
+}
+
+std::string_view Pickle::Text(PickleValue value) const { return value.kind == Kind::kText ? texts_[value.index] : ""; }
+
+PickleValue Pickle::Get(PickleValue dictionary, std::string_view key) const {
+  if (dictionary.kind != Kind::kDict) return {};
+  const std::span<const PickleValue> items = Items(dictionary);
+  for (size_t i = items.size(); i >= 2; i -= 2)
+    if (Text(items[i - 2]) == key && items[i - 2].kind == Kind::kText) return items[i - 1];
+  return {};
+}
+
+int64_t Pickle::IntAt(PickleValue dictionary, std::string_view key) const {
+  const PickleValue value = Get(dictionary, key);
+  return value.kind == Kind::kInt ? value.integer : kAbsent;
+}
+
+void Pickle::Fold(PickleValue container, int64_t number) {
+  if (container.kind != Kind::kList && container.kind != Kind::kDict) return;
+  containers_[container.index].items.reset();
+  containers_[container.index].folded = number;
+}
+
+int64_t Pickle::Folded(PickleValue value) const {
+  if (value.kind != Kind::kList && value.kind != Kind::kDict) return kAbsent;
+  const int64_t number = containers_[value.index].folded;
+  return number < 0 ? kAbsent : number;
+}
+
+}  // namespace gapless::internal
