@@ -7,7 +7,7 @@
 # build/deps/src, so nothing on the machine changes and no root is needed.
 #
 # Leaves build/deps/lib/lib{simdjson,isal,cpp-httplib,re2}.a; a library whose version is already there is not built again.
-# usage: build_deps.sh [library]...   for wheels also sqlite3, zstd, xxhash and yaml, which the distribution's archives serve otherwise:
+# usage: build_deps.sh [library]...   for wheels also sqlite3, zstd, lz4, xxhash and yaml, which the distribution's archives serve otherwise:
 # there CC, CXX and AR are those of an older libc, CXX_FAST its options for the innermost loops, and GAPLESS_DEPS the folder. For another
 # processor BUILT_FOR names it, and DISTRIBUTION the folder with the distribution's libre2.a for it.
 set -euo pipefail
@@ -110,6 +110,11 @@ build_zstd() { # <folder>
   find "$1"/lib/{common,compress,decompress} -name '*.c' -o -name '*.S' | sed 's/\.[cS]$/ &/' | xargs -P "$(nproc)" -n 2 \
     sh -c '"$0" -O3 -DNDEBUG -DZSTD_MULTITHREAD -fPIC -c "$1$2" -o "$1.o"' "$cc"
   archive zstd "$1"/lib/{common,compress,decompress}/*.o
+}
+
+build_lz4() { # <folder>: the form of blocks alone, not that of files
+  "$cc" -O3 -DNDEBUG -fPIC -c "$1/lib/lz4.c" -o "$1/lz4.o"
+  archive lz4 "$1/lz4.o"
 }
 
 build_xxhash() { # <folder>

@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 struct ReportKind {
   std::string_view ending, tool, exported;
 };
-constexpr ReportKind kReportKinds[] = {
-    {".nsys-rep", "nsys", ".sqlite"}, {".qdrep", "nsys", ".sqlite"}, {".ncu-rep", "ncu", ".ncu.csv"}};
+constexpr ReportKind kReportKinds[] = {{".ncu-rep", "ncu", ".ncu.csv"}};
 
 // Returns true if the export exists and is not older than its report.
 bool IsUpToDate(const std::string& exported, const std::string& report) {

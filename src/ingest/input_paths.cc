@@ -26,6 +26,17 @@ bool HasExtension(std::string_view path) {
   return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
 }
 
+// Returns true for a report of Nsight Systems with its export beside it, which holds all of it and is read instead: one
+// recording is not two.
+bool HasExportBeside(std::string_view path) {
+  for (const std::string_view ending : {".nsys-rep", ".qdrep"}) {
+    std::error_code error;
+    if (path.ends_with(ending))
+      return fs::exists(StrCat(path.substr(0, path.size() - ending.size()), ".sqlite"), error);
+  }
+  return false;
+}
+
 // Splits "3=path" into rank and path, unless a file has that very name. Text before "=" that is not a whole number
 // ≥ 0 belongs to the path.
 InputPath ParseInputPath(const std::string& argument) {
@@ -47,6 +58,7 @@ bool IsRecordingOfRun(const std::string& folder, const std::string& name) {
   const bool is_json = name.find(".json") != std::string::npos;
   const bool is_known_json = name.find(".pt.trace.json") != std::string::npos || name.ends_with(".host.json");
   if (name.ends_with(".tmp") || (is_json ? !is_known_json : !HasExtension(name))) return false;
+  if (HasExportBeside(StrCat(folder, "/", name))) return false;
   // A ring is read together with what was saved of it.
   constexpr std::string_view kSaved = ".events";
   std::error_code error;
@@ -71,7 +83,8 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code ended, error;
   for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended))
-    if (at->is_regular_file(error) && HasExtension(at->path().string())) found.push_back(at->path().string());
+    if (at->is_regular_file(error) && HasExtension(at->path().string()) && !HasExportBeside(at->path().string()))
+      found.push_back(at->path().string());
   return found;
 }
 

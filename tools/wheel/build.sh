@@ -42,7 +42,7 @@ libraries() {
   made_from=$(cat tools/wheel/requirements.txt "$zig"/zig-* tools/build_deps.sh - <<<"$CXX_FAST" | sha256sum)
   [ "$(cat "$deps/made_from" 2>/dev/null)" = "$made_from" ] || rm -rf "$deps"
   mkdir -p "$deps/include"
-  tools/build_deps.sh simdjson isal cpp-httplib re2 sqlite3 zstd xxhash yaml >"$folder/libraries.log" 2>&1 ||
+  tools/build_deps.sh simdjson isal cpp-httplib re2 sqlite3 zstd lz4 xxhash yaml >"$folder/libraries.log" 2>&1 ||
     { tail -30 "$folder/libraries.log" >&2; return 1; }
   tools/tree_sitter.sh
   headers
@@ -53,7 +53,7 @@ libraries() {
 headers() {
   local package file name own
   own=$(env -u CC dpkg-architecture -qDEB_HOST_MULTIARCH)
-  for package in libsimdjson-dev libisal-dev libzstd-dev libsqlite3-dev libxxhash-dev libyaml-dev libre2-dev libcli11-dev \
+  for package in libsimdjson-dev libisal-dev libzstd-dev liblz4-dev libsqlite3-dev libxxhash-dev libyaml-dev libre2-dev libcli11-dev \
     libcpp-httplib-dev libpq-dev; do
     while read -r file; do
       name=${file#/usr/include/}

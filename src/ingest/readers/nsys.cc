@@ -7,8 +7,6 @@
 #include "base/strings.h"
 #include "ingest/reader.h"
 #include "ingest/readers/nsys/tables.h"
-#include "ingest/refine.h"
-#include "ingest/steps.h"
 
 namespace gapless::internal::nsys_reader {
 namespace {
@@ -39,30 +37,25 @@ Unexpected RefuseForeign(const nsys::Database& database, const std::string& path
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   GAPLESS_ASSIGN(auto database, nsys::Database::Open(source, context));
   if (!database->Holds("StringIds")) return RefuseForeign(*database, source.path());
-  nsys::Importer importer(*database, builder);
-  importer.ReadAbout();
-  using Part = void (nsys::Importer::*)();
-  for (const Part part : {&nsys::Importer::ReadApiCalls, &nsys::Importer::ReadRanges, &nsys::Importer::ReadOverhead,
-                          &nsys::Importer::ReadKernels, &nsys::Importer::ReadCopies, &nsys::Importer::ReadGraphs,
-                          &nsys::Importer::ReadSyncs}) {
+  nsys::About about;
+  nsys::ReadAbout(*database, builder, about);
+  nsys::Meaning meaning(about.facts, builder.NewShard());
+  using Part = void (*)(nsys::Database&, nsys::Meaning&);
+  constexpr Part kParts[] = {nsys::ReadCalls,   nsys::ReadRanges, nsys::ReadOverhead, nsys::ReadKernels,
+                             nsys::ReadCopies,  nsys::ReadGraphs, nsys::ReadSyncs,    nsys::ReadMetrics,
+                             nsys::ReadAllocations, nsys::ReadDiagnostics, nsys::CountLeftOut};
+  for (const Part part : kParts) {
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     if (context.progress) context.progress();
-    (importer.*part)();
+    part(*database, meaning);
+    if (part == nsys::ReadCalls) nsys::Meaning::AddCalls({&meaning});
   }
-  importer.Finish();
-  builder.info().start_unix_ns = importer.session_start_unix_ns();  // completed in Complete()
+  nsys::Meaning::Finish({&meaning}, builder);
+  if (!database->damage().empty())
+    builder.Count("damaged_input", Severity::kError, 1, kAbsent,
+                  StrCat("reading of a table stopped: ", database->damage()));
+  builder.info().start_unix_ns = about.session_start_unix_ns;  // completed in Complete()
   return {};
-}
-
-// Times count from the start of the session.
-void Complete(Trace& trace) {
-  int64_t start = kAbsent;
-  if (trace.info.start_unix_ns <= 0 || __builtin_add_overflow(trace.info.start_unix_ns, trace.info.origin_ns, &start))
-    start = kAbsent;
-  trace.info.start_unix_ns = start;
-  FindSteps(trace);
-  RefineGpuOpClasses(trace);
-  FillBlocksPerSm(trace);
 }
 
 }  // namespace
@@ -72,6 +65,6 @@ READER(nsys) = {.name = "nsys",
                 .extensions = kExtensions,
                 .sniff = SniffHead,
                 .read = Read,
-                .complete = Complete};
+                .complete = nsys::CompleteTrace};
 
 }  // namespace gapless::internal::nsys_reader

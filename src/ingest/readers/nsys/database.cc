@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <new>
 
 #include "base/strings.h"
+#include "ingest/random_access.h"
 
 namespace gapless::internal::nsys {
 namespace {
@@ -25,14 +25,6 @@ constexpr std::string_view kMagic("SQLite format 3\0", 16);
 // Steps of SQLite's virtual machine between two looks at the flag that stops reading.
 constexpr int kStepsBetweenLooks = 100'000;
 constexpr int kLongestCell = 64 * 1024 * 1024;
-constexpr size_t kMaxInMemory = size_t{8} << 30;
-
-// Returns true if SQLite can open the file in place: it exists under this path and is not compressed.
-bool IsStoredDatabase(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  char head[16];
-  return in.read(head, sizeof head) && std::string_view(head, sizeof head) == kMagic;
-}
 
 // As a URI, in which every byte that could mean something is escaped. Immutable: no locks, no journal, no -wal beside
 // it.
@@ -63,27 +55,12 @@ std::string Quoted(std::string_view name) {
   return out + '"';
 }
 
-Result<std::string> ReadAll(Source& source) {
-  GAPLESS_ASSIGN(auto stream, source.Open());
-  std::string bytes;
-  constexpr size_t kPiece = size_t{1} << 20;
-  for (;;) {
-    const size_t before = bytes.size();
-    bytes.resize(before + kPiece);
-    auto got = stream->Read(bytes.data() + before, kPiece);
-    bytes.resize(before + (got ? *got : 0));
-    if (!got || *got == 0) return bytes;  // what came before damage is used
-    if (bytes.size() > kMaxInMemory)
-      return Fail(ErrorCode::kInput, "more than 8 GiB when decompressed", source.path(), "decompress it into a file");
-  }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Database>> Database::Open(Source& source, const ReadContext& context) {
   std::unique_ptr<Database> database(new Database);
   database->context_ = &context;
-  const bool stored = IsStoredDatabase(source.path());
+  const bool stored = FileBeginsWith(source.path(), kMagic);
   const std::string name = stored ? UriOf(source.path()) : ":memory:";
   const auto refused = [&] {
     return Fail(ErrorCode::kInput, "SQLite cannot read this file", source.path(), "export it again: nsys export");

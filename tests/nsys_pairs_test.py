@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of Nsight Systems against the exports of the same recordings: every table has the same rows.
+
+Pairs are a report (.nsys-rep, .qdrep) and, beside it, an export (.sqlite) of the same name. They are looked for in the folder
+nsys of $GAPLESS_CORPUS and in $GAPLESS_NSYS_PAIRS. Where nsys is installed, reports without an export are exported, too.
+
+usage: nsys_pairs_test.py PROGRAM [--some] [WORD]...   --some: the smallest of the corpus; WORD: pairs whose path has it
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpus import FOLDER
+
+ENDINGS = (".nsys-rep", ".qdrep")
+# Rows are numbered in the order of time, and of those at the same time in that of the file, which is another. So rows that
+# are referred to are compared by what they are.
+QUERIES = {
+    "gpu_op": "SELECT g.*, l.name AS launch, l.ts_ns AS launched, o.name AS op FROM gpu_op g"
+    " LEFT JOIN slice l ON l.id = g.launch_id LEFT JOIN slice o ON o.id = g.op_id",
+    "slice": "SELECT s.*, p.name AS parent, p.ts_ns AS parent_ts FROM slice s LEFT JOIN slice p ON p.id = s.parent_id",
+    "sync": "SELECT y.*, s.name AS call, s.tid, g.name AS op, g.ts_ns AS op_ts FROM sync y"
+    " LEFT JOIN slice s ON s.id = y.slice_id LEFT JOIN gpu_op g ON g.id = y.waited_gpu_op_id",
+    "collective": "SELECT * FROM collective",
+    "step": "SELECT * FROM step",
+    "thread": "SELECT * FROM thread",
+    "device": "SELECT * FROM device",
+    "counter": "SELECT * FROM counter",
+    "trace": "SELECT format, host, pid, start_unix_ns, dur_ns FROM trace",
+}
+LEFT_OUT = {"id", "row", "launch_id", "op_id", "parent_id", "slice_id", "waited_gpu_op_id", "gpu_op_id"}
+SHOWN = 3  # rows of a difference
+
+
+def pairs(some: bool) -> Iterator[tuple[Path, Path]]:
+    folders = [FOLDER / "nsys"]
+    if more := os.environ.get("GAPLESS_NSYS_PAIRS"):
+        folders.append(Path(more))
+    found = [path for folder in folders for path in sorted(folder.rglob("*")) if path.name.endswith(ENDINGS)]
+    both = [(path, export) for path in found if (export := path.with_suffix(".sqlite")).is_file()]
+    yield from sorted(both, key=lambda pair: pair[1].stat().st_size)[:2] if some else both
+    if (nsys := shutil.which("nsys")) is None or some:
+        return
+    for report in found:
+        if report.with_suffix(".sqlite").is_file():
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            export = Path(folder) / "export.sqlite"
+            words = [nsys, "export", "--type", "sqlite", "--output", str(export), str(report)]
+            if subprocess.run(words, capture_output=True, check=False).returncode == 0:
+                yield report, export
+
+
+def rows(program: str, path: Path, sql: str) -> tuple[list[str], Counter[tuple[str, ...]]]:
+    done = subprocess.run(
+        [program, "query", str(path), "--no-cache", "--csv", sql], capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"{path}: {done.stderr}")
+    head, *body = csv.reader(io.StringIO(done.stdout))
+    kept = [place for place, name in enumerate(head) if name not in LEFT_OUT]
+    return [head[place] for place in kept], Counter(tuple(row[place] for place in kept) for row in body)
+
+
+def differences(program: str, report: Path, export: Path) -> Iterator[str]:
+    for table, sql in QUERIES.items():
+        try:
+            head, ours = rows(program, report, sql)
+            _, theirs = rows(program, export, sql)
+        except RuntimeError as error:
+            yield str(error)
+            return
+        if ours == theirs:
+            continue
+        yield f"{table}: {sum(ours.values())} rows in the report, {sum(theirs.values())} in the export"
+        for name, more in (("report", ours - theirs), ("export", theirs - ours)):
+            for row in sorted(more)[:SHOWN]:
+                yield f"  only in the {name}: " + ", ".join(f"{k}={v}" for k, v in zip(head, row, strict=True) if v)
+
+
+def main(program: str, words: list[str]) -> int:
+    some = "--some" in words
+    words = [word for word in words if word != "--some"]
+    compared = failed = 0
+    for report, export in pairs(some):
+        if words and not any(word in str(report) for word in words):
+            continue
+        compared += 1
+        found = list(differences(program, report, export))
+        failed += bool(found)
+        if found:
+            print(f"{report} differs from its export:", *found, sep="\n  ")
+    if compared == 0:
+        print(f"skipped: no report with its export in {FOLDER / 'nsys'} or $GAPLESS_NSYS_PAIRS")
+        return 77
+    print(f"{compared - failed} of {compared} reports have the rows of their exports")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
