@@ -16,11 +16,11 @@ std::string Bytes(std::initializer_list<int> bytes) {
 }
 
 TEST(WireFormat, EveryKindOfField) {
-  const std::string message = Bytes({0x08, 0x96, 0x01,                                      // 1: 150
-                                     0x12, 2, 'h', 'i',                                     // 2: "hi"
-                                     0x1D, 0, 0, 0x80, 0x3F,                                // 3: 1.0 of 4 bytes
-                                     0x21, 0, 0, 0, 0, 0, 0, 0, 0x40,                       // 4: 2.0 of 8 bytes
-                                     0xF8, 0x07, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1});  // 127: -1
+  const std::string message = Bytes({0x08, 0x96, 0x01,                                   // 1: 150
+                                     0x12, 2,    'h',  'i',                              // 2: "hi"
+                                     0x1D, 0,    0,    0x80, 0x3F,                       // 3: 1.0 of 4 bytes
+                                     0x21, 0,    0,    0,    0,    0,   0,   0,   0x40,  // 4: 2.0 of 8 bytes
+                                     0xF8, 0x07, 255,  255,  255,  255, 255, 255, 255,  255, 255, 1});  // 127: -1
   WireReader fields(message);
   ASSERT_TRUE(fields.Next());
   EXPECT_EQ(fields.number(), 1U);
@@ -48,16 +48,16 @@ TEST(WireFormat, AnEmptyMessageHasNoField) {
 
 TEST(WireFormat, NothingLeavesItsMessage) {
   const std::vector<std::string> damaged = {
-      Bytes({0x12, 3, 'h', 'i'}),                                        // a text longer than the message
-      Bytes({0x12, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0}),  // a length of 2^64 - 1
-      Bytes({0x08}),                                                     // no value
-      Bytes({0x08, 0x80}),                                               // a number without its end
+      Bytes({0x12, 3, 'h', 'i'}),                                          // a text longer than the message
+      Bytes({0x12, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 0}),    // a length of 2^64 - 1
+      Bytes({0x08}),                                                       // no value
+      Bytes({0x08, 0x80}),                                                 // a number without its end
       Bytes({0x08, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 1}),  // one of 11 bytes
-      Bytes({0x21, 1, 2, 3}),                                            // 3 bytes of 8
-      Bytes({0x1D, 1, 2, 3}),                                            // 3 bytes of 4
-      Bytes({0x00, 1}),                                                  // a field of the number 0
-      Bytes({0x0B}),                                                     // a wire type that nobody writes
-      Bytes({0x0F, 0}),                                                  // one that there is not
+      Bytes({0x21, 1, 2, 3}),                                              // 3 bytes of 8
+      Bytes({0x1D, 1, 2, 3}),                                              // 3 bytes of 4
+      Bytes({0x00, 1}),                                                    // a field of the number 0
+      Bytes({0x0B}),                                                       // a wire type that nobody writes
+      Bytes({0x0F, 0}),                                                    // one that there is not
   };
   for (const std::string& message : damaged) {
     WireReader fields(message);

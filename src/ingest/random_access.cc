@@ -34,7 +34,7 @@ Result<std::string> ReadAll(Source& source) {
 
 Result<std::unique_ptr<RandomAccess>> RandomAccess::Open(Source& source, std::string_view magic) {
   std::unique_ptr<RandomAccess> input(new RandomAccess);
-  struct stat about{};
+  struct stat about {};
   if (FileBeginsWith(source.path(), magic)) input->fd_ = ::open(source.path().c_str(), O_RDONLY | O_CLOEXEC);
   if (input->fd_ >= 0 && ::fstat(input->fd_, &about) == 0 && S_ISREG(about.st_mode)) {
     input->size_ = static_cast<uint64_t>(about.st_size);

@@ -41,8 +41,8 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   nsys::ReadAbout(*database, builder, about);
   nsys::Meaning meaning(about.facts, builder.NewShard());
   using Part = void (*)(nsys::Database&, nsys::Meaning&);
-  constexpr Part kParts[] = {nsys::ReadCalls,   nsys::ReadRanges, nsys::ReadOverhead, nsys::ReadKernels,
-                             nsys::ReadCopies,  nsys::ReadGraphs, nsys::ReadSyncs,    nsys::ReadMetrics,
+  constexpr Part kParts[] = {nsys::ReadCalls,       nsys::ReadRanges,      nsys::ReadOverhead, nsys::ReadKernels,
+                             nsys::ReadCopies,      nsys::ReadGraphs,      nsys::ReadSyncs,    nsys::ReadMetrics,
                              nsys::ReadAllocations, nsys::ReadDiagnostics, nsys::CountLeftOut};
   for (const Part part : kParts) {
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());

@@ -89,7 +89,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   nsys::Meaning::AddCalls(meanings);
   nsys::Meaning::Finish(meanings, builder);
   Settle(about, parts, builder);
-  builder.info().format = "nsys";  // the rows mean what those of an export mean
+  builder.info().format = "nsys";                              // the rows mean what those of an export mean
   builder.info().start_unix_ns = about.session_start_unix_ns;  // completed in CompleteTrace()
   return {};
 }

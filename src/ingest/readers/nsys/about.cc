@@ -11,36 +11,48 @@
 namespace gapless::internal::nsys {
 namespace {
 
-// Reads the GPUs of the host, and which of them each process calls by which number (CUDA_VISIBLE_DEVICES changes it).
-// Before 2025 only the GPUs say so, for one process; GPUs that it does not see say 0, too, and then nobody knows.
-void ReadDevices(Database& database, TraceBuilder& builder, Facts& facts) {
-  const bool says_which = database.Holds("TARGET_INFO_CUDA_DEVICE");
-  if (auto rows = database.Select("TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}, 3))
-    while (rows->Next()) facts.gpu_of[{rows->Int(0), rows->Int(1)}] = rows->Int32(2);
-  auto rows = database.Select("TARGET_INFO_GPU",
-                              {"id", "name", "busLocation", "uuid", "totalMemory", "clockRate", "smCount",
-                               "computeMajor", "computeMinor", "maxWarpsPerSm", "threadsPerWarp", "cuDevice"},
-                              2);
+// Reads the GPUs of the host. Those of a process are told by CUDA's number of them: before 2025 one number each, for
+// one process; GPUs that it does not see say 0, too, and then nobody knows.
+void ReadGpus(Database& database, Gpus& gpus, Facts& facts) {
+  auto rows =
+      database.Select("TARGET_INFO_GPU",
+                      {"name", "id", "busLocation", "uuid", "totalMemory", "clockRate", "smCount", "computeMajor",
+                       "computeMinor", "maxWarpsPerSm", "threadsPerWarp", "cuDevice", "deviceId"},
+                      1);
   std::map<int64_t, std::set<int32_t>> gpus_of_cuda;
   while (rows && rows->Next()) {
-    if (rows->Int32(0) == kAbsent32) continue;
-    const Gpu gpu{.id = rows->Int32(0),
-                  .name = rows->Text(1),
-                  .bus = rows->Text(2),
-                  .uuid = rows->Text(3),
-                  .memory_bytes = rows->Int(4),
-                  .clock_hz = rows->Int(5),
-                  .sm_count = rows->Int32(6),
-                  .compute_major = rows->Int32(7),
-                  .compute_minor = rows->Int32(8),
-                  .warps_per_sm = rows->Int(9),
-                  .lanes_per_warp = rows->Int(10)};
-    builder.AddDevice(DeviceOf(gpu));
-    if (rows->Int(11) >= 0) gpus_of_cuda[rows->Int(11)].insert(gpu.id);
+    Gpu gpu{.id = rows->Int32(1)};
+    if (gpu.id == kAbsent32) gpu.id = rows->Int32(12);  // its name until 2020
+    gpu.name = rows->Text(0), gpu.bus = rows->Text(2), gpu.uuid = rows->Text(3);
+    gpu.memory_bytes = rows->Int(4);
+    if (rows->Int(5) > 0) gpu.clock_khz = rows->Int(5) / 1000;
+    gpu.sm_count = rows->Int32(6), gpu.compute_major = rows->Int32(7), gpu.compute_minor = rows->Int32(8);
+    gpu.warps_per_sm = rows->Int(9), gpu.lanes_per_warp = rows->Int(10);
+    if (rows->Int(11) >= 0 && gpu.id != kAbsent32) gpus_of_cuda[rows->Int(11)].insert(gpu.id);
+    gpus.Add(std::move(gpu));
   }
-  if (says_which) return;
-  for (const auto& [cuda, gpus] : gpus_of_cuda)
-    if (gpus.size() == 1) facts.gpu_of_any[cuda] = *gpus.begin();
+  if (database.Holds("TARGET_INFO_CUDA_DEVICE")) return;
+  for (const auto& [cuda, ids] : gpus_of_cuda)
+    if (ids.size() == 1) facts.gpu_of_any[cuda] = *ids.begin();
+}
+
+// Reads what CUDA says of GPUs in a process: since 2025 which of them they are, until 2020 all there is to say.
+void ReadGpusOfCuda(Database& database, Gpus& gpus, Facts& facts) {
+  if (auto rows = database.Select("TARGET_INFO_CUDA_DEVICE", {"pid", "cudaId", "gpuId"}, 3))
+    while (rows->Next()) facts.gpu_of[{rows->Int(0), rows->Int(1)}] = rows->Int32(2);
+  auto rows = database.Select(
+      "TARGET_INFO_CUDA_GPU",
+      {"deviceId", "name", "pciBusId", "globalMemorySize", "coreClockRate", "numMultiprocessors",
+       "computeCapabilityMajor", "computeCapabilityMinor", "maxWarpsPerMultiprocessor", "numThreadsPerWarp", "pid"},
+      2);
+  while (rows && rows->Next()) {
+    Gpu gpu{.id = rows->Int32(0)};
+    gpu.name = rows->Text(1), gpu.bus = rows->Text(2);
+    gpu.memory_bytes = rows->Int(3), gpu.clock_khz = rows->Int(4);
+    gpu.sm_count = rows->Int32(5), gpu.compute_major = rows->Int32(6), gpu.compute_minor = rows->Int32(7);
+    gpu.warps_per_sm = rows->Int(8), gpu.lanes_per_warp = rows->Int(9);
+    gpus.AddOfCuda(gpu, rows->Int(10), facts);
+  }
 }
 
 void ReadNames(Database& database, TraceBuilder& builder, const Facts& facts) {
@@ -81,7 +93,10 @@ void ReadAbout(Database& database, TraceBuilder& builder, About& about) {
   if (auto rows = database.Select("TARGET_INFO_CUDA_CONTEXT_INFO", {"processId", "vmId", "hwId"}, 3))
     while (rows->Next()) facts.correlations.Know(ProcessNumber(rows->Int(0), rows->Int(1), rows->Int(2)));
   ReadNames(database, builder, facts);
-  ReadDevices(database, builder, facts);
+  Gpus gpus;
+  ReadGpus(database, gpus, facts);
+  ReadGpusOfCuda(database, gpus, facts);
+  gpus.Give(builder);
 }
 
 }  // namespace gapless::internal::nsys

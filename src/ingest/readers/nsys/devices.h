@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU as nsys describes it, and its row in the table of devices.
+// GPUs as nsys describes them, and their rows in the table of devices.
 #pragma once
 
+#include <map>
 #include <string>
-#include <string_view>
 
+#include "ingest/readers/nsys/facts.h"
 #include "trace/builder.h"
 
 namespace gapless::internal::nsys {
 
 struct Gpu {
-  int32_t id = kAbsent32;
-  std::string_view name{}, bus{}, uuid{};
-  int64_t memory_bytes = kAbsent, clock_hz = kAbsent;
+  int32_t id = kAbsent32;  // nsys' number of it
+  std::string name{}, bus{}, uuid{};
+  int64_t memory_bytes = kAbsent, clock_khz = kAbsent;
   int32_t sm_count = kAbsent32, compute_major = kAbsent32, compute_minor = kAbsent32;
   int64_t warps_per_sm = kAbsent, lanes_per_warp = kAbsent;
 };
 
-inline DeviceRow DeviceOf(const Gpu& gpu) {
-  DeviceRow device{.device = gpu.id, .vendor = Vendor::kNvidia, .name = std::string(gpu.name)};
-  device.pcie_bus_id = gpu.bus, device.uuid = gpu.uuid;
-  device.memory_bytes = gpu.memory_bytes;
-  if (gpu.clock_hz > 0) device.clock_khz = gpu.clock_hz / 1000;
-  device.sm_count = gpu.sm_count;
-  device.compute_major = gpu.compute_major, device.compute_minor = gpu.compute_minor;
-  const int64_t warps = gpu.warps_per_sm, lanes = gpu.lanes_per_warp;
-  if (warps > 0 && warps <= 1024 && lanes > 0 && lanes <= 1024)
-    device.max_threads_per_sm = static_cast<int32_t>(warps * lanes);
-  return device;
-}
+class Gpus {
+ public:
+  void Add(Gpu gpu);
+  // What CUDA said of a GPU in one process, where `gpu.id` is its number there: until 2020 this has all but the name.
+  // It is the GPU at the same place on the bus.
+  void AddOfCuda(const Gpu& gpu, int64_t pid, Facts& facts);
+  void Give(TraceBuilder& builder) const;
+
+ private:
+  std::map<int32_t, Gpu> gpus_{};  // by id
+};
 
 }  // namespace gapless::internal::nsys

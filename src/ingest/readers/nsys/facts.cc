@@ -25,8 +25,8 @@ int64_t Correlations::Unique(int64_t correlation, int64_t global) {
     const auto [known, fresh] = places_.try_emplace(process);
     Place& place = known->second;
     if (fresh)
-      place.index = unknown_ == Unknown::kByPid ? kPlacesByPid | (process & kPidBits)
-                                                : static_cast<int64_t>(places_.size()) - 1;
+      place.index =
+          unknown_ == Unknown::kByPid ? kPlacesByPid | (process & kPidBits) : static_cast<int64_t>(places_.size()) - 1;
     if (!place.met) met_.push_back(process);
     place.met = true;
     last_process_ = process, last_bits_ = place.index << kBits;

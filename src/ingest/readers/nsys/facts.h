@@ -82,7 +82,7 @@ struct Facts {
   std::string version{};  // of the nsys that wrote the recording: "2024.5.1.113-…"
   Texts texts{};
   std::map<std::pair<int64_t, int64_t>, int32_t> gpu_of{};  // key: (pid, CUDA's number); value: nsys' number of the GPU
-  std::map<int64_t, int32_t> gpu_of_any{};  // the same of processes that are not in gpu_of
+  std::map<int64_t, int32_t> gpu_of_any{};                  // the same of processes that are not in gpu_of
   Correlations correlations{};
 
   // CUDA counts the GPUs that a process sees from 0; the recording may say which GPU of the host that is. -1 without a

@@ -20,7 +20,7 @@ namespace gapless::internal::nsys {
 // What was met beside the rows that went into tables.
 struct Tally {
   int64_t events = 0, bad_times = 0, ops_without_time = 0, nested_calls = 0, open_ranges = 0, other_nvtx = 0;
-  std::set<int64_t> ranged_processes{};             // with ranges that start and end anywhere
+  std::set<int64_t> ranged_processes{};                    // with ranges that start and end anywhere
   std::map<std::string, int64_t, std::less<>> left_out{};  // rows that are not read, by nsys' name of their table
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> said{};  // texts of nsys; value: severity, count
   void Add(const Tally& other);
@@ -77,10 +77,10 @@ class Meaning {
   std::vector<Call> calls_{};
   std::unordered_map<int64_t, StringId> names_{};
   std::unordered_map<int64_t, ApiKind> api_kinds_{};
-  std::unordered_map<uint32_t, KernelTraits> kernels_{};  // by name
-  std::map<std::array<int64_t, 4>, Known> copies_{};      // by operation, memory from and to, and cause
-  std::map<int64_t, Known> memsets_{};                    // by kind of memory
-  std::map<std::pair<int32_t, bool>, int64_t> allocated_{};                                 // by device; or on the host
+  std::unordered_map<uint32_t, KernelTraits> kernels_{};          // by name
+  std::map<std::array<int64_t, 4>, Known> copies_{};              // by operation, memory from and to, and cause
+  std::map<int64_t, Known> memsets_{};                            // by kind of memory
+  std::map<std::pair<int32_t, bool>, int64_t> allocated_{};       // by device; or on the host
   std::map<std::pair<int64_t, int64_t>, int64_t> allocations_{};  // bytes, by process and address
 };
 

@@ -147,10 +147,8 @@ void Meaning::Add(const Sync& sync) {
 void Meaning::Add(const Metric& metric) {
   ++tally_.events;
   if (metric.time == kAbsent || metric.time < 0 || !std::isfinite(metric.value)) return void(++tally_.bad_times);
-  shard_.Add(CounterRow{.name = shard_.Name(metric.name),
-                        .device = metric.device,
-                        .ts_ns = metric.time,
-                        .value = metric.value});
+  shard_.Add(CounterRow{
+      .name = shard_.Name(metric.name), .device = metric.device, .ts_ns = metric.time, .value = metric.value});
 }
 
 // Rows carry the change only, so totals are summed up here; they are lower bounds, for releases of memory that was

@@ -92,7 +92,8 @@ void Meaning::AddCalls(const std::vector<Meaning*>& all) {
     std::vector<Call>().swap(all[i]->calls_);
   }
   std::ranges::stable_sort(calls, [](const Call& a, const Call& b) {
-    return std::tie(a.global_tid, a.start, b.end, a.correlation) < std::tie(b.global_tid, b.start, a.end, b.correlation);
+    return std::tie(a.global_tid, a.start, b.end, a.correlation) <
+           std::tie(b.global_tid, b.start, a.end, b.correlation);
   });
   first.correlations_.Order();
   const Call* outer = nullptr;

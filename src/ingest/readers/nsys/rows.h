@@ -63,7 +63,7 @@ struct Call {
 struct Range {
   int64_t start = kAbsent, end = kAbsent, global_tid = kAbsent;
   int64_t type = kAbsent;
-  std::string_view text{};    // empty: see text_id
+  std::string_view text{};  // empty: see text_id
   int64_t text_id = kAbsent;
 };
 

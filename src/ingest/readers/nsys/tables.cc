@@ -69,17 +69,16 @@ void ReadRanges(Database& database, Meaning& meaning) {
 void ReadOverhead(Database& database, Meaning& meaning) {
   auto rows = database.Select("PROFILER_OVERHEAD", {"start", "end", "nameId", "globalTid"}, 3);
   while (rows && rows->Next())
-    meaning.Add(
-        Overhead{.start = rows->Int(0), .end = rows->Int(1), .global_tid = rows->Int(3), .name = rows->Int(2)});
+    meaning.Add(Overhead{.start = rows->Int(0), .end = rows->Int(1), .global_tid = rows->Int(3), .name = rows->Int(2)});
 }
 
 void ReadKernels(Database& database, Meaning& meaning) {
   enum { kShortName = kOwn, kName, kRegisters, kGrid, kBlock = kGrid + 3, kStatic = kBlock + 3, kDynamic, kGraph };
-  auto rows = database.Select("CUPTI_ACTIVITY_KIND_KERNEL",
-                              WorkAnd({"shortName", "demangledName", "registersPerThread", "gridX", "gridY", "gridZ",
-                                       "blockX", "blockY", "blockZ", "staticSharedMemory", "dynamicSharedMemory",
-                                       "graphId"}),
-                              kRequiredOfWork);
+  auto rows =
+      database.Select("CUPTI_ACTIVITY_KIND_KERNEL",
+                      WorkAnd({"shortName", "demangledName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX",
+                               "blockY", "blockZ", "staticSharedMemory", "dynamicSharedMemory", "graphId"}),
+                      kRequiredOfWork);
   while (rows && rows->Next()) {
     Kernel kernel{.work = WorkOf(*rows), .name = rows->Int(kName), .short_name = rows->Int(kShortName)};
     kernel.registers = rows->Int32(kRegisters);
@@ -93,8 +92,9 @@ void ReadKernels(Database& database, Meaning& meaning) {
 
 void ReadCopies(Database& database, Meaning& meaning) {
   enum { kBytes = kOwn, kOperation, kFrom, kTo, kCause };
-  auto copies = database.Select("CUPTI_ACTIVITY_KIND_MEMCPY",
-                                WorkAnd({"bytes", "copyKind", "srcKind", "dstKind", "migrationCause"}), kRequiredOfWork);
+  auto copies =
+      database.Select("CUPTI_ACTIVITY_KIND_MEMCPY",
+                      WorkAnd({"bytes", "copyKind", "srcKind", "dstKind", "migrationCause"}), kRequiredOfWork);
   while (copies && copies->Next())
     meaning.Add(Copy{.work = WorkOf(*copies),
                      .bytes = copies->Int(kBytes),
@@ -104,8 +104,7 @@ void ReadCopies(Database& database, Meaning& meaning) {
                      .cause = copies->Int(kCause)});
   auto memsets = database.Select("CUPTI_ACTIVITY_KIND_MEMSET", WorkAnd({"bytes", "memKind"}), kRequiredOfWork);
   while (memsets && memsets->Next())
-    meaning.Add(
-        Memset{.work = WorkOf(*memsets), .bytes = memsets->Int(kBytes), .memory = memsets->Int(kOperation)});
+    meaning.Add(Memset{.work = WorkOf(*memsets), .bytes = memsets->Int(kBytes), .memory = memsets->Int(kOperation)});
 }
 
 void ReadGraphs(Database& database, Meaning& meaning) {
@@ -115,9 +114,9 @@ void ReadGraphs(Database& database, Meaning& meaning) {
 
 // A synchronisation of a whole device has no stream in some versions, so only its times and its kind are required.
 void ReadSyncs(Database& database, Meaning& meaning) {
-  auto rows = database.Select(
-      "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-      {"start", "end", "syncType", "globalPid", "deviceId", "streamId", "eventId", "correlationId"}, 3);
+  auto rows =
+      database.Select("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+                      {"start", "end", "syncType", "globalPid", "deviceId", "streamId", "eventId", "correlationId"}, 3);
   while (rows && rows->Next()) {
     Sync sync{.type = rows->Int(2), .event = rows->Int(6)};
     sync.work = {.start = rows->Int(0), .end = rows->Int(1), .device = rows->Int32(4), .stream = rows->Int(5)};
@@ -143,9 +142,9 @@ void ReadMetrics(Database& database, Meaning& meaning) {
 }
 
 void ReadAllocations(Database& database, Meaning& meaning) {
-  auto rows = database.Select(
-      "CUDA_GPU_MEMORY_USAGE_EVENTS",
-      {"start", "globalPid", "deviceId", "address", "bytes", "memKind", "memoryOperationType"}, 7);
+  auto rows =
+      database.Select("CUDA_GPU_MEMORY_USAGE_EVENTS",
+                      {"start", "globalPid", "deviceId", "address", "bytes", "memKind", "memoryOperationType"}, 7);
   while (rows && rows->Next())
     meaning.Add(Allocation{.time = rows->Int(0),
                            .global_pid = rows->Int(1),

@@ -85,7 +85,7 @@ void ReadThreads(std::string_view threads, TraceBuilder& builder, About& about) 
   }
 }
 
-void ReadGpu(std::string_view message, TraceBuilder& builder) {
+nsys::Gpu GpuOf(std::string_view message) {
   nsys::Gpu gpu;
   WireReader fields(message);
   while (fields.Next()) switch (fields.number()) {
@@ -94,7 +94,7 @@ void ReadGpu(std::string_view message, TraceBuilder& builder) {
       case 3: gpu.bus = fields.bytes(); break;
       case 5: gpu.uuid = fields.bytes(); break;
       case 11: gpu.memory_bytes = fields.Int(); break;
-      case 13: gpu.clock_hz = fields.Int(); break;
+      case 13: gpu.clock_khz = fields.Int() / 1000; break;
       case 14: gpu.sm_count = Narrow(fields); break;
       case 30: gpu.lanes_per_warp = fields.Int(); break;
       case 32: gpu.warps_per_sm = fields.Int(); break;
@@ -102,7 +102,29 @@ void ReadGpu(std::string_view message, TraceBuilder& builder) {
       case 42: gpu.compute_minor = Narrow(fields); break;
       default: break;
     }
-  if (gpu.id != kAbsent32) builder.AddDevice(nsys::DeviceOf(gpu));
+  return gpu;
+}
+
+// What CUDA said of a GPU in a process, until 2020.
+void ReadGpuOfCuda(std::string_view message, nsys::Gpus& gpus, nsys::Facts& facts) {
+  nsys::Gpu gpu;
+  int64_t pid = kAbsent;
+  WireReader fields(message);
+  while (fields.Next()) switch (fields.number()) {
+      case 1: gpu.name = fields.bytes(); break;
+      case 3: gpu.memory_bytes = fields.Int(); break;
+      case 6: gpu.lanes_per_warp = fields.Int(); break;
+      case 7: gpu.clock_khz = fields.Int(); break;
+      case 9: gpu.sm_count = Narrow(fields); break;
+      case 11: gpu.warps_per_sm = fields.Int(); break;
+      case 22: gpu.compute_major = Narrow(fields); break;
+      case 23: gpu.compute_minor = Narrow(fields); break;
+      case 24: gpu.id = Narrow(fields); break;
+      case 25: pid = fields.Int(); break;
+      case 26: gpu.bus = fields.bytes(); break;
+      default: break;
+    }
+  gpus.AddOfCuda(gpu, pid, facts);
 }
 
 // Which GPU of the host a process calls by which number.
@@ -130,11 +152,14 @@ void ReadContext(std::string_view message, nsys::Facts& facts) {
 }
 
 void ReadTarget(std::string_view target, TraceBuilder& builder, About& about) {
+  nsys::Gpus gpus;
   for (const std::string_view machine : Messages(target, 1, about.damaged))
     for (const std::string_view hardware : Messages(machine, 2, about.damaged)) {
-      for (const std::string_view gpu : Messages(hardware, 7, about.damaged)) ReadGpu(gpu, builder);
+      for (const std::string_view gpu : Messages(hardware, 7, about.damaged)) gpus.Add(GpuOf(gpu));
+      for (const std::string_view gpu : Messages(hardware, 1, about.damaged)) ReadGpuOfCuda(gpu, gpus, about.facts);
       for (const std::string_view which : Messages(hardware, 9, about.damaged)) ReadGpuOfProcess(which, about.facts);
     }
+  gpus.Give(builder);
   for (const std::string_view context : Messages(target, 14, about.damaged)) ReadContext(context, about.facts);
 }
 
@@ -167,8 +192,7 @@ void ReadAbout(Container& report, TraceBuilder& builder, About& about) {
   ReadTarget(report.target, builder, about);
   ReadHost(report.session, builder, about);
   about.session_start_unix_ns = StartFromOffsets(report.session);
-  if (about.session_start_unix_ns == kAbsent)
-    about.session_start_unix_ns = StartFromClocks(report.time_conversions);
+  if (about.session_start_unix_ns == kAbsent) about.session_start_unix_ns = StartFromClocks(report.time_conversions);
 }
 
 }  // namespace gapless::internal::nsys_rep

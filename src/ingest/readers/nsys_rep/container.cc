@@ -23,8 +23,7 @@ constexpr uint64_t kLongestVarint = 10;
 
 uint64_t NumberAt(std::string_view bytes) {
   uint64_t number = 0;
-  for (size_t at = 0; at < 8; ++at)
-    number |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[at])) << (8 * at);
+  for (size_t at = 0; at < 8; ++at) number |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[at])) << (8 * at);
   return number;
 }
 
@@ -81,8 +80,7 @@ Result<std::unique_ptr<Container>> Container::Open(Source& source) {
 Result<void> Container::ReadDirectory() {
   std::string head, tail, directory;
   const uint64_t size = input_->size();
-  if (size < kMagic.size() + kTailBytes || !input_->Read(size - kTailBytes, kTailBytes, tail) ||
-      !tail.ends_with(kEnd))
+  if (size < kMagic.size() + kTailBytes || !input_->Read(size - kTailBytes, kTailBytes, tail) || !tail.ends_with(kEnd))
     return Refuse(path_, StrCat("it was cut off: it does not end with ", kEnd));
   if (!input_->Read(0, std::min<uint64_t>(size, 128), head) || !head.starts_with(kMagic))
     return Refuse(path_, "it does not begin as one");

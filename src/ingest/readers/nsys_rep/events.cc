@@ -265,8 +265,7 @@ bool Events::TakeProcess(std::string_view body) {
   }
   if (fields.damaged()) return false;
   const std::string_view name = own.empty() ? launched : own;
-  if (global != kAbsent && !name.empty())
-    processes_.push_back({order_, nsys::PidOf(global), std::string(name)});
+  if (global != kAbsent && !name.empty()) processes_.push_back({order_, nsys::PidOf(global), std::string(name)});
   return true;
 }
 
