@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -67,28 +68,32 @@ class Nsight(unittest.TestCase):
             self.assertIn(wanted, words)
         self.assertEqual(self.asked()[0][-1], "true")
 
-    def test_reports_are_exported_once(self) -> None:
+    def test_reports_of_nsys_are_read_without_it(self) -> None:
         for ending in (".nsys-rep", ".qdrep"):
             with self.subTest(ending):
                 report = self.folder / f"report{ending}"
-                (self.folder / "report.sqlite").unlink(missing_ok=True)
-                report.write_text("report", encoding="utf-8")
-                before = len(self.asked())
-                for _ in range(2):
-                    done = self.gapless(
-                        "query", str(report), "--no-cache", "--csv", "SELECT DISTINCT format FROM trace"
-                    )
-                    self.assertIn("nsys", done.stdout, done.stderr)
-                self.assertEqual([words[1] for words in self.asked()[before:]], ["export"])
+                shutil.copy(ROOT / "tests/data/nsys_two_processes.nsys-rep", report)
+                done = self.gapless("query", str(report), "--no-cache", "--csv", "SELECT count(*) FROM gpu_op")
+                self.assertEqual(done.stdout.split()[-1], "6", done.stderr)
+                self.assertEqual(self.asked(), [])
+                self.assertFalse((self.folder / "report.sqlite").exists())
+
+    def test_a_report_and_its_export_in_a_folder_are_one_recording(self) -> None:
+        folder = self.folder / "both"
+        folder.mkdir()
+        for ending in (".nsys-rep", ".sqlite"):
+            shutil.copy(ROOT / f"tests/data/nsys_two_processes{ending}", folder / f"report{ending}")
+        done = self.gapless("query", str(folder), "--no-cache", "--csv", "SELECT count(*) FROM trace")
+        self.assertEqual(done.stdout.split()[-1], "1", done.stderr)
 
     def test_an_older_export_is_not_replaced(self) -> None:
-        export, report = self.folder / "report.sqlite", self.folder / "report.nsys-rep"
+        export, report = self.folder / "kernels.ncu.csv", self.folder / "kernels.ncu-rep"
         export.write_text("mine", encoding="utf-8")
         report.write_text("report", encoding="utf-8")
         os.utime(export, (1, 1))
         done = self.gapless("analyze", str(report))
         self.assertEqual(done.returncode, 3)
-        self.assertIn("report.sqlite is there, and older", done.stderr)
+        self.assertIn("kernels.ncu.csv is there, and older", done.stderr)
         self.assertEqual(export.read_text(encoding="utf-8"), "mine")
 
     def test_a_report_of_ncu_is_printed_and_judged(self) -> None:
@@ -99,13 +104,22 @@ class Nsight(unittest.TestCase):
         self.assertIn("--import", self.asked()[-1])
 
     def test_without_the_tool_the_command_is_named(self) -> None:
-        report = self.folder / "my report.qdrep"
+        report = self.folder / "my kernels.ncu-rep"
         report.write_text("report", encoding="utf-8")
         done = self.gapless("analyze", str(report), PATH="/usr/bin:/bin")
         self.assertEqual(done.returncode, 4)
-        self.assertIn("nsys is not on PATH", done.stderr)
-        self.assertIn("nsys export --type sqlite --output", done.stderr)
-        self.assertIn("my report.sqlite", done.stderr)
+        self.assertIn("ncu is not on PATH", done.stderr)
+        self.assertIn("my kernels.ncu.csv", done.stderr)
+
+    def test_a_report_of_nsys_that_cannot_be_read_names_the_export(self) -> None:
+        whole = (ROOT / "tests/data/nsys_two_processes.nsys-rep").read_bytes()
+        report = self.folder / "my report.nsys-rep"
+        report.write_bytes(whole[: len(whole) // 2])
+        done = self.gapless("analyze", str(report))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("it was cut off", done.stderr)
+        self.assertIn("nsys export --type sqlite --output report.sqlite '", done.stderr)
+        self.assertIn("my report.nsys-rep'", done.stderr)
 
     def test_comprehensive_has_a_section_for_each_tool(self) -> None:
         folder = self.folder / "run"

@@ -11,10 +11,11 @@ from __future__ import annotations
 import pathlib
 import sys
 from collections.abc import Sequence
+from typing import Union
 
 from make_nsys_sample import MS, PIDS, TEXTS, global_pid
 
-Value = int | bytes | str
+Value = Union[int, bytes, str]
 NO_STREAM = 0xFFFFFFFF
 ENVIRONMENT = "HOME=/root\0API_TOKEN=not-to-be-kept\0"  # a text that no row refers to
 

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
@@ -315,7 +316,9 @@ TEST(NsysReport, WhatNsysSaysIsPassedOn) {
     return Event(49, 110, Message().Int(3, severity).Text(4, text));
   };
   report.blocks = {{said(2, "No CUDA events collected. Does the process use CUDA?"), said(1, "Profiling has started."),
-                    said(2, "No OpenGL events collected.\nDoes the process use OpenGL?")}};
+                    said(2,
+                         "No OpenGL events collected.\n"
+                         "Does the process use OpenGL?")}};
   const Trace trace = ReadText(report.Bytes());
   EXPECT_EQ(SaidOf(trace, "no_cuda_events"), "nsys says: No CUDA events collected. Does the process use CUDA?");
   EXPECT_EQ(SaidOf(trace, "nsys_warnings"), "nsys says: No OpenGL events collected. Does the process use OpenGL?");
@@ -371,6 +374,35 @@ TEST(NsysReport, IsReadAlikeByAnyNumberOfThreads) {
   EXPECT_TRUE(std::equal(a->gpu_ops.launch.begin(), a->gpu_ops.launch.end(), b->gpu_ops.launch.begin()));
   EXPECT_TRUE(
       std::equal(a->slices.ts_ns.begin(), a->slices.ts_ns.end(), b->slices.ts_ns.begin(), b->slices.ts_ns.end()));
+}
+
+#ifdef GAPLESS_SANITIZED
+constexpr int kDamagedCopies = 1000;  // each costs ten times as much
+#else
+constexpr int kDamagedCopies = 10'000;
+#endif
+
+// Bytes are changed, not moved, so that most copies get past the lengths of the container and damage events.
+TEST(NsysReport, DamagedCopiesAreReadOrRefused) {
+  std::ifstream in("tests/data/nsys_two_processes.nsys-rep", std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(in), {}};
+  ASSERT_FALSE(good.empty()) << "run from the project's folder";
+  std::mt19937 random(54);
+  ThreadPool pool(1);
+  int read = 0;
+  for (int copy = 0; copy < kDamagedCopies; ++copy) {
+    std::string bytes = good;
+    for (unsigned edit = 0; edit <= random() % 4; ++edit)
+      bytes[64 + random() % (bytes.size() - 80)] = static_cast<char>(random());
+    MemorySource source(std::move(bytes));
+    const auto trace = ReadTrace(source, {.pool = pool});
+    read += trace ? 1 : 0;
+    if (trace) continue;
+    EXPECT_FALSE(trace.error().message.empty());
+    EXPECT_FALSE(trace.error().hint.empty()) << trace.error().message;
+  }
+  EXPECT_GT(read, kDamagedCopies / 4) << "most damage should cost events, not the report";
+  EXPECT_LT(read, kDamagedCopies);
 }
 
 TEST(NsysReportRefused, WithTheReason) {

@@ -9,7 +9,7 @@ namespace gapless::internal::nsys {
 namespace {
 
 // The columns of everything that a device did, in this order; the columns of one table follow.
-enum WorkColumn { kStart, kEnd, kDevice, kStream, kProcess, kCorrelation, kContext, kOwn };
+enum WorkColumn { kStart, kEnd, kDevice, kStream, kProcess, kCorrelation, kContext, kExtra };
 constexpr size_t kRequiredOfWork = 4;
 
 std::vector<std::string_view> WorkAnd(std::initializer_list<std::string_view> own) {
@@ -73,7 +73,7 @@ void ReadOverhead(Database& database, Meaning& meaning) {
 }
 
 void ReadKernels(Database& database, Meaning& meaning) {
-  enum { kShortName = kOwn, kName, kRegisters, kGrid, kBlock = kGrid + 3, kStatic = kBlock + 3, kDynamic, kGraph };
+  enum { kShortName = kExtra, kName, kRegisters, kGrid, kBlock = kGrid + 3, kStatic = kBlock + 3, kDynamic, kGraph };
   auto rows =
       database.Select("CUPTI_ACTIVITY_KIND_KERNEL",
                       WorkAnd({"shortName", "demangledName", "registersPerThread", "gridX", "gridY", "gridZ", "blockX",
@@ -91,7 +91,7 @@ void ReadKernels(Database& database, Meaning& meaning) {
 }
 
 void ReadCopies(Database& database, Meaning& meaning) {
-  enum { kBytes = kOwn, kOperation, kFrom, kTo, kCause };
+  enum { kBytes = kExtra, kOperation, kFrom, kTo, kCause };
   auto copies =
       database.Select("CUPTI_ACTIVITY_KIND_MEMCPY",
                       WorkAnd({"bytes", "copyKind", "srcKind", "dstKind", "migrationCause"}), kRequiredOfWork);
@@ -109,7 +109,7 @@ void ReadCopies(Database& database, Meaning& meaning) {
 
 void ReadGraphs(Database& database, Meaning& meaning) {
   auto rows = database.Select("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", WorkAnd({"graphId"}), kRequiredOfWork);
-  while (rows && rows->Next()) meaning.Add(Graph{.work = WorkOf(*rows), .graph = rows->Int(kOwn)});
+  while (rows && rows->Next()) meaning.Add(Graph{.work = WorkOf(*rows), .graph = rows->Int(kExtra)});
 }
 
 // A synchronisation of a whole device has no stream in some versions, so only its times and its kind are required.
