@@ -46,6 +46,8 @@ def make_export(path: pathlib.Path, count: int) -> None:
         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, ?, ?, ?, ?, 32, 64, 1, 1, 256, 1, 1, 0, 1024)",
         ((at, at + 15_000, i, global_pid(PID), name, name) for _, at, i, name in kernels(count)),
     )
+    db.execute("CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (hwId INTEGER, vmId INTEGER, processId INTEGER)")
+    db.execute("INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (0, 1, ?)", (PID,))
     span = PER_STEP * 20_000
     db.executemany(
         "INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, NULL)",

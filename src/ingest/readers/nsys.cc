@@ -34,27 +34,55 @@ Unexpected RefuseForeign(const nsys::Database& database, const std::string& path
               "nsys export --type sqlite REPORT.nsys-rep");
 }
 
+using Part = void (*)(nsys::Database&, nsys::Meaning&);
+// The tables of the host, and those of the devices: about as much of each, so two threads read them side by side.
+constexpr Part kHostParts[] = {nsys::ReadCalls, nsys::ReadRanges,      nsys::ReadOverhead,
+                               nsys::ReadSyncs, nsys::ReadDiagnostics, nsys::CountLeftOut};
+constexpr Part kDeviceParts[] = {nsys::ReadKernels, nsys::ReadCopies, nsys::ReadGraphs, nsys::ReadMetrics,
+                                 nsys::ReadAllocations};
+
+void ReadParts(std::span<const Part> parts, nsys::Database& database, nsys::Meaning& meaning,
+               const ReadContext& context) {
+  for (const Part part : parts) {
+    if (context.cancelled()) return;
+    if (context.progress) context.progress();
+    part(database, meaning);
+  }
+}
+
+void CountDamage(const nsys::Database& database, TraceBuilder& builder) {
+  if (!database.damage().empty())
+    builder.Count("damaged_input", Severity::kError, 1, kAbsent,
+                  StrCat("reading of a table stopped: ", database.damage()));
+}
+
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  GAPLESS_ASSIGN(auto database, nsys::Database::Open(source, context));
+  GAPLESS_ASSIGN(const auto database, nsys::Database::Open(source, context));
   if (!database->Holds("StringIds")) return RefuseForeign(*database, source.path());
   nsys::About about;
   nsys::ReadAbout(*database, builder, about);
-  nsys::Meaning meaning(about.facts, builder.NewShard());
-  using Part = void (*)(nsys::Database&, nsys::Meaning&);
-  constexpr Part kParts[] = {nsys::ReadCalls,       nsys::ReadRanges,      nsys::ReadOverhead, nsys::ReadKernels,
-                             nsys::ReadCopies,      nsys::ReadGraphs,      nsys::ReadSyncs,    nsys::ReadMetrics,
-                             nsys::ReadAllocations, nsys::ReadDiagnostics, nsys::CountLeftOut};
-  for (const Part part : kParts) {
-    if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
-    if (context.progress) context.progress();
-    part(*database, meaning);
-    if (part == nsys::ReadCalls) nsys::Meaning::AddCalls({&meaning});
+  // Correlations of processes that are not known beforehand need rows in one order.
+  const bool beside = database->in_place() && about.facts.correlations.knows_any();
+  if (beside) about.facts.correlations.PlaceByPid();
+  nsys::Meaning host(about.facts, builder.NewShard()), device(about.facts, builder.NewShard());
+  host.shard().BeginChunk(0), device.shard().BeginChunk(1);
+  if (beside) {
+    GAPLESS_ASSIGN(const auto again, nsys::Database::Open(source, context));
+    context.pool.ParallelFor(2, [&](size_t i) {
+      if (i == 0) ReadParts(kHostParts, *database, host, context);
+      if (i == 1) ReadParts(kDeviceParts, *again, device, context);
+    });
+    nsys::Meaning::AddCalls({&host, &device});
+    CountDamage(*again, builder);
+  } else {
+    ReadParts(kHostParts, *database, host, context);
+    nsys::Meaning::AddCalls({&host});
+    ReadParts(kDeviceParts, *database, host, context);
   }
-  nsys::Meaning::Finish({&meaning}, builder);
-  if (!database->damage().empty())
-    builder.Count("damaged_input", Severity::kError, 1, kAbsent,
-                  StrCat("reading of a table stopped: ", database->damage()));
-  builder.info().start_unix_ns = about.session_start_unix_ns;  // completed in Complete()
+  if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
+  nsys::Meaning::Finish({&host, &device}, builder);
+  CountDamage(*database, builder);
+  builder.info().start_unix_ns = about.session_start_unix_ns;  // completed in CompleteTrace()
   return {};
 }
 

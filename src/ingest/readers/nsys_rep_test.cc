@@ -37,10 +37,11 @@ Message KernelBody() {
       .Int(17, 2048)
       .Int(21, 90);
 }
-Message CallEvent(int64_t start, int64_t end, int64_t correlation, int64_t name = 1, int64_t event_class = 0) {
+Message CallEvent(int64_t start, int64_t end, int64_t correlation, int64_t name = 1, int64_t event_class = 0,
+                  int64_t pid = 100) {
   return Event(
       48, 108,
-      Message().Int(1, start).Int(2, end).Int(3, correlation).Int(6, event_class).Int(7, name).Int(13, ThreadOf(100)));
+      Message().Int(1, start).Int(2, end).Int(3, correlation).Int(6, event_class).Int(7, name).Int(13, ThreadOf(pid)));
 }
 
 int64_t CountOf(const Trace& trace, std::string_view kind) {
@@ -355,13 +356,14 @@ TEST(NsysReport, TheIndexIsHeldAgainstWhatIsThere) {
             "the index of the report counts 3 events, and 1 were found");
 }
 
+// Three processes with the same correlation ids, which nothing announces.
 TEST(NsysReport, IsReadAlikeByAnyNumberOfThreads) {
   Report report;
-  for (int64_t block = 0; block < 40; ++block) {
+  for (int64_t block = 0; block < 600; ++block) {
     report.blocks.emplace_back();
     for (int64_t i = 0; i < 5; ++i) {
-      const int64_t at = 1000 * (block + 1) + 20 * i, id = 10 * block + i;
-      report.blocks.back().push_back(CallEvent(at, at + 10, id));
+      const int64_t at = 1000 * (block + 1) + 20 * i, id = 10 * (block / 3) + i;
+      report.blocks.back().push_back(CallEvent(at, at + 10, id, 1, 0, 100 + block % 3));
       report.blocks.back().push_back(Work(at + 12, at + 18, id, 101, KernelBody(), 100 + block % 3));
     }
   }
@@ -369,7 +371,11 @@ TEST(NsysReport, IsReadAlikeByAnyNumberOfThreads) {
   ThreadPool one(1), many(5);
   const auto a = ReadTrace(source, {.pool = one}), b = ReadTrace(source, {.pool = many});
   ASSERT_TRUE(a && b);
-  ASSERT_EQ(a->gpu_ops.size(), 200U);
+  ASSERT_EQ(a->gpu_ops.size(), 3000U);
+  for (size_t row = 0; row < b->gpu_ops.size(); ++row) {
+    ASSERT_TRUE(b->gpu_ops.launch[row].valid());
+    ASSERT_EQ(b->slices.ts_ns[b->gpu_ops.launch[row].value] + 12, b->gpu_ops.ts_ns[row]) << "of another process";
+  }
   EXPECT_TRUE(std::equal(a->gpu_ops.correlation.begin(), a->gpu_ops.correlation.end(), b->gpu_ops.correlation.begin()));
   EXPECT_TRUE(std::equal(a->gpu_ops.launch.begin(), a->gpu_ops.launch.end(), b->gpu_ops.launch.begin()));
   EXPECT_TRUE(

@@ -90,8 +90,10 @@ void ReadAbout(Database& database, TraceBuilder& builder, About& about) {
       }
   if (auto rows = database.Select("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, 1))
     while (rows->Next()) about.session_start_unix_ns = rows->Int(0);
-  if (auto rows = database.Select("TARGET_INFO_CUDA_CONTEXT_INFO", {"processId", "vmId", "hwId"}, 3))
-    while (rows->Next()) facts.correlations.Know(ProcessNumber(rows->Int(0), rows->Int(1), rows->Int(2)));
+  // Contexts are listed since 2022, before that their streams.
+  for (const char* table : {"TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_NULL_STREAM", "TARGET_INFO_CUDA_STREAM"})
+    if (auto rows = database.Select(table, {"processId", "vmId", "hwId"}, 3))
+      while (rows->Next()) facts.correlations.Know(ProcessNumber(rows->Int(0), rows->Int(1), rows->Int(2)));
   ReadNames(database, builder, facts);
   Gpus gpus;
   ReadGpus(database, gpus, facts);

@@ -28,6 +28,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
+  // Is it read in place? Then the file may be opened once more, for another thread.
+  bool in_place() const { return bytes_.empty(); }
   bool Holds(std::string_view table) const;
   bool HoldsLike(std::string_view pattern) const;  // a table by a pattern as GLOB has them: "rocpd_*"
   // Number of rows; 0 when there is no such table.

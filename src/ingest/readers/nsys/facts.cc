@@ -17,6 +17,13 @@ void Correlations::Know(int64_t process) {
   for (auto& [number, place] : places_) place.index = index++;
 }
 
+void Correlations::Join(const Correlations& other) {
+  for (const int64_t process : other.met_)
+    if (const auto known = other.places_.find(process); known != other.places_.end())
+      places_.try_emplace(process, Place{known->second.index, false});
+  unknown_ = Unknown::kNextPlace;
+}
+
 int64_t Correlations::Unique(int64_t correlation, int64_t global) {
   if (correlation < 0 || correlation >> kBits != 0) return kAbsent;  // also kAbsent itself
   const int64_t process = ProcessOf(global);
@@ -24,7 +31,7 @@ int64_t Correlations::Unique(int64_t correlation, int64_t global) {
   if (process != last_process_) {
     const auto [known, fresh] = places_.try_emplace(process);
     Place& place = known->second;
-    if (fresh)
+    if (fresh)  // places by pid are beyond all others, so those do not meet them
       place.index =
           unknown_ == Unknown::kByPid ? kPlacesByPid | (process & kPidBits) : static_cast<int64_t>(places_.size()) - 1;
     if (!place.met) met_.push_back(process);

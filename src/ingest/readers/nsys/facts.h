@@ -54,20 +54,20 @@ constexpr int64_t ProcessNumber(int64_t pid, int64_t vm, int64_t hardware) {
 // one's ids stay as they are.
 class Correlations {
  public:
-  // Processes that are not known beforehand get the next place as they are met, which needs rows in one order, or a
-  // place by their pid.
-  enum class Unknown : bool { kNextPlace, kByPid };
-  explicit Correlations(Unknown unknown = Unknown::kNextPlace) : unknown_(unknown) {}
-
+  // A process that is not known beforehand gets the next place as it is met, which needs rows in one order, or, after
+  // PlaceByPid(), a place by its pid.
   void Know(int64_t process);
-  // From now on rows come in one order.
-  void Order() { unknown_ = Unknown::kNextPlace; }
+  bool knows_any() const { return !places_.empty(); }
+  void PlaceByPid() { unknown_ = Unknown::kByPid; }
+  // Takes over the places that another thread gave to processes by their pids, and gives the next ones from now on.
+  void Join(const Correlations& other);
   // kAbsent stays; so becomes what needs more than 40 bits.
   int64_t Unique(int64_t correlation, int64_t global);
   // Numbers of the processes that had correlations.
   const std::vector<int64_t>& met() const { return met_; }
 
  private:
+  enum class Unknown : bool { kNextPlace, kByPid };
   struct Place {
     int64_t index = 0;
     bool met = false;
@@ -75,7 +75,7 @@ class Correlations {
   std::map<int64_t, Place> places_{};
   std::vector<int64_t> met_{};
   int64_t last_process_ = kAbsent, last_bits_ = 0;
-  Unknown unknown_;
+  Unknown unknown_ = Unknown::kNextPlace;
 };
 
 struct Facts {

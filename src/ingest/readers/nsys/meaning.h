@@ -76,7 +76,7 @@ class Meaning {
   Tally tally_{};
   std::vector<Call> calls_{};
   std::unordered_map<int64_t, StringId> names_{};
-  std::unordered_map<int64_t, ApiKind> api_kinds_{};
+  std::unordered_map<int64_t, std::pair<StringId, ApiKind>> calls_by_name_{};
   std::unordered_map<uint32_t, KernelTraits> kernels_{};          // by name
   std::map<std::array<int64_t, 4>, Known> copies_{};              // by operation, memory from and to, and cause
   std::map<int64_t, Known> memsets_{};                            // by kind of memory

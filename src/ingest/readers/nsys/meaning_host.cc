@@ -69,12 +69,12 @@ void Meaning::Add(const Call& row) {
 }
 
 void Meaning::AddCall(const Call& call, std::string_view name) {
-  const auto kind = api_kinds_.try_emplace(call.name, ApiKind::kNone);
-  if (kind.second) kind.first->second = ClassifyApi(name);
+  const auto [known, first] = calls_by_name_.try_emplace(call.name);
+  if (first) known->second = {shard_.Name(name), ClassifyApi(name)};
   const int64_t global = call.global_tid == kAbsent ? 0 : call.global_tid;
-  shard_.Add(SliceRow{.name = shard_.Name(name),
+  shard_.Add(SliceRow{.name = known->second.first,
                       .category = call.event_class == kDriverClass ? SliceCategory::kDriver : SliceCategory::kRuntime,
-                      .api = kind.first->second,
+                      .api = known->second.second,
                       .pid = PidOf(global),
                       .tid = TidOf(global),
                       .ts_ns = call.start,
@@ -91,11 +91,12 @@ void Meaning::AddCalls(const std::vector<Meaning*>& all) {
     calls.insert(calls.end(), all[i]->calls_.begin(), all[i]->calls_.end());
     std::vector<Call>().swap(all[i]->calls_);
   }
-  std::ranges::stable_sort(calls, [](const Call& a, const Call& b) {
+  const auto before = [](const Call& a, const Call& b) {
     return std::tie(a.global_tid, a.start, b.end, a.correlation) <
            std::tie(b.global_tid, b.start, a.end, b.correlation);
-  });
-  first.correlations_.Order();
+  };
+  if (!std::ranges::is_sorted(calls, before)) std::ranges::stable_sort(calls, before);
+  for (const Meaning* one : all) first.correlations_.Join(one->correlations_);
   const Call* outer = nullptr;
   std::string_view outer_name;
   for (const Call& call : calls) {

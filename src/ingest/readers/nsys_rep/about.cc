@@ -184,7 +184,7 @@ void ReadHost(std::string_view session, TraceBuilder& builder, About& about) {
 
 void ReadAbout(Container& report, TraceBuilder& builder, About& about) {
   about.facts.version = VersionOf(report);
-  about.facts.correlations = nsys::Correlations(nsys::Correlations::Unknown::kByPid);
+  about.facts.correlations.PlaceByPid();
   builder.AddEnvironment("nsys.version", about.facts.version);
   ReadTexts(report, about);
   ReadIndex(report.index, about);
