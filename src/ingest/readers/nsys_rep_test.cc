@@ -356,15 +356,15 @@ TEST(NsysReport, TheIndexIsHeldAgainstWhatIsThere) {
             "the index of the report counts 3 events, and 1 were found");
 }
 
-// Three processes with the same correlation ids, which nothing announces.
+// Processes with the same correlation ids, which nothing announces: one a block, so that no thread meets all.
 TEST(NsysReport, IsReadAlikeByAnyNumberOfThreads) {
   Report report;
   for (int64_t block = 0; block < 600; ++block) {
     report.blocks.emplace_back();
     for (int64_t i = 0; i < 5; ++i) {
-      const int64_t at = 1000 * (block + 1) + 20 * i, id = 10 * (block / 3) + i;
-      report.blocks.back().push_back(CallEvent(at, at + 10, id, 1, 0, 100 + block % 3));
-      report.blocks.back().push_back(Work(at + 12, at + 18, id, 101, KernelBody(), 100 + block % 3));
+      const int64_t at = 1000 * (block + 1) + 20 * i, id = i;
+      report.blocks.back().push_back(CallEvent(at, at + 10, id, 1, 0, 100 + block));
+      report.blocks.back().push_back(Work(at + 12, at + 18, id, 101, KernelBody(), 100 + block));
     }
   }
   MemorySource source(report.Bytes());
