@@ -22,7 +22,7 @@ constexpr size_t kMaxBytes = size_t{1} << 30, kAtOnce = size_t{1} << 20;
 
 Sniff SniffHead(std::string_view head) { return head.starts_with(kStart) ? Sniff::kYes : Sniff::kNo; }
 
-Result<std::string> ReadAll(Source& source) {
+Result<std::string> ReadDocument(Source& source) {
   GAPLESS_ASSIGN(auto stream, source.Open());
   std::string all, buffer(kAtOnce, '\0');
   while (all.size() < kMaxBytes) {
@@ -68,7 +68,7 @@ void AddRows(const dom::object& document, std::string_view key, std::string_view
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& /*context*/) {
-  GAPLESS_ASSIGN(const auto text, ReadAll(source));
+  GAPLESS_ASSIGN(const auto text, ReadDocument(source));
   dom::parser parser;
   dom::object document;
   if (parser.parse(text).get(document) != simdjson::SUCCESS)

@@ -14,7 +14,7 @@
 #include "ingest/readers/nsys_rep/container.h"
 #include "ingest/readers/nsys_rep/events.h"
 
-namespace gapless::internal {
+namespace gapless::internal::nsys_rep_reader {
 namespace {
 
 constexpr std::string_view kExtensions[] = {".nsys-rep", ".qdrep"};
@@ -103,4 +103,4 @@ READER(nsys_rep) = {.name = "nsys_rep",
                     .read = Read,
                     .complete = nsys::CompleteTrace};
 
-}  // namespace gapless::internal
+}  // namespace gapless::internal::nsys_rep_reader

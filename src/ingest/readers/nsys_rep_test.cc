@@ -55,7 +55,7 @@ std::string_view SaidOf(const Trace& trace, std::string_view kind) {
   return "";
 }
 
-Error ErrorOf(std::string bytes) {
+Error RefusalOf(std::string bytes) {
   MemorySource source(std::move(bytes));
   ThreadPool pool(1);
   const auto trace = ReadTrace(source, {.pool = pool});
@@ -416,7 +416,7 @@ TEST(NsysReportRefused, WithTheReason) {
   report.blocks = {{CallEvent(100, 150, 9)}};
   const std::string good = report.Bytes();
   const auto expect = [](const std::string& bytes, std::string_view why) {
-    const Error error = ErrorOf(bytes);
+    const Error error = RefusalOf(bytes);
     EXPECT_NE(error.message.find(why), std::string::npos) << error.message << "\nwanted: " << why;
     EXPECT_NE(error.hint.find("nsys export --type sqlite"), std::string::npos) << error.hint;
   };
@@ -440,7 +440,7 @@ TEST(NsysReportRefused, BlocksThatLie) {
     Report report;
     report.blocks = {{CallEvent(100, 150, 9)}};
     report.raw = {block};
-    return ErrorOf(report.Bytes()).message;
+    return RefusalOf(report.Bytes()).message;
   };
   const auto has = [](const std::string& message, std::string_view part) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
@@ -459,7 +459,7 @@ TEST(NsysReportRefused, ABlockOfManyMegabytes) {
   Report report;
   const std::string packed(400'000, '\xFF');
   report.raw = {Varint(packed.size()) + Varint(uint64_t{100} << 20) + packed};
-  EXPECT_NE(ErrorOf(report.Bytes()).message.find("unpacks to 104857600 bytes"), std::string::npos);
+  EXPECT_NE(RefusalOf(report.Bytes()).message.find("unpacks to 104857600 bytes"), std::string::npos);
 }
 
 }  // namespace
