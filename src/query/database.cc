@@ -160,6 +160,25 @@ struct Statement {
   ~Statement() { sqlite3_finalize(handle); }
 };
 
+// Returns what the tables say of the columns that a statement shows as recorded; nothing of those that it computes.
+std::vector<std::optional<ColumnSpec>> OriginsOf(sqlite3_stmt* statement) {
+  const auto tables = DescribeSqlTables();
+  std::vector<std::optional<ColumnSpec>> origins;
+  for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+    std::optional<ColumnSpec>& origin = origins.emplace_back();
+    const char* table = sqlite3_column_table_name(statement, i);
+    const char* column = sqlite3_column_origin_name(statement, i);
+    if (table == nullptr || column == nullptr) continue;
+    std::string_view name = table;
+    if (name.starts_with("all_")) name.remove_prefix(4);
+    const auto found = std::ranges::find(tables, name, &SqlTableInfo::name);
+    if (found == tables.end()) continue;
+    const auto spec = std::ranges::find(found->columns, std::string_view(column), &ColumnSpec::name);
+    if (spec != found->columns.end()) origin = *spec;
+  }
+  return origins;
+}
+
 // Runs the statement row by row. The sink gets the columns after the first step, so that a statement which fails at
 // once prints no header.
 Result<void> Fetch(sqlite3* db, sqlite3_stmt* statement, std::string_view sql, RowSink& sink) {
@@ -171,7 +190,10 @@ Result<void> Fetch(sqlite3* db, sqlite3_stmt* statement, std::string_view sql, R
   while (true) {
     const int rc = sqlite3_step(statement);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE) return Failure(db, sql);
-    if (!announced) sink.Columns(names);
+    if (!announced) {
+      sink.Columns(names);
+      sink.Origins(OriginsOf(statement));
+    }
     announced = true;
     if (rc == SQLITE_DONE) return {};
     for (int i = 0; i < columns; ++i) cells[static_cast<size_t>(i)] = ValueOf(statement, i);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,8 @@ class RowSink {
   virtual ~RowSink() = default;
   // Called once, before the first row, also for an empty result.
   virtual void Columns(std::span<const std::string> names) = 0;
+  // Called after it: of each column what its table says of it, if it is one as recorded and not computed.
+  virtual void Origins(std::span<const std::optional<ColumnSpec>> /*origins*/) {}
   // The cells are good until the call returns. False ends the query: nobody reads the rest.
   virtual bool Row(std::span<const SqlValue> cells) = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The forms in which `gapless query` prints a result. Rows are written as they come; nothing is held but a block of
-// output (the text form also holds the first rows, to fit its columns to them).
+// output. The text form also holds the first rows, to fit its columns to them, and Arrow all, whose types it begins
+// with.
 #pragma once
 
 #include <cstddef>
@@ -44,5 +45,8 @@ struct CsvOptions {
 // RFC 4180: a header line, CRLF, quotes where needed. NULL is the empty field. Texts are as recorded unless an option
 // changes them.
 std::unique_ptr<PrintingSink> MakeCsvSink(BlockWriter write, const CsvOptions& options = {});
+// An Arrow IPC stream; a column as recorded has "unit" and "help" in the metadata of its field. All rows are held until
+// Finish().
+std::unique_ptr<PrintingSink> MakeArrowSink(BlockWriter write);
 
 }  // namespace gapless::internal

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "cli/command.h"
+#include "cli/python.h"
 
 namespace gapless::internal::mcp_command {
 namespace {
@@ -36,8 +37,7 @@ Result<int> Execute(const McpArguments& arguments, Session&) {
   if (arguments.json)
     return Fail(ErrorCode::kUsage, "mcp has no document of its own: all that it prints is the protocol", "",
                 "gapless brief PATH --json");
-  const char* named = std::getenv("GAPLESS_PYTHON");
-  const std::string python = named != nullptr && *named != '\0' ? named : "python3";
+  const std::string python = PythonToUse();
   // The package asks this program, and no other that may be on the PATH.
   std::error_code unknown;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", unknown).string();

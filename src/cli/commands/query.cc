@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless query`: runs one SQL statement on recordings and prints the rows as table, CSV or JSON; --tables
-// lists tables and columns.
+// The command `gapless query`: runs one SQL statement on recordings and prints the rows as table, CSV or JSON, or
+// writes them as Arrow or Parquet; --tables lists tables and columns.
 //
-// Rows are printed as SQLite yields them, so memory does not grow with the result. A file of -o or --json=FILE appears
-// only if the statement succeeds. On standard output rows that were printed before a failure stay.
+// Rows are printed as SQLite yields them, so memory does not grow with the result; Arrow and Parquet need all of it. A
+// file appears only if the statement succeeds. On standard output rows that were printed before a failure stay.
 #include <algorithm>
 #include <fstream>
 #include <iostream>
@@ -14,6 +14,7 @@
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/commands/query/parquet.h"
 #include "cli/loading.h"
 #include "cli/output.h"
 #include "ingest/spool.h"
@@ -67,19 +68,22 @@ struct QueryArguments : ReadArguments {
   bool tables = false;
   std::string sql{}, file{};  // empty: not given
   std::optional<CsvFor> csv{};
+  std::string arrow{}, parquet{};  // empty: not given
   static constexpr OptionList kOptions{
       Flag<&QueryArguments::tables>("List the tables, or the columns of the given tables"),
       Text<&QueryArguments::file>("FILE", "Read the statement from FILE").Short('f'),
       Choice<&QueryArguments::csv, OneOf<kCsvReaders>>(
           "FOR", "Print CSV; --csv=spreadsheet puts ' before texts that begin like a formula")
           .Optional(),
+      Text<&QueryArguments::arrow>("FILE", "Write an Arrow stream to FILE; - is standard output"),
+      Text<&QueryArguments::parquet>("FILE", "Write Parquet to FILE; needs pyarrow or Polars"),
       Text<&ReadArguments::output>("FILE", "Write to FILE").Short('o'),
       kRankOption,
       kNoCacheOption,
   };
   static constexpr WordList kWords{
       kPathsWord.Unless<&QueryArguments::tables>(),
-      Word<&QueryArguments::sql>("SQL", "one SELECT statement; - reads it from standard input")
+      Word<&QueryArguments::sql>("SQL", "one SELECT statement, or a table; - reads it from standard input")
           .Unless<&QueryArguments::tables, &QueryArguments::file>()};
 };
 
@@ -89,6 +93,9 @@ class TeeSink : public RowSink {
   explicit TeeSink(std::vector<std::unique_ptr<PrintingSink>>& sinks) : sinks_(sinks) {}
   void Columns(std::span<const std::string> names) override {
     for (auto& sink : sinks_) sink->Columns(names);
+  }
+  void Origins(std::span<const std::optional<ColumnSpec>> origins) override {
+    for (auto& sink : sinks_) sink->Origins(origins);
   }
   bool Row(std::span<const SqlValue> cells) override {
     bool open = false;
@@ -198,27 +205,100 @@ Result<int> ListTables(const QueryArguments& arguments) {
   return PrintTextOrJson(arguments, text, [&] { return TablesAsJson(chosen.empty() ? all : chosen); });
 }
 
-// Opens both outputs before the statement runs, so that a path that cannot be written costs no time.
+// Everything that a result is written to. All is opened before the statement runs, so that a path that cannot be
+// written costs no time, and takes its name when all is complete.
+class Outputs {
+ public:
+  Outputs(const QueryArguments& arguments, const Session& session) : arguments_(arguments), session_(session) {}
+
+  Result<void> Open() {
+    // Arrow and Parquet are files beside what is printed, if that was asked for.
+    const bool is_printed = (arguments_.arrow.empty() && arguments_.parquet.empty()) || arguments_.csv ||
+                            arguments_.JsonToStdout() || !arguments_.output.empty();
+    if (is_printed) {
+      GAPLESS_ASSIGN(Output* const output, Add(arguments_.output));
+      sinks_.push_back(SinkFor(arguments_, session_, *output, formulas_));
+    }
+    if (arguments_.json && !arguments_.JsonToStdout()) {
+      GAPLESS_ASSIGN(Output* const beside, Add(*arguments_.json));
+      sinks_.push_back(MakeJsonSink(WriterOf(*beside)));
+    }
+    if (!arguments_.arrow.empty()) {
+      GAPLESS_ASSIGN(Output* const stream, Add(arguments_.arrow));
+      sinks_.push_back(MakeArrowSink(WriterOf(*stream)));
+    }
+    if (arguments_.parquet.empty()) return {};
+    GAPLESS_ASSIGN(const Output* const file, Add(arguments_.parquet));
+    GAPLESS_ASSIGN(parquet_, ParquetProcess::Start(file->descriptor()));
+    sinks_.push_back(MakeArrowSink([this](std::string_view part) { return parquet_->Write(part); }));
+    return {};
+  }
+
+  std::vector<std::unique_ptr<PrintingSink>>& sinks() { return sinks_; }
+
+  Result<void> Commit() {
+    // A failed write is reported by Commit() of its output.
+    for (auto& sink : sinks_) sink->Finish();
+    if (parquet_ != nullptr) GAPLESS_TRY(parquet_->Finish());
+    for (auto& output : outputs_) GAPLESS_TRY(output->Close());
+    for (auto& output : outputs_) GAPLESS_TRY(output->Commit());
+    if (formulas_ > 0 && arguments_.csv != CsvFor::kSpreadsheet)
+      log::Warning(StrCat("texts in this CSV that a spreadsheet would run as formulas: ", FormatCount(formulas_),
+                          "; --csv=spreadsheet puts ' before them"));
+    return {};
+  }
+
+ private:
+  Result<Output*> Add(const std::string& path) {
+    GAPLESS_ASSIGN(auto output, Output::Open(path));
+    outputs_.push_back(std::make_unique<Output>(std::move(output)));
+    return outputs_.back().get();
+  }
+
+  const QueryArguments& arguments_;
+  const Session& session_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+  std::unique_ptr<ParquetProcess> parquet_;  // writes to one of the outputs
+  std::vector<std::unique_ptr<PrintingSink>> sinks_;
+  int64_t formulas_ = 0;
+};
+
 Result<void> RunStatement(const QueryArguments& arguments, const Session& session, const Run& run,
                           const std::string& sql) {
   Tables tables(run);
   GAPLESS_ASSIGN(auto database, Database::Open(run, tables, session.cancel));
-  GAPLESS_ASSIGN(auto output, Output::Open(arguments.output));
-  GAPLESS_ASSIGN(auto beside, Output::Open(arguments.json.value_or("")));
-  std::vector<std::unique_ptr<PrintingSink>> sinks;
-  int64_t formulas = 0;
-  sinks.push_back(SinkFor(arguments, session, output, formulas));
-  const bool also_json = arguments.json && !arguments.JsonToStdout();
-  if (also_json) sinks.push_back(MakeJsonSink(WriterOf(beside)));
-  TeeSink tee(sinks);
+  Outputs outputs(arguments, session);
+  GAPLESS_TRY(outputs.Open());
+  TeeSink tee(outputs.sinks());
   GAPLESS_TRY(database.Query(sql, tee));
-  // A failed write is reported by Commit().
-  for (auto& sink : sinks) sink->Finish();
-  GAPLESS_TRY(output.Commit());
-  if (formulas > 0 && arguments.csv != CsvFor::kSpreadsheet)
-    log::Warning(StrCat("texts in this CSV that a spreadsheet would run as formulas: ", FormatCount(formulas),
-                        "; --csv=spreadsheet puts ' before them"));
-  return also_json ? beside.Commit() : Result<void>();
+  return outputs.Commit();
+}
+
+// Refuses what cannot be written, before anything is read: a stream for a terminal, two forms on standard output.
+Result<void> CheckForms(const QueryArguments& arguments, const Session& session) {
+  if (arguments.parquet == "-")
+    return Fail(ErrorCode::kUsage, "Parquet is written to a file, which standard output need not be", "",
+                "--parquet FILE, or --arrow - for a pipe");
+  if (!arguments.parquet.empty()) GAPLESS_TRY(FindParquetPackage());
+  if (arguments.arrow != "-") return {};
+  const bool is_printed = arguments.csv && (arguments.output.empty() || arguments.output == "-");
+  if (arguments.JsonToStdout() || is_printed || arguments.output == "-")
+    return Fail(ErrorCode::kUsage, "standard output can have one form of the result only", "",
+                "write the Arrow stream to a file: --arrow FILE");
+  if (session.terminal.is_tty)
+    return Fail(ErrorCode::kUsage, "refusing to write an Arrow stream to a terminal", "",
+                "write it to a file, or into a pipe: --arrow FILE");
+  return {};
+}
+
+// Returns the statement that shows all of a table for the name of one.
+std::string WholeTable(const std::string& sql) {
+  const size_t begin = std::min(sql.find_first_not_of(" \t\r\n"), sql.size());
+  const std::string_view name = std::string_view(sql).substr(begin, sql.find_last_not_of(" \t\r\n;") + 1 - begin);
+  const std::string_view primary = name.starts_with("all_") ? name.substr(4) : name;
+  for (const SqlTableInfo& table : DescribeSqlTables())
+    if (table.name == name || (table.name == primary && !table.is_analysis)) return StrCat("SELECT * FROM ", name);
+  return sql;
 }
 
 Result<int> Execute(const QueryArguments& arguments, Session& session) {
@@ -227,10 +307,13 @@ Result<int> Execute(const QueryArguments& arguments, Session& session) {
   if (sql_is_piped && std::ranges::any_of(arguments.paths, IsStandardInput))
     return Fail(ErrorCode::kUsage, "standard input cannot be both the recording and the statement", "",
                 "type the statement, or name its file with --file");
+  GAPLESS_TRY(CheckForms(arguments, session));
   GAPLESS_ASSIGN(const auto sql, StatementOf(arguments));
   GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, arguments.paths));
+  for (const std::string& file : {arguments.arrow, arguments.parquet})
+    GAPLESS_TRY(RefuseInput(file, InputFiles(loaded, arguments.paths)));
   WarnOfLosses(loaded);
-  GAPLESS_TRY(RunStatement(arguments, session, loaded.run, sql));
+  GAPLESS_TRY(RunStatement(arguments, session, loaded.run, WholeTable(sql)));
   return 0;
 }
 
@@ -244,22 +327,24 @@ constexpr Example kExamples[] = {
      "Kernels with the calls that launched them"},
     {"gapless query run/ \"SELECT rank, idle_ns FROM ledger WHERE step IS NULL\" --csv",
      "Idle time of every rank, as CSV"},
+    {"gapless query trace.json.gz gpu_op --arrow gpu_op.arrow", "A whole table as an Arrow stream, for data frames"},
     {"gapless query --tables gpu_op", "The columns of table gpu_op"},
 };
 
 }  // namespace
 
-COMMAND(query) = {
-    .name = "query",
-    .help = "Query a recording with SQL",
-    .about =
-        "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all "
-        "analyses, and prints the result as an aligned table, as CSV, or as JSON. Nothing is copied or "
-        "changed.\n\nTimes are integers in nanoseconds from the start of the run. A column x_id names a row "
-        "of table x. NULL means \"not recorded\"; it is never shown as 0.",
-    .examples = kExamples,
-    .only_reads = true,
-    .documents = kDocuments,
-    .call = kCall<Execute>};
+COMMAND(query) = {.name = "query",
+                  .help = "Query a recording with SQL",
+                  .about =
+                      "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all "
+                      "analyses, and prints the result as an aligned table, as CSV, or as JSON, or writes it as Arrow "
+                      "or Parquet. The "
+                      "name of a table stands for all of it. Nothing is copied or changed.\n\nTimes are integers in "
+                      "nanoseconds from the start of the run. A column x_id names a row "
+                      "of table x. NULL means \"not recorded\"; it is never shown as 0.",
+                  .examples = kExamples,
+                  .only_reads = true,
+                  .documents = kDocuments,
+                  .call = kCall<Execute>};
 
 }  // namespace gapless::internal::query_command
