@@ -11,9 +11,7 @@ namespace gapless::internal {
 // Returns true if the file is of the user's program: neither of a library nor built in.
 inline bool IsUsersFile(std::string_view file) {
   if (file.empty() || file.front() == '<') return false;
-  for (const std::string_view part : {"site-packages/", "dist-packages/", "/lib/python"})
-    if (file.find(part) != file.npos) return false;
-  return !IsOfGapless(file);
+  return !IsInstalled(file) && !IsOfGapless(file);
 }
 
 // Returns how the Python code was profiled: "sample", "cprofile", "lines" or "tracemalloc"; empty where it was not.

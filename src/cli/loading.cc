@@ -12,6 +12,8 @@
 #include "cli/failure.h"
 #include "cli/nsight_reports.h"
 #include "cli/output.h"
+#include "ingest/redaction.h"
+#include "ingest/source_root.h"
 #include "report/notes.h"
 
 namespace gapless::internal {
@@ -36,6 +38,16 @@ Result<int64_t> ParseNumber(std::string_view text, std::string_view noun, std::s
   if (code != std::errc() || end != text.data() + text.size() || number < 0)
     return Fail(ErrorCode::kUsage, StrCat("'", Printable(text), "' is not a ", noun), "", std::string(hint));
   return number;
+}
+
+// Honours --source-root and --redact. Redaction comes last: it knows no folder of this machine.
+Result<void> ChangeSources(const ReadArguments& arguments, LoadedRun& loaded) {
+  if (!arguments.source_root.empty()) {
+    GAPLESS_ASSIGN(const size_t found, MapSources(loaded, arguments.source_root));
+    if (found == 0) log::Warning(StrCat("no source that was recorded is below ", arguments.source_root));
+  }
+  if (arguments.redact) RedactRun(loaded);
+  return {};
 }
 
 }  // namespace
@@ -66,7 +78,8 @@ OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
 }
 
 // Checks the outputs only after reading: a folder's files are known only then.
-Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths) {
+Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths,
+                          std::span<const std::string> outputs) {
   ProgressLine line;
   OpenOptions options = OpenOptionsFrom(session, line);
   options.use_cache = !arguments.no_cache;
@@ -78,6 +91,8 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   const std::vector<std::string> inputs = InputFiles(*loaded, paths);
   GAPLESS_TRY(RefuseInput(arguments.output, inputs));
   GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), inputs));
+  for (const std::string& output : outputs) GAPLESS_TRY(RefuseInput(output, inputs));
+  GAPLESS_TRY(ChangeSources(arguments, *loaded));
   return loaded;
 }
 

@@ -18,9 +18,9 @@ namespace gapless::internal {
 // of these options that it honours.
 struct ReadArguments : Arguments {
   std::vector<std::string> paths{};
-  std::string output{}, db{};  // empty: not given
+  std::string output{}, db{}, source_root{};  // empty: not given
   std::vector<int64_t> rank{};
-  bool all_steps = false, no_cache = false;
+  bool all_steps = false, no_cache = false, redact = false;
 };
 // "0,4-7" as numbers of ranks.
 Result<std::vector<int64_t>> ReadRanks(const OptionSpec& option, std::string_view text);
@@ -34,6 +34,10 @@ inline constexpr auto kRankOption =
     Parsed<&ReadArguments::rank, ReadRanks>("LIST", "Read only these ranks, e.g. 0,4-7");
 inline constexpr auto kAllStepsOption =
     Flag<&ReadArguments::all_steps>("Replay every step, not some that stand for all: slower, needs more memory");
+inline constexpr auto kRedactOption =
+    Flag<&ReadArguments::redact>("Replace paths, source files, hosts and users by names");
+inline constexpr auto kSourceRootOption =
+    Text<&ReadArguments::source_root>("DIR", "Find the recorded sources below DIR");
 inline constexpr auto kNoCacheOption = Flag<&ReadArguments::no_cache>("Do not read or write the column cache");
 
 // "0,4-7" as numbers. `noun`: what each is, for the message; `hint`: how to give them.
@@ -41,9 +45,10 @@ Result<std::vector<int64_t>> ParseNumbers(std::string_view text, std::string_vie
 
 // The options of reading, with progress on `line` where standard error is a terminal.
 OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line);
-// Reads the paths as the options say. A usage error when --output or --json names one of the files that were read.
-// Shows progress when standard error is a terminal and a second has passed.
-Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths);
+// Reads the paths as the options say. A usage error when --output, --json or one of `outputs` names one of the files
+// that were read. Shows progress when standard error is a terminal and a second has passed.
+Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths,
+                          std::span<const std::string> outputs = {});
 
 // The same, for verbs that analyse: with the tested predictions of --db, or of the user's own history.
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,

@@ -62,6 +62,8 @@ struct AnalyzeArguments : ReadArguments {
           "WHEN", "Choose when to use colour (auto: on a terminal, without NO_COLOR)"),
       Flag<&AnalyzeArguments::verbose>("Show all findings, with all their evidence").Short('v'),
       kRankOption,
+      kRedactOption,
+      kSourceRootOption,
       kNoCacheOption,
       kAllStepsOption,
       Flag<&AnalyzeArguments::timings>(""),

@@ -79,6 +79,8 @@ struct QueryArguments : ReadArguments {
       Text<&QueryArguments::parquet>("FILE", "Write Parquet to FILE; needs pyarrow or Polars"),
       Text<&ReadArguments::output>("FILE", "Write to FILE").Short('o'),
       kRankOption,
+      kRedactOption,
+      kSourceRootOption,
       kNoCacheOption,
   };
   static constexpr WordList kWords{
@@ -309,9 +311,8 @@ Result<int> Execute(const QueryArguments& arguments, Session& session) {
                 "type the statement, or name its file with --file");
   GAPLESS_TRY(CheckForms(arguments, session));
   GAPLESS_ASSIGN(const auto sql, StatementOf(arguments));
-  GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, arguments.paths));
-  for (const std::string& file : {arguments.arrow, arguments.parquet})
-    GAPLESS_TRY(RefuseInput(file, InputFiles(loaded, arguments.paths)));
+  const std::string files[] = {arguments.arrow, arguments.parquet};
+  GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, arguments.paths, files));
   WarnOfLosses(loaded);
   GAPLESS_TRY(RunStatement(arguments, session, loaded.run, WholeTable(sql)));
   return 0;

@@ -22,7 +22,7 @@ constexpr std::string_view kNeeds[] = {"host_steps", "python_time", "python_func
 constexpr size_t kMaxFunctions = 3;
 
 std::string_view BaseName(std::string_view path) {
-  const size_t slash = path.find_last_of('/');
+  const size_t slash = path.find_last_of("/\\");
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 

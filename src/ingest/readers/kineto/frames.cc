@@ -20,10 +20,9 @@ namespace {
 
 // Recorders write frames as "path(line): function", with the path below site-packages where it is there.
 constexpr std::string_view kLibraryParts[] = {
-    "site-packages/", "dist-packages/", "/lib/python", "<built-in",        "<frozen",      "<string>",
-    "nn.Module: ",    "torch/",         "numpy/",      "multiprocessing/", "threading.py", "runpy.py",
-    "contextlib.py",  "functools.py",   "queue.py",    "selectors.py",     "PIL/",         "torchvision/",
-    "importlib",      "site.py",        "typing.py",   "inspect.py",       "socket.py",    "abc.py"};
+    "<built-in",    "<frozen",   "<string>",      "nn.Module: ",  "torch/",     "numpy/",       "multiprocessing/",
+    "threading.py", "runpy.py",  "contextlib.py", "functools.py", "queue.py",   "selectors.py", "PIL/",
+    "torchvision/", "importlib", "site.py",       "typing.py",    "inspect.py", "socket.py",    "abc.py"};
 
 // Files of Python's own library, whose path recorders cut to what is below its folder. Names that programs give their
 // own files, too (profile.py, test/, trace.py), are left out.
@@ -113,7 +112,7 @@ constexpr std::string_view kStandardLibrary[] = {"_collections_abc.py",
                                                  "zipfile.py"};
 
 bool IsLibrary(std::string_view frame) {
-  if (IsOfGapless(frame)) return true;
+  if (IsOfGapless(frame) || IsInstalled(frame)) return true;
   for (const std::string_view name : kStandardLibrary)
     if (frame.starts_with(name)) return true;
   for (const std::string_view part : kLibraryParts) {

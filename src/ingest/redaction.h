@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes out of a run where it was recorded, and by whom: for a report that leaves the house (--redact).
+//
+// All texts of the recordings are changed before anything is computed, so that no form of report, no table and no data
+// of a page ever sees the original. Rows, numbers, names of operators, kernels and functions, and numbers of lines
+// stay.
+#pragma once
+
+#include "ingest/load.h"
+
+namespace gapless::internal {
+
+// Replaces paths ("file-3.py", "path-2"), hosts ("host-1"), users ("user-1") and the names of the recordings
+// ("recording-1.json.gz"). The same thing has the same name everywhere, and each time that the same recordings are
+// read. Files of public libraries keep their names below site-packages, and those of Python's own library; nobody's
+// secret is in them, and a finding can be understood.
+void RedactRun(LoadedRun& loaded);
+
+}  // namespace gapless::internal
