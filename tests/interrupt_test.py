@@ -9,6 +9,8 @@ usage: interrupt_test.py PROGRAM
 from __future__ import annotations
 
 import gzip
+import importlib.util
+import itertools
 import json
 import os
 import re
@@ -105,6 +107,53 @@ class Interrupt(unittest.TestCase):
                 for file in self.work.iterdir():
                     file.unlink()
         self.assertGreater(stopped, len(verbs))
+
+    def test_a_file_that_is_being_written(self) -> None:
+        """Ctrl-C, and the end of --timeout, leave the file that was there, or none."""
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+        forms = ["-o", "--json", "--arrow"] + (["--parquet"] if importlib.util.find_spec("pyarrow") else [])
+        for form, old, late in itertools.product(forms, ("old", None), (False, True)):
+            with self.subTest(form, old=old, late=late):
+                file = self.work / "rows"
+                if old is not None:
+                    file.write_text(old)
+                form_of = f"{form}={file}" if form == "--json" else form
+                words = [PROGRAM, "query", str(SAMPLE), endless, form_of, *([] if form == "--json" else [str(file)])]
+                process = subprocess.Popen(
+                    [*words, *(["--timeout", "1.5s"] if late else [])], cwd=self.work, text=True,
+                    env={**self.environment, "GAPLESS_PYTHON": sys.executable},
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                )  # fmt: skip
+                end = time.monotonic() + 20
+                while not list(self.work.glob("rows.part-*")) and time.monotonic() < end:
+                    time.sleep(0.02)
+                self.assertTrue(list(self.work.glob("rows.part-*")), "it is being written")
+                if not late:
+                    process.send_signal(signal.SIGINT)
+                _, err = process.communicate(timeout=20)
+                self.assertEqual(process.returncode, 4 if late else 130, err)
+                self.assertIn("--timeout was up" if late else "interrupted", err)
+                self.assertEqual([path.name for path in self.work.iterdir()], ["rows"] if old else [])
+                if old is not None:
+                    self.assertEqual(file.read_text(), old)
+                    file.unlink()
+
+    def test_how_much_is_kept_in_memory(self) -> None:
+        """Beyond --memory recordings lie in files without a name, as with GAPLESS_MEMORY_BYTES."""
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+        for words, is_in_files in (([], False), (["--memory", "1"], True), (["--memory", "1G"], False)):
+            process = subprocess.Popen(
+                [PROGRAM, "query", str(ROOT / "tests/data/two_ranks"), endless, "--no-cache", "-o", "rows", *words],
+                env={**self.environment, "TMPDIR": str(self.folder)}, cwd=self.work,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            end = time.monotonic() + 20
+            while not list(self.work.glob("rows.part-*")) and time.monotonic() < end:
+                time.sleep(0.02)
+            mapped = Path(f"/proc/{process.pid}/maps").read_text()
+            process.terminate()
+            process.wait()
+            self.assertEqual(str(self.folder) in mapped, is_in_files, words)
 
     def test_a_history_that_another_process_holds(self) -> None:
         """The first signal ends the wait for the lock."""

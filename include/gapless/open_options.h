@@ -29,6 +29,8 @@ struct OpenOptions {
   std::string history{};     // its tested predictions count, too; empty: the user's own history
   const std::atomic<bool>* cancel_flag = nullptr;  // does the same as `cancel`, from a signal handler; outlives the run
   bool all_steps = false;  // predictions replay every step, not some that stand for all; slower, and needs more memory
+  // Bytes of recordings in memory; further ones lie in files. 0: as GAPLESS_MEMORY_BYTES says, or 512 MiB.
+  uint64_t memory_bytes = 0;
 };
 
 }  // namespace gapless

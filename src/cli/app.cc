@@ -79,18 +79,31 @@ std::string VersionText(bool as_json) {
   return out + "\n";
 }
 
+// Honours --log: warnings look at the variable, which the programs that a verb starts inherit.
+void ObeyLog(const Arguments& arguments, Session& session) {
+  if (!arguments.log) return;
+  ::setenv("GAPLESS_LOG", std::string(OneOf<kLogLevels>::NameOf(*arguments.log)).c_str(), 1);
+  session.stderr_is_tty = session.stderr_is_tty && *arguments.log == LogLevel::kWarning;  // else without progress
+}
+
 // Runs one command. A command that only reads is ended by the guard if it does not end itself soon after a signal.
 int RunVerb(const Command& command, std::span<const std::string> words, bool as_json) {
   Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
   const auto arguments = ParseArguments(command, words);
   if (!arguments) return ReportError(arguments.error(), as_json, command.own_failure);
   if ((*arguments)->help) return PrintAndExit(HelpOf(command, session.terminal.width));
+  ObeyLog(**arguments, session);
   std::optional<StopGuard> guard;
   // The guard prints the same error as the command would, and nothing else may print after it.
   if (command.only_reads)
-    guard.emplace([&] {
-      return ReportError({ErrorCode::kInterrupted, "interrupted", "", ""}, as_json, command.own_failure);
-    });
+    guard.emplace(
+        [&](StopGuard::Why why) {
+          const Error late{ErrorCode::kEnvironment, "not ready when the time of --timeout was up", "",
+                           "give it more time, or read less: --rank"};
+          const Error stopped{ErrorCode::kInterrupted, "interrupted", "", ""};
+          return ReportError(why == StopGuard::Why::kTime ? late : stopped, as_json, command.own_failure);
+        },
+        (*arguments)->timeout);
   // Before the command runs: from here on redaction follows the user's wish.
   KeepCommands((*arguments)->keep_command);
   const auto status = command.call.run(**arguments, session);

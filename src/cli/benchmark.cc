@@ -32,21 +32,6 @@ std::optional<int> CpuFrom(std::string_view text) {
 
 }  // namespace
 
-// Takes one unit letter at the end; a number without one is seconds.
-Result<double> ReadTime(const OptionSpec& option, std::string_view text) {
-  std::string_view digits = text;
-  double unit = 1;
-  for (const auto& [letter, seconds] : {std::pair('s', 1.0), std::pair('m', 60.0), std::pair('h', 3600.0)})
-    if (digits.ends_with(letter)) {
-      digits.remove_suffix(1);
-      unit = seconds;
-      break;
-    }
-  const auto number = NumberFrom(digits);
-  if (number && *number > 0) return *number * unit;
-  return Fail(ErrorCode::kUsage, StrCat("--", option.name, " takes a time, such as 90s, 10m or 2h"), std::string(text));
-}
-
 // Takes "2%" and "0.02" as the same share; 1 and more are refused.
 Result<double> ReadShare(const OptionSpec& option, std::string_view text) {
   const bool percent = text.ends_with('%');

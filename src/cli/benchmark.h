@@ -14,9 +14,7 @@
 
 namespace gapless::internal {
 
-// "90", "90s", "10m", "2h" as seconds; "2%" or "0.02" as a share below one; "0-3,8" as processors, each of which this
-// process may run on.
-Result<double> ReadTime(const OptionSpec& option, std::string_view text);
+// "2%" or "0.02" as a share below one; "0-3,8" as processors, each of which this process may run on.
 Result<double> ReadShare(const OptionSpec& option, std::string_view text);
 Result<std::vector<int>> ReadCpus(const OptionSpec& option, std::string_view text);
 
@@ -26,7 +24,6 @@ struct MeasureArguments : Arguments {
   size_t warmup = 10, steps = 100;
   std::string pattern{}, step_function{};  // empty: not given
   bool whole = false, to_the_end = false, show_output = false, strict = false, higher_is_better = false;
-  std::optional<double> timeout{};  // seconds
   std::vector<int> pin{};
 };
 inline constexpr auto kWarmupOption =
@@ -40,7 +37,7 @@ inline constexpr auto kWholeOption =
 inline constexpr auto kToTheEndOption =
     Flag<&MeasureArguments::to_the_end>("Let the program run to its end after the measurement");
 inline constexpr OptionList kProcessOptions{
-    Parsed<&MeasureArguments::timeout, ReadTime>("TIME", "End a process that runs longer than TIME: 90s, 10m, 2h"),
+    Parsed<&Arguments::timeout, ReadTime>("TIME", "End a process that runs longer than TIME: 90s, 10m, 2h"),
     StepFunctionOption<&MeasureArguments::step_function>(),
     Parsed<&MeasureArguments::pin, ReadCpus>("CPUS", "Run the program only on these processors: 0-3,8"),
 };

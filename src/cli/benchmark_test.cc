@@ -43,5 +43,24 @@ TEST(BenchmarkOptions, ProcessorsAndRanksAreLists) {
   for (const char* wrong : {"0", "a", "1-2", "5000"}) EXPECT_FALSE(ReadRankCounts(kOption, wrong)) << wrong;
 }
 
+TEST(BenchmarkOptions, SizesAreThoseOf1024) {
+  constexpr OptionSpec kMemory{.name = "memory"};
+  for (const auto& [text, bytes] : {std::pair("1", 1LL),
+                                    {"512M", 536870912LL},
+                                    {"4G", 4294967296LL},
+                                    {"1.5KiB", 1536LL},
+                                    {"2TB", 2199023255552LL},
+                                    {"7B", 7LL}}) {
+    const auto read = ReadBytes(kMemory, text);
+    ASSERT_TRUE(read) << text;
+    EXPECT_EQ(*read, bytes) << text;
+  }
+  for (const char* wrong : {"", "0", "-1", "1X", "M", "1MM", "1e30", "nan", "3iBG"}) {
+    const auto read = ReadBytes(kMemory, wrong);
+    ASSERT_FALSE(read) << wrong;
+    EXPECT_EQ(read.error().message, "--memory takes a size, such as 512M or 4G");
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

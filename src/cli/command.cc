@@ -7,11 +7,14 @@
 namespace gapless::internal {
 namespace {
 
-// The option that every verb with a command has, and those of every verb.
+// The option that every verb with a command has, that of those that only read, and those of every verb.
 constexpr auto kCommonOptions =
-    OptionList{Flag<&Arguments::keep_command>("Store the command unchanged, including words that look like secrets"),
-               Text<&Arguments::json>("FILE", "Print JSON instead of text, or write it to FILE in addition").Optional(),
-               Flag<&Arguments::help>("Show this help").Short('h')}
+    OptionList{
+        Flag<&Arguments::keep_command>("Store the command unchanged, including words that look like secrets"),
+        Parsed<&Arguments::timeout, ReadTime>("TIME", "End after this time: 90s, 10m, 2h"),
+        Choice<&Arguments::log, OneOf<kLogLevels>>("LEVEL", "Set what is said on standard error beside failures"),
+        Text<&Arguments::json>("FILE", "Print JSON instead of text, or write it to FILE in addition").Optional(),
+        Flag<&Arguments::help>("Show this help").Short('h')}
         .For<Arguments>();
 
 }  // namespace
@@ -26,7 +29,9 @@ std::vector<OptionSpec> OptionsOf(const Command& command) {
 // Puts the common options last, in the same order for every command.
 std::vector<OptionSpec> ParsedOptionsOf(const Command& command) {
   std::vector<OptionSpec> options(command.call.options.begin(), command.call.options.end());
-  options.insert(options.end(), kCommonOptions.begin() + (command.takes_command ? 0 : 1), kCommonOptions.end());
+  if (command.takes_command) options.push_back(kCommonOptions[0]);
+  if (command.only_reads) options.push_back(kCommonOptions[1]);
+  options.insert(options.end(), kCommonOptions.begin() + 2, kCommonOptions.end());
   return options;
 }
 

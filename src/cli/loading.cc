@@ -84,6 +84,7 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   OpenOptions options = OpenOptionsFrom(session, line);
   options.use_cache = !arguments.no_cache;
   options.ranks = arguments.rank;
+  options.memory_bytes = static_cast<uint64_t>(arguments.memory.value_or(0));
   GAPLESS_ASSIGN(const auto readable, ExportedReports(paths));
   auto loaded = LoadRun(readable, options);
   if (!loaded) return loaded;
@@ -107,12 +108,9 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments,
 }
 
 void WarnOfLosses(const LoadedRun& loaded) {
-  const auto warn = [](std::string_view path, std::string_view text) {
-    std::fputs(StrCat("gapless: warning: ", Printable(path), ": ", Printable(text), "\n").c_str(), stderr);
-  };
+  const auto warn = [](std::string_view path, std::string_view text) { log::Warning(StrCat(path, ": ", text)); };
   for (const Error& error : loaded.failures) warn(error.place, error.message);
-  for (const std::string& note : RecordingsNotes(loaded.run))
-    std::fputs(StrCat("gapless: warning: ", Printable(note), "\n").c_str(), stderr);
+  for (const std::string& note : RecordingsNotes(loaded.run)) log::Warning(note);
   for (const RunTrace& trace : loaded.run.traces()) {
     const ReadStatsTable& stats = trace.trace->read_stats;
     for (size_t row = 0; row < stats.size(); ++row) {

@@ -20,6 +20,7 @@ struct ReadArguments : Arguments {
   std::vector<std::string> paths{};
   std::string output{}, db{}, source_root{};  // empty: not given
   std::vector<int64_t> rank{};
+  std::optional<int64_t> memory{};  // bytes
   bool all_steps = false, no_cache = false, redact = false;
 };
 // "0,4-7" as numbers of ranks.
@@ -38,7 +39,11 @@ inline constexpr auto kRedactOption =
     Flag<&ReadArguments::redact>("Replace paths, source files, hosts and users by names");
 inline constexpr auto kSourceRootOption =
     Text<&ReadArguments::source_root>("DIR", "Find the recorded sources below DIR");
-inline constexpr auto kNoCacheOption = Flag<&ReadArguments::no_cache>("Do not read or write the column cache");
+// How a verb reads, last in its list.
+inline constexpr OptionList kReadingOptions{
+    Flag<&ReadArguments::no_cache>("Do not read or write the column cache"),
+    Parsed<&ReadArguments::memory, ReadBytes>("SIZE", "Keep at most SIZE of recordings in memory (512M)"),
+};
 
 // "0,4-7" as numbers. `noun`: what each is, for the message; `hint`: how to give them.
 Result<std::vector<int64_t>> ParseNumbers(std::string_view text, std::string_view noun, std::string_view hint);

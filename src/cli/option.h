@@ -8,7 +8,7 @@
 //     static constexpr OptionList kOptions{
 //         Text<&QueryArguments::file>("FILE", "Read the statement from FILE").Short('f'),
 //         Number<&QueryArguments::rows>("N", "Print the first N rows (10)", 1),
-//         kNoCacheOption,  // of ReadArguments
+//         kReadingOptions,  // of ReadArguments
 //     };
 //     static constexpr WordList kWords{Word<&QueryArguments::paths>("PATH", "a recording").Times(1, 1000)};
 //   };

@@ -61,7 +61,12 @@ struct Loaded {
 class Loader {
  public:
   Loader(const OpenOptions& options, const std::vector<InputPath>& inputs)
-      : options_(options), stop_(options), inputs_(inputs), loaded_(inputs.size()), taken_(inputs.size()) {
+      : options_(options),
+        stop_(options),
+        inputs_(inputs),
+        memory_(options.memory_bytes),
+        loaded_(inputs.size()),
+        taken_(inputs.size()) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       std::error_code error;
       const auto size = inputs[i].piped ? inputs[i].piped->stored_bytes() : fs::file_size(inputs[i].path, error);

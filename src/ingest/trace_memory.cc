@@ -29,7 +29,8 @@ uint64_t BytesFromEnvironment(const char* name, uint64_t otherwise) {
   return std::from_chars(text.data(), text.data() + text.size(), bytes).ec == std::errc() ? bytes : otherwise;
 }
 
-TraceMemory::TraceMemory() : bound_(BytesFromEnvironment("GAPLESS_MEMORY_BYTES", kDefaultBytesInMemory)) {}
+TraceMemory::TraceMemory(uint64_t bytes)
+    : bound_(bytes > 0 ? bytes : BytesFromEnvironment("GAPLESS_MEMORY_BYTES", kDefaultBytesInMemory)) {}
 
 std::shared_ptr<const Trace> TraceMemory::Settle(std::shared_ptr<const Trace> trace) {
   if (trace->file) return trace;  // from the cache

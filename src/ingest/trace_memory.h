@@ -24,7 +24,8 @@ std::string FolderOfLargeFiles();
 
 class TraceMemory {
  public:
-  TraceMemory();
+  // At most `bytes`; 0: the bound of the environment.
+  explicit TraceMemory(uint64_t bytes = 0);
   // Returns the same trace, in memory or in a file. Called by several threads at once.
   std::shared_ptr<const Trace> Settle(std::shared_ptr<const Trace> trace);
 

@@ -64,7 +64,7 @@ struct AnalyzeArguments : ReadArguments {
       kRankOption,
       kRedactOption,
       kSourceRootOption,
-      kNoCacheOption,
+      kReadingOptions,
       kAllStepsOption,
       Flag<&AnalyzeArguments::timings>(""),
   };

@@ -75,7 +75,7 @@ struct ConvertArguments : ReadArguments {
                                                   "Write only events that begin during these steps, e.g. 3,5-7"),
       Choice<&ConvertArguments::without, OneOf<kParts>>("LIST", "Leave out these parts"),
       kRankOption,
-      kNoCacheOption,
+      kReadingOptions,
   };
   static constexpr WordList kWords{kPathsWord};
 };

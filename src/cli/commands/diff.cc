@@ -13,7 +13,7 @@ struct DiffArguments : TwoRunsArguments {
       kDocumentOption,
       Number<&DiffArguments::rows>("N", "Show N rows of each table", 0),
       kRankOption,
-      kNoCacheOption,
+      kReadingOptions,
   };
   static constexpr WordList kWords{kTwoRunsWord};
 };

@@ -34,7 +34,7 @@ struct PredictArguments : ReadArguments {
       Flag<&PredictArguments::list>("List the fixes that can be predicted"),
       kRankOption,
       kAllStepsOption,
-      kNoCacheOption,
+      kReadingOptions,
   };
   static constexpr WordList kWords{kPathsWord.Unless<&PredictArguments::list>()};
 };

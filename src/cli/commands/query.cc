@@ -81,7 +81,7 @@ struct QueryArguments : ReadArguments {
       kRankOption,
       kRedactOption,
       kSourceRootOption,
-      kNoCacheOption,
+      kReadingOptions,
   };
   static constexpr WordList kWords{
       kPathsWord.Unless<&QueryArguments::tables>(),

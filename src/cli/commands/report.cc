@@ -24,7 +24,7 @@ struct ReportArguments : ReadArguments {
       kDocumentOption,
       Text<&ReportArguments::title>("TEXT", "Set the report's title (Performance report)"),
       kRankOption,
-      kNoCacheOption,
+      kReadingOptions,
   };
   static constexpr WordList kWords{
       Word<&ReadArguments::paths>(

@@ -6,7 +6,7 @@
 // agents' rings. The command waits until every training process that is alive has answered and, for a recording, has
 // written its file. It ends with an error if the run ends or nobody answers in time; the request then still stands.
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <thread>
@@ -53,11 +53,12 @@ struct Trigger {
 
 namespace {
 
-constexpr int kMaxSteps = 1000, kMaxWaitS = 86'400;
+constexpr int kMaxSteps = 1000;
+constexpr double kWaitS = 120, kMaxWaitS = 86'400;
 
 struct TriggerArguments : Arguments {
   std::string run{};
-  int64_t steps = 3, timeout = 120;  // seconds
+  int64_t steps = 3;
   bool memory = false;
   std::optional<int64_t> python{}, stop_after{};
   std::optional<std::string> fix{}, unfix{};
@@ -68,7 +69,7 @@ struct TriggerArguments : Arguments {
       Text<&TriggerArguments::fix>("ID", "Switch a fix on instead"),
       Text<&TriggerArguments::unfix>("ID", "Switch a fix off instead"),
       Number<&TriggerArguments::stop_after>("N", "End the program after N steps instead", 1),
-      Number<&TriggerArguments::timeout>("SECONDS", "Wait at most this time for answers (120)", 1, kMaxWaitS),
+      Parsed<&Arguments::timeout, ReadTime>("TIME", "Wait at most this time for answers: 90s, 10m (2m)"),
   };
   static constexpr WordList kWords{
       Word<&TriggerArguments::run>("RUN", "the folder of a run that is still active").Path()};
@@ -158,13 +159,14 @@ class Waiting {
 
 // Waits for the answers. The launcher may end before its processes, so the run has ended only when none of them is
 // alive.
-Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, int64_t seconds, const Session& session) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+Result<void> WaitFor(Waiting& waiting, const ControlBlock& control, double seconds, const Session& session) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(std::llround(seconds * 1000));
   while (!waiting.Over()) {
     if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     if (std::chrono::steady_clock::now() > end)
       return Fail(
-          ErrorCode::kEnvironment, StrCat("no answer within ", seconds, " s"), "",
+          ErrorCode::kEnvironment,
+          StrCat("no answer within ", FormatNumber(seconds, seconds == std::floor(seconds) ? 0 : 1), " s"), "",
           "processes answer between two steps: check that the job still takes steps, or use a longer --timeout");
     std::this_thread::sleep_for(kTick);
     waiting.Look();
@@ -226,7 +228,7 @@ Result<int> Execute(const TriggerArguments& arguments, Session& session) {
                 "name the folder of a run that is still active");
   GAPLESS_ASSIGN(const auto sequence, control.Post(request.command, request.argument, request.text));
   waiting.Posted(sequence);
-  GAPLESS_TRY(WaitFor(waiting, control, arguments.timeout, session));
+  GAPLESS_TRY(WaitFor(waiting, control, std::min(arguments.timeout.value_or(kWaitS), kMaxWaitS), session));
   return PrintTextOrJson(
       arguments, [&] { return TextOf(folder, waiting); }, [&] { return JsonOf(folder, waiting, sequence); });
 }

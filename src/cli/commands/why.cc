@@ -15,7 +15,7 @@ struct WhyArguments : TwoRunsArguments {
   int64_t rows = kShownRows;
   static constexpr OptionList kOptions{
       kDocumentOption, Number<&WhyArguments::rows>("N", "Show N rows of each cause", 0), kRecordsOption, kRankOption,
-      kNoCacheOption,
+      kReadingOptions,
   };
   static constexpr WordList kWords{kTwoRunsWord};
 };

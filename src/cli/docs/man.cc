@@ -64,11 +64,12 @@ std::string ManPage() {
   out += Term("NO_COLOR", "No colour, whatever its value.");
   out += Term("COLUMNS", "Width of the output.");
   out += Term("GAPLESS_THREADS", "Threads to read and analyse with.");
-  out += Term("GAPLESS_LOG", "No warnings on standard error: error or off.");
+  out += Term("GAPLESS_LOG", "No warnings on standard error: error or off; the same as --log.");
   out += Term("XDG_CACHE_HOME", "Where the column cache is kept, in a folder gapless.");
   out += Term("GAPLESS_CACHE_BYTES", "Most bytes of the column cache (default 4 GiB); 0: no cache.");
   out += Term("GAPLESS_MEMORY_BYTES",
-              "Bytes of recordings that are kept in memory (default 512 MiB); further ones are kept in files without a "
+              "What --memory says: bytes of recordings that are kept in memory (default 512 MiB); further ones are "
+              "kept in files without a "
               "name, which are gone with the program.");
   out += Term("TMPDIR", "Where these files are, and what comes through a pipe while it is read (default /var/tmp).");
   out += ".SH EXAMPLES\n";
