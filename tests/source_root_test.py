@@ -50,7 +50,9 @@ class Sources(unittest.TestCase):
         return path
 
     def lines_of(self, file: Path, *more: str) -> set[str]:
-        rows = document("query", str(file), "SELECT DISTINCT source_line AS at FROM slice WHERE at != ''", "--json", *more)
+        rows = document(
+            "query", str(file), "SELECT DISTINCT source_line AS at FROM slice WHERE at != ''", "--json", *more
+        )
         return {row["at"].rpartition(":")[0] for row in rows}
 
     def stale(self, file: Path) -> list[str]:

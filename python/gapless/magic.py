@@ -10,6 +10,7 @@ import tempfile
 from typing import Any
 
 from . import region
+from .integrations.extras import need
 
 ENDED = "gapless.step() in the cell marks the end of a step."
 
@@ -29,9 +30,9 @@ def cell_magic(shell: Any, line: str, cell: str) -> Any:
 
 
 def _recorded(shell: Any, cell: str, folder: str) -> Any:
-    from IPython.display import display
-
     from .run import open
+
+    display = need("IPython.display", "notebook").display
 
     state = display({"text/plain": "gapless records the cell …"}, raw=True, display_id=True)
     with region.profile(folder) as recorded:

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from .integrations.extras import need
 from .program import NOT_THERE
 from .referee import Referee
 
@@ -24,6 +25,7 @@ Times are nanoseconds in tables. Empty cells were not recorded; they are not 0. 
 
 def make_server(referee: Referee, allow_run: bool) -> Any:
     """A server whose tools are the methods of a referee. Raises ImportError without the SDK."""
+    need("mcp", "mcp")
     try:
         from mcp.server import MCPServer
     except ImportError:

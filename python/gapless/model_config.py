@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .program import command_words
+from .integrations.extras import MissingPackage
+from .program import NOT_THERE, command_words
 
 PLACE = "{config}"  # stands for the configuration's path in a command
 MODEL_RUN = Path(__file__).with_name("optimization") / "model_run.py"
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Returns a configuration; raises ValueError where it is no mapping, or is YAML and PyYAML is not installed."""
+    """Returns a configuration; raises ValueError where it is no mapping, MissingPackage where it is YAML and PyYAML is not installed."""
     return parse(path.read_text(encoding="utf-8"), path)
 
 
@@ -65,9 +66,8 @@ def _yaml(text: str, path: Path) -> Any:
     try:
         import yaml
     except ImportError:
-        raise ValueError(
-            f"cannot read {path}: YAML needs PyYAML (pip install pyyaml), or write the file as JSON"
-        ) from None
+        text = f'cannot read {path}: YAML needs PyYAML: pip install "gapless[yaml]", or write the file as JSON'
+        raise MissingPackage(text, NOT_THERE) from None
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -15,6 +15,10 @@ import time
 from dataclasses import dataclass
 from typing import Any, Callable, TypeVar
 
+from .integrations.extras import need
+
+need("pytest", "pytest")
+
 import pytest
 
 from .metrics import PerformanceMetrics

@@ -19,6 +19,7 @@ from typing import Any, Callable, Union
 
 from . import native
 from .bottlenecks import Bottleneck
+from .integrations.extras import need
 from .program import ProgramError
 from .report_view import Report
 
@@ -145,7 +146,7 @@ class Table:
 
         `attrs["units"]` has the unit of each column that has one. Raises ProgramError if pandas is not installed.
         """
-        _need("pandas")
+        need("pandas", "pandas")
         from .frames import data_frame
 
         frame = data_frame(self._stream(), [(column.name, column.type) for column in self.columns])
@@ -154,7 +155,7 @@ class Table:
 
     def to_polars(self) -> Any:
         """A polars.DataFrame; texts are Categorical. Raises ProgramError if Polars is not installed."""
-        _need("polars")
+        need("polars", "polars")
         import polars
 
         return polars.DataFrame(self)
@@ -334,10 +335,3 @@ def _fitting(widths: list[int], wide: int) -> int:
         if used > wide + 2:
             return max(at, 1)
     return len(widths)
-
-
-def _need(package: str) -> None:
-    import importlib.util
-
-    if importlib.util.find_spec(package) is None:
-        raise ProgramError(f'this needs {package}: pip install "gapless[{package}]"')

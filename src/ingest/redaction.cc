@@ -115,7 +115,7 @@ bool IsPublic(std::string_view below) {
 // The names that took the place of others.
 class Names {
  public:
-  // The folder of a user tells the name: /home/NAME, /Users/NAME, C:\Users\NAME.
+  // The folder of a user tells the name.
   void CollectPath(std::string_view path) {
     paths_[std::string(path)];
     const std::string slashes = WithSlashes(path);
