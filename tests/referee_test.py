@@ -120,6 +120,15 @@ class Answers(unittest.TestCase):
                 self.referee.compare_results(f"{folder}/b.json", f"{folder}/a.json").startswith("faster? no")
             )
 
+    def test_every_question_about_commands_is_put(self) -> None:
+        """Of commands that train nothing: an answer, and none that the program did not understand."""
+        quick = {"before": "sleep 0.01", "after": "sleep 0.01"}
+        self.assertRegex(self.referee.same_training(**quick), r"^the same training\? cannot tell \(exit status 5\)\n")
+        for asked in (self.referee.judge, self.referee.compare_commands):
+            self.assertRegex(
+                asked(**quick, budget="1s"), r"^(faster|accepted)\? (no|cannot tell|yes) \(exit status \d\)\n"
+            )
+
     def test_memory_stays(self) -> None:
         def ask() -> None:
             self.referee.query(self.run_name, "SELECT * FROM gpu_op LIMIT 500")

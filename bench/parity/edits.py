@@ -3,22 +3,25 @@
 """Edits a person makes to a training, and what `gapless same` says of each: twenty that are harmless, twenty that are not.
 
 Five ordinary scripts; an edit is a replacement in the text of one. Beside the answer stands what comparing the last printed losses with
-a tolerance of 5 % would say.
+a tolerance of 5 % would say. With --mcp the question is put as an assistant puts it: to `gapless mcp --allow-run`, by the protocol's own
+client (run this script by a Python that has it); --each N asks for the first N of both kinds.
 
-usage: edits.py PROGRAM [--python PYTHON] [--only WORD...] [--json FILE]
+usage: edits.py PROGRAM [--python PYTHON] [--only WORD...] [--each N] [--mcp] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HEAD = """import math, random
 import torch
@@ -322,19 +325,52 @@ def last_loss(python: str, script: Path) -> float:
     return float(re.findall(r"loss (\S+)", done.stdout)[-1])
 
 
+def answer_of(program: str, before: list[str], after: list[str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [program, "same", "--json", "--", *before, "--", *after], capture_output=True, text=True, check=False
+    )
+    if done.stdout.startswith("{"):
+        return dict(json.loads(done.stdout))
+    return {"verdict": "failed", "reason": done.stderr}
+
+
+async def told_by_mcp(program: str, before: list[str], after: list[str]) -> dict[str, Any]:
+    """The same answer, as the tool of the server gives it: a line with the verdict, then the text of `gapless same`."""
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
+    package = str(Path(__file__).resolve().parents[2] / "python")
+    environment = {**os.environ, "GAPLESS_PYTHON": sys.executable, "GAPLESS_PROGRAM": program, "PYTHONPATH": package}
+    server = StdioServerParameters(command=program, args=["mcp", "--allow-run"], env=environment)
+    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+        await session.initialize()
+        told = await session.call_tool("same_training", {"before": before, "after": after})
+    first, _, text = told.content[0].text.partition("\n")
+    verdicts = {"yes": "exact", "no": "other_training", "cannot tell": "cannot_tell"}
+    found = re.match(r"the same training\? ([a-z ]+) \(", first)
+    return {"verdict": verdicts.get(found[1], first) if found else first, "reason": text.split("\n", 1)[0]}
+
+
+def chosen(only: list[str], each: int | None) -> list[Edit]:
+    asked = [
+        [edit for edit in kind if not only or any(word in f"{edit.script} {edit.name}" for word in only)]
+        for kind in (HARMLESS, HARMFUL)
+    ]
+    return [edit for kind in asked for edit in kind[:each]]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--each", type=int)
+    parser.add_argument("--mcp", action="store_true")
     parser.add_argument("--json", default="")
     asked = parser.parse_args()
     rows, wrong = [], 0
     losses: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="gapless-edits-") as folder:
-        for edit in (*HARMLESS, *HARMFUL):
-            if asked.only and not any(word in f"{edit.script} {edit.name}" for word in asked.only):
-                continue
+        for edit in chosen(asked.only, asked.each):
             a, b = Path(folder, f"{edit.script}.py"), Path(folder, f"{edit.script}_edited.py")
             source = HEAD + SCRIPTS[edit.script]
             if source.count(edit.old) < 1:
@@ -342,12 +378,11 @@ def main() -> int:
             a.write_text(source)
             b.write_text(source.replace(edit.old, edit.new))
             begun = time.monotonic()
-            done = subprocess.run(
-                [asked.program, "same", "--json", "--", asked.python, str(a), "--", asked.python, str(b)],
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
+            before, after = [asked.python, str(a)], [asked.python, str(b)]
             answer = (
-                json.loads(done.stdout) if done.stdout.startswith("{") else {"verdict": "failed", "reason": done.stderr}
+                asyncio.run(told_by_mcp(os.path.abspath(asked.program), before, after))
+                if asked.mcp
+                else answer_of(asked.program, before, after)
             )
             losses.setdefault(edit.script, last_loss(asked.python, a))
             apart = abs(last_loss(asked.python, b) / losses[edit.script] - 1)
