@@ -28,6 +28,7 @@ HELPERS = {
     "fake_hosts.py",
     "oracle.py",
     "corpus.py",
+    "moved_recording.py",
     "proof_case.py",
     "patch_checkouts.py",
     "patch_edits.py",
