@@ -50,7 +50,7 @@ void AddRow(const RunTrace& of, int32_t number, const Device& device, TableOf<Me
   row.Set("device", number).Set("segments", static_cast<int64_t>(device.segments.size()));
   row.Set("reserved_bytes", reserved).Set("active_bytes", active);
   row.Set("returnable_bytes", returnable).Set("stuck_bytes", stuck).Set("largest_free_bytes", device.largest_free);
-  row.Set("fragmentation", ShareOf(stuck, reserved));
+  row.Set("stuck_share", ShareOf(stuck, reserved));
   row.Set("oom_events", device.oom_events).Set("oom_bytes", device.oom_bytes);
 }
 

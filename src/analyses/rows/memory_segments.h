@@ -20,7 +20,7 @@ struct MemorySegmentsRows : TypedRows<MemorySegmentsRows> {
       {"returnable_bytes", kInt, "bytes", "in segments that hold nothing: torch.cuda.empty_cache() gives them back"},
       {"stuck_bytes", kInt, "bytes", "unused, in segments that hold something: only tensors that fit can use them"},
       {"largest_free_bytes", kInt, "bytes", "largest unused block: the largest tensor that needs no new segment"},
-      {"fragmentation", kReal, "share", "stuck_bytes of reserved_bytes"},
+      {"stuck_share", kReal, "share", "stuck_bytes of reserved_bytes"},
       {"oom_events", kInt, "", "allocations that failed in the recording"},
       {"oom_bytes", kInt, "bytes", "size that the last of them asked for; NULL: none failed"},
   };

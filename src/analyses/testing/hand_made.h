@@ -171,6 +171,7 @@ class HandMade {
   }
 
   TraceBuilder::Shard& shard() { return shard_; }
+  TraceBuilder& builder() { return builder_; }
 
   std::shared_ptr<const Trace> Finish() { return std::make_shared<const Trace>(std::move(builder_).Finish()); }
 

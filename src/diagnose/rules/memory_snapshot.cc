@@ -90,7 +90,7 @@ std::vector<Evidence> EvidenceOf(const MemoryAtPeakRows& at_peak, const MemorySe
                                   FormatBytes(segments.Int(row, "reserved_bytes")), " and ",
                                   FormatBytes(segments.Int(row, "active_bytes")), " were in use; of the rest ",
                                   FormatBytes(segments.Int(row, "stuck_bytes")), " are stuck between tensors"),
-                   .value = segments.Real(row, "fragmentation"),
+                   .value = segments.Real(row, "stuck_share"),
                    .unit = "share",
                    .table = "memory_segments"});
   return all;
@@ -128,7 +128,7 @@ Bottleneck FindingOf(const MemoryAtPeakRows& at_peak, const MemorySegmentsRows& 
   const int64_t device = segments.Int(row, "device");
   const Holding holding = HoldingOf(at_peak, segments.Int(row, "trace"), device);
   const bool failed = segments.Int(row, "oom_events") > 0;
-  const double stuck = segments.IsNull(row, "fragmentation") ? 0 : segments.Real(row, "fragmentation");
+  const double stuck = segments.IsNull(row, "stuck_share") ? 0 : segments.Real(row, "stuck_share");
   const std::string gpu =
       segments.IsNull(row, "rank") ? StrCat("GPU ", device) : StrCat("rank ", segments.Int(row, "rank"));
   Bottleneck found;
