@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
+import os
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +15,8 @@ from oracle import Comparison
 
 KEYS = (
     "rank", "rank/", "stream", "stream/", "kernel_type", "name", "name/", "idle_category", "ts", "correlation",
-    "queue_length", "memory_bw_gbps", "aten_op_name", "kernel_sequence", "pattern",
+    "queue_length", "memory_bw_gbps", "aten_op_name", "kernel_sequence", "pattern", "begin", "end", "index", "index_runtime",
+    "event", "id", "type", "event_idx", "bound_by",
 )  # fmt: skip
 EVERY_NAME = 10**6
 SOME = 3  # names, so that others are put together
@@ -62,6 +67,76 @@ def _by_rank(frames: dict[int, Any]) -> dict[str, Any]:
 
 ANNOTATED = ["ts", "dur", "stream", "correlation", "s_name", "s_cat", "s_user_annotation"]
 
+SEQUENCES = ("aten::linear", "aten::conv2d", "aten::mm", "aten::copy_", "autograd::engine")
+
+
+def _sequences(one: Any, ranks: list[int]) -> dict[str, Any]:
+    found = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        for operator in SEQUENCES:
+            frame = one.get_frequent_cuda_kernel_sequences(operator, folder, min_pattern_len=1, rank=ranks[0])
+            found[operator] = table(frame) if len(frame) else None
+    return found
+
+
+def _recorded(one: Any, ranks: list[int]) -> Any:
+    """The frame of the first rank, names as texts; paths of objects in memory and the like are no part of it."""
+    frame = one.t.get_trace(ranks[0])
+    names = one.t.symbol_table.get_sym_table()
+    shown = frame.drop(columns=[name for name in ("s_name", "s_cat", "parent", "depth") if name in frame])
+    return shown.assign(name=[names[at] for at in frame["name"]], cat=[names[at] for at in frame["cat"]])
+
+
+def _path(one: Any, ranks: list[int]) -> dict[str, Any]:
+    """The graph of the second step, or of all where there are no steps."""
+    steps = one.get_profiler_steps()
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = one.critical_path_analysis(
+            ranks[0], "ProfilerStep" if steps else "", (0 if len(steps) < 2 else 1) if steps else None
+        )
+        graph, success = found
+        breakdown = graph.get_critical_path_breakdown() if success else None
+        shares = dict(graph.summary()) if success else {}
+    edges = sorted(
+        (first, last, shown["object"].type.value, shown["object"].weight) for first, last, shown in graph.edges(data=True)
+    )
+    return {
+        "success": int(success), "nodes": [[node.ev_idx, int(node.is_start)] for node in graph.node_list],
+        "edges": {"columns": ["begin", "end", "type", "weight"], "rows": [list(edge) for edge in edges]},
+        "attributed": sorted([*ends, event] for ends, event in graph.edge_to_event_map.items()),
+        "path": list(graph.critical_path_nodes), "summary": shares,
+        "breakdown": None if breakdown is None else table(breakdown.drop(columns=["cat"])),
+    }  # fmt: skip
+
+
+def _counters(one: Any, ranks: list[int]) -> Any:
+    """The counters that are written into the file of the first rank, the last of each at the same time."""
+    import pandas as pd
+
+    written: list[Any] = []
+    one.t.write_raw_trace = lambda path, content: written.append((os.path.basename(path), content))
+    one.generate_trace_with_counters(ranks=ranks[:1])
+    del one.t.write_raw_trace
+    found = {}
+    for name, content in written:
+        counters = [event for event in content["traceEvents"] if event["ph"] == "C" and "args" in event]
+        counters = [event | {"value": next(iter(event["args"].values()))} for event in counters if len(event["args"]) == 1]
+        frame = pd.DataFrame(counters)
+        frame["id"] = frame.get("id", pd.Series(-1, index=frame.index)).fillna(-1)
+        kept = frame[["ts", "pid", "name", "id", "value"]].drop_duplicates(["ts", "name", "id"], keep="last")
+        found[name] = table(kept)
+    return found
+
+
+def _cupti(one: Any, ranks: list[int]) -> Any:
+    frames = one.get_cupti_counter_data_with_operators(ranks)
+    shown = []
+    for frame in frames:
+        kept = frame.drop(columns=[name for name in ("depth", "parent") if name in frame])
+        shown.append(table(kept[sorted(kept.columns)].assign(op_stack=["|".join(stack) for stack in frame["op_stack"]])))
+    return {str(at): one for at, one in enumerate(shown)}
+
+
 STORED: dict[str, Callable[[Any, list[int]], Any]] = {
     "profiler_steps": lambda one, ranks: [int(step) for step in one.get_profiler_steps()],
     "temporal_breakdown": lambda one, ranks: table(one.get_temporal_breakdown(visualize=False)),
@@ -97,6 +172,11 @@ LIVE: dict[str, Callable[[Any, list[int]], Any]] = {
     "annotated_kernels": lambda one, ranks: table(_chosen(one.get_gpu_kernels_with_user_annotations(ranks[0]))),
     "aten_ops": lambda one, ranks: _by_rank(one.get_aten_op_kernels_and_delay(ranks)),
     "potential_stragglers": lambda one, ranks: one.get_potential_stragglers(),
+    "sequences": _sequences,
+    "counters": _counters,
+    "cupti": _cupti,
+    "critical_path": _path,
+    "recorded": _recorded,
 }  # fmt: skip
 
 
@@ -125,7 +205,7 @@ def answers(one: Any, ranks: list[int], methods: dict[str, Callable[[Any, list[i
 
 def _sort_key(row: list[Any], places: list[int]) -> list[tuple[bool, float, str]]:
     values = [row[place] for place in places]
-    return [(isinstance(v, str), 0.0 if isinstance(v, str) else round(float(v), 1), str(v)) for v in values]
+    return [(isinstance(v, str), 0.0 if v is None or isinstance(v, str) else round(float(v), 1), str(v)) for v in values]
 
 
 def _close(mine: Any, theirs: Any, within: float) -> bool:
@@ -161,11 +241,33 @@ def compare_tables(check: Comparison, quantity: str, mine: Any, theirs: Any, wit
         check.equal(f"{quantity}: {name}", wrong[:1], [])
 
 
+def compare_frames(check: Comparison, quantity: str, mine: Any, theirs: Any, within: Callable[[str], float]) -> None:
+    """Large frames with the same index, column by column."""
+    import numpy as np
+
+    check.equal(f"{quantity}: columns", sorted(mine.columns), sorted(theirs.columns))
+    mine, theirs = mine.sort_index(), theirs.sort_index()
+    check.equal(f"{quantity}: rows", [len(mine), mine.index.equals(theirs.index)], [len(theirs), True])
+    if not mine.index.equals(theirs.index):
+        return
+    for name in sorted(set(mine.columns) & set(theirs.columns)):
+        ours, others = mine[name], theirs[name]
+        if ours.dtype.kind in "iuf" and others.dtype.kind in "iuf":
+            distance = np.abs(ours.to_numpy(float) - others.to_numpy(float))
+            bad = (distance > within(name) + 1e-9 * np.abs(others.to_numpy(float))) | (ours.isna() != others.isna()).to_numpy()
+        else:
+            bad = np.array([str(one) != str(other) for one, other in zip(ours, others)], bool)
+        wrong = np.flatnonzero(bad)[:1]
+        check.equal(f"{quantity}: {name}", [(ours.iloc[at], others.iloc[at]) for at in wrong], [])
+
+
 def compare_answers(
     check: Comparison, mine: Any, theirs: Any, quantity: str, within: Callable[[str, str], float]
 ) -> None:
     """Walks both: tables, dictionaries of them, lists and numbers."""
-    if isinstance(theirs, dict) and "rows" in theirs or isinstance(mine, dict) and "rows" in mine:
+    if hasattr(theirs, "iloc") and hasattr(mine, "iloc"):
+        compare_frames(check, quantity, mine, theirs, lambda column: within(quantity, column))
+    elif isinstance(theirs, dict) and "rows" in theirs or isinstance(mine, dict) and "rows" in mine:
         compare_tables(check, quantity, mine, theirs, lambda column: within(quantity, column))
     elif isinstance(theirs, dict) and isinstance(mine, dict):
         check.equal(f"{quantity}: keys", sorted(set(mine) & set(theirs)), sorted(mine))

@@ -196,7 +196,9 @@ def compare(path: Path, as_hta: bool) -> Comparison | None:
 
 
 def paths(part: str) -> Iterator[Path]:
-    yield corpus.KINETO / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto"
+    ranks = corpus.KINETO / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto"
+    if part in str(ranks):
+        yield ranks
     for path, count in corpus.counts():
         if "!/" not in path and path.endswith((".json", ".gz")) and part in path and count.get("gpu_busy"):
             yield Path(path)

@@ -19,7 +19,7 @@ STATISTICS = {"sum": "sum (us)", "max": "max (us)", "min": "min (us)", "std": "s
 
 def temporal_breakdown(trace: Trace, visualize: bool) -> Any:
     found = []
-    for rank in trace.traces:
+    for rank in trace.frames:
         rows = trace.gpu_rows(rank)
         if not len(rows):
             continue
@@ -43,7 +43,7 @@ def kernel_breakdown(
     kinds = [COMPUTATION, COMMUNICATION, *([MEMORY] if with_memory else [])]
     by_kind: dict[str, Any] = {}
     by_name = []
-    for rank in trace.traces:
+    for rank in trace.frames:
         rows = trace.gpu_rows(rank)
         rows["name"] = trace.symbol_table.texts(rows["name"])
         for which, lasting in together([union_of(rows[rows["kind"] == kind]) for kind in kinds]).items():
@@ -57,7 +57,7 @@ def kernel_breakdown(
     if visualize:
         plots.pie(types[types["percentage"] > 0], "percentage", "kernel_type", "Kernel types of all ranks", renderer)
         for kind_name, part in kernels.groupby("kernel_type"):
-            plots.bars(part, "rank", "sum (us)", f"Kernels of type {kind_name}", color="name")
+            plots.bars(part, "rank", "sum (us)", f"Kernels of type {kind_name}", renderer, color="name")
     return types, kernels
 
 
@@ -107,7 +107,7 @@ def _named(parts: list[Any], order: list[str], more: list[str]) -> Any:
 
 
 def kernels_with_annotations(trace: Trace, rank: int, expand_names: bool, shorten_names: bool) -> Any:
-    rows = trace.get_trace(rank)
+    rows = trace.rows(rank)
     category = trace.symbol_table.sym_index.get(ANNOTATION_CATEGORY)
     if category is None:
         return None
@@ -137,18 +137,18 @@ def _mark(found: Any, places: Any, kernels: Any, marks: Any) -> None:
 
 
 def annotation_breakdown(
-    trace: Trace, on_device: bool, visualize: bool, duration_ratio: float, num_kernels: int, kept: list[str] | None
-) -> Any:
+    trace: Trace, on_device: bool, visualize: bool, duration_ratio: float, num_kernels: int, kept: list[str] | None, renderer: str | None = None
+) -> Any:  # fmt: skip
     category = trace.symbol_table.sym_index.get(ANNOTATION_CATEGORY if on_device else "user_annotation")
     if category is None:
         return None
     names = None if kept is None else trace.symbol_table.find_matched_symbols(kept)
     parts = []
-    for rank, rows in trace.traces.items():
+    for rank, rows in trace.frames.items():
         marks = rows[rows["cat"] == category].copy()
         marks["name"] = trace.symbol_table.texts(marks["name"])
         parts.append(_by_name(marks, num_kernels, duration_ratio, names).assign(rank=int(rank)))
     frame = _named(parts, ["rank", "name"], ["rank"])
     if visualize:
-        plots.bars(frame, "rank", "sum (us)", "User annotations on each rank", color="name")
+        plots.bars(frame, "rank", "sum (us)", "User annotations on each rank", renderer, color="name")
     return frame

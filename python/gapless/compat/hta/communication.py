@@ -19,7 +19,7 @@ SHORTEST = 0.01  # of an iteration: shorter communication holds nobody up
 
 def comm_comp_overlap(trace: Trace, visualize: bool) -> Any:
     found = []
-    for rank in trace.traces:
+    for rank in trace.frames:
         rows = trace.gpu_rows(rank)
         communication, computation = (union_of(rows[rows["kind"] == kind]) for kind in (COMMUNICATION, COMPUTATION))
         either = union(*(np.concatenate(sides) for sides in zip(communication, computation)))
@@ -35,7 +35,7 @@ def comm_comp_overlap(trace: Trace, visualize: bool) -> Any:
 def profiler_steps(trace: Trace) -> list[int]:
     names = {at: int(found[1]) for at, name in enumerate(trace.symbol_table.sym_table) if (found := STEP.match(name))}
     seen: set[int] = set()
-    for rows in trace.traces.values():
+    for rows in trace.frames.values():
         seen.update(names[name] for name in rows["name"].unique() if name in names)
     return sorted(seen)
 
@@ -47,7 +47,7 @@ def potential_stragglers(
     chosen = available if steps is None else [step for step in steps if step in available]
     if not chosen:
         raise ValueError(f"none of the steps {steps} was recorded; there are: {available}")
-    frame = pd.concat(trace.traces, names=["rank", "idx"]).reset_index()
+    frame = pd.concat(trace.frames, names=["rank", "idx"]).reset_index()
     frame = frame[frame["iteration"].isin(chosen)]
     candidates = max(candidates, 1)
     counts = identify(frame, trace.symbol_table, candidates, visualize)

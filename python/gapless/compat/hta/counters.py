@@ -105,9 +105,9 @@ def _nothing(frame: Any) -> float:
     return 0.0 if as_hta_does() else 1e-9 * float(np.abs(frame["memory_bw_gbps"]).max())
 
 
-def events_of(trace: Trace, frame: Any, name: str, column: str) -> list[dict[str, Any]]:
-    """The series as counters of a Chrome trace."""
-    shown = frame[["pid", "ts"]].assign(ts=frame["ts"] + trace.min_ts, ph="C")
+def events_of(frame: Any, zero: float, name: str, column: str) -> list[dict[str, Any]]:
+    """The series as counters of a Chrome trace, whose time is `zero` where the frame's is 0."""
+    shown = frame[["pid", "ts"]].assign(ts=frame["ts"] + zero, ph="C")
     shown["name"] = frame["name"] if "name" in frame.columns else name
     if "stream" in frame.columns:
         shown["id"] = frame["stream"]
@@ -118,11 +118,11 @@ def events_of(trace: Trace, frame: Any, name: str, column: str) -> list[dict[str
 
 def write_with_counters(trace: Trace, series: dict[str, tuple[dict[int, Any], str]], suffix: str) -> None:
     """Writes a copy of each file with these series: their names, frames by rank and columns."""
-    by_rank: dict[int, list[dict[str, Any]]] = {}
-    for name, (frames, column) in series.items():
-        for rank, frame in frames.items():
-            by_rank.setdefault(rank, []).extend(events_of(trace, frame, name, column))
-    for rank, events in by_rank.items():
+    ranks = sorted({rank for frames, _ in series.values() for rank in frames})
+    for rank in ranks:
         content = trace.get_raw_trace_for_one_rank(rank)
-        content["traceEvents"].extend(events)
+        zero = trace.file_time_of_zero(int(content.get("baseTimeNanoseconds") or 0))
+        for name, (frames, column) in series.items():
+            if rank in frames:
+                content["traceEvents"].extend(events_of(frames[rank], zero, name, column))
         trace.write_raw_trace(trace.trace_files[rank].replace(".json", f"{suffix}.json"), content)

@@ -37,7 +37,7 @@ def idle_time_breakdown(
 def _gaps(trace: Trace, rank: int, streams: Sequence[int] | None, delay: float) -> Any:
     """A row for each operation of the streams: the gap before it, NaN at the first, and its cause."""
     rows = trace.gpu_rows(rank)
-    launch = trace.get_trace(rank)["ts"].reindex(rows["index_correlation"]).to_numpy(dtype=float)
+    launch = trace.rows(rank)["ts"].reindex(rows["index_correlation"]).to_numpy(dtype=float)
     rows = rows[["stream", "ts", "dur"]].assign(launch=launch)
     wanted = list(rows["stream"].unique()) if streams is None or not len(streams) else list(streams)
     rows = rows[rows["stream"].isin(wanted)].sort_values("ts", kind="stable")

@@ -16,7 +16,7 @@ from .trace import Trace, ranks_of
 
 def launched(trace: Trace, rank: int, names: Any) -> tuple[Any, Any]:
     """Operations whose launch has one of these names, and their launches, row by row, by the time of the launch."""
-    rows, work = trace.get_trace(rank), trace.gpu_rows(rank)
+    rows, work = trace.rows(rank), trace.gpu_rows(rank)
     work = work[work["index_correlation"] > 0]
     launches = rows.reindex(work["index_correlation"])
     chosen = launches["name"].isin(names).to_numpy()
@@ -74,7 +74,7 @@ def aten_op_kernels(trace: Trace, ranks: Sequence[int] | None, sort_by: Sequence
         work, calls = launched(trace, rank, names)
         operator = _aten_above(trace, rank, calls["index"].to_numpy() - 1)
         known = operator >= 0
-        rows = trace.get_trace(rank)
+        rows = trace.rows(rank)
         starts = rows["ts"].reindex(operator[known] + 1).to_numpy()
         launches = pd.DataFrame(
             {

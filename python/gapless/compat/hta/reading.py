@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import os
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ...run import Run
-from .symbols import COMMUNICATION, COMPUTATION, MEMORY, STEP, TraceSymbolTable, as_hta_does
+from .symbols import COMMUNICATION, COMPUTATION, MEMORY, STEP, TraceSymbolTable, as_hta_does, keeps_nanoseconds
 
 CATEGORIES = {
     "operator": "cpu_op", "annotation": "user_annotation", "python": "python_function", "runtime": "cuda_runtime",
@@ -146,18 +145,18 @@ def times(events: Events) -> Times:
     """Whole microseconds where the recorder wrote such. Else nanoseconds; HTA moves starts and ends to whole microseconds."""
     if events.in_whole_us():
         return Times(events.ts_ns // 1000, (events.ts_ns + events.dur_ns) // 1000, 1)
-    if as_hta_does() and os.environ.get("HTA_DISABLE_NS_ROUNDING", "0") in ("", "0"):
-        written = events.ts_ns - _base_ns(events.path)
+    if not keeps_nanoseconds():
+        written = events.ts_ns - base_ns(events.path)
         start = written // 1000 + (written % 1000) / 1000.0  # with the noise of 64 bits, as HTA
         end = start + events.dur_ns / 1000.0
         first, last = np.ceil(start).astype(np.int64), np.floor(end).astype(np.int64)
-        base = _base_ns(events.path) // 1000
+        base = base_ns(events.path) // 1000
         return Times(first + base, last + base, 1)
     return Times(events.ts_ns, events.ts_ns + events.dur_ns, 1000)
 
 
 @functools.cache
-def _base_ns(path: str) -> int:
+def base_ns(path: str) -> int:
     """The time that the file says is to be added to its times; the tables have it added already."""
     with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
         found = re.search(rb'"baseTimeNanoseconds":\s*(\d+)', file.read())

@@ -31,7 +31,7 @@ def frequent_sequences(
         logger.error("no operator with %r in its name launches %d kernels or more", operator, shortest)
         return pd.DataFrame()
     by_root = kernels.groupby("root").agg(kernels=("text", "|".join), gpu=("dur", "sum")).reset_index()
-    rows = trace.get_trace(rank).loc[by_root["root"]]
+    rows = trace.rows(rank).loc[by_root["root"]]
     names = trace.symbol_table.texts(rows["name"])
     by_root["pattern"] = [f"{name}|{rest}" for name, rest in zip(names, by_root["kernels"])]
     by_root["cpu"] = rows["dur"].to_numpy()
@@ -46,7 +46,7 @@ def frequent_sequences(
 
 def _kernels_below(trace: Trace, rank: int, operator: str, shortest: int) -> Any:
     """The operations below the operators of that name that are outermost on their thread, with the operator's row as `root`."""
-    rows, events = trace.get_trace(rank), trace.events[rank]
+    rows, events = trace.rows(rank), trace.events[rank]
     named = rows["name"].isin(trace.symbol_table.ids_where(lambda name: operator in name)).to_numpy()
     candidates = rows["index"].to_numpy()[named & (rows["index"] <= events.slices).to_numpy()] - 1
     if not len(candidates):

@@ -23,9 +23,12 @@ _NO_COMPUTATION = re.compile(
     r"|cpum_exe_subgraph|hccl|collective_subgraph_execution"
 )
 # Calls that put one operation each into a stream.
-KERNEL_LAUNCH = re.compile(r"(cuda|cu|hip)\w*LaunchKernel\w*$|(cuda|cu|hip)LaunchCooperativeKernel\w*$")
+_OF_MTIA = "runFunction - job_prep_and_submit_for_execution"
+KERNEL_LAUNCH = re.compile(
+    rf"(cuda|cu|hip)\w*LaunchKernel\w*$|(cuda|cu|hip)LaunchCooperativeKernel\w*$|{_OF_MTIA}$"
+)
 MEMORY_LAUNCH = re.compile(r"(cuda|cu|hip)Mem(cpy|set)\w*(Async|WithStream)\w*$")
-HTA_KERNEL_LAUNCHES = frozenset({"cudaLaunchKernel", "cudaLaunchKernelExC"})
+HTA_KERNEL_LAUNCHES = frozenset({"cudaLaunchKernel", "cudaLaunchKernelExC", _OF_MTIA})
 HTA_MEMORY_LAUNCHES = frozenset({"cudaMemcpyAsync", "cudaMemsetAsync"})
 HTA_QUEUED_LAUNCHES = frozenset(
     {*HTA_KERNEL_LAUNCHES, *HTA_MEMORY_LAUNCHES, "cuLaunchKernel", "cuLaunchKernelEx", "hipLaunchKernel"}
@@ -37,6 +40,11 @@ STEP = re.compile(r"ProfilerStep\s*#\s*(\d+)")
 def as_hta_does() -> bool:
     """Are HTA's known mistakes asked for?"""
     return os.environ.get("GAPLESS_HTA_BUGS", "") not in ("", "0")
+
+
+def keeps_nanoseconds() -> bool:
+    """Are times kept as they were recorded? HTA has them in whole microseconds, unless HTA_DISABLE_NS_ROUNDING is set."""
+    return not as_hta_does() or os.environ.get("HTA_DISABLE_NS_ROUNDING", "0") not in ("", "0")
 
 
 @functools.cache

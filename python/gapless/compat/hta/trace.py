@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recordings of a job, one for each rank, as DataFrames with HTA's columns."""
+"""The recordings of a job, one for each rank, as DataFrames with HTA's columns.
+
+There are two kinds of frames. Those of `Trace.rows` are made of the tables; the analyses use them, and they are there at once. Those of
+`Trace.traces` and `get_trace` have every row and argument of the file under its place in it, as in HTA, and take reading the JSON, which is
+done for the ranks that somebody asks for.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import gzip
 import json
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Union
 
@@ -16,7 +21,8 @@ import numpy as np
 
 from ... import run as recordings
 from ...program import ProgramError
-from .reading import Events, Times, frame, read, times
+from .reading import Events, Times, base_ns, frame, read, times
+from .recorded import completed, content_of, many_objects, on_device, rows_of
 from .symbols import STEP, TraceSymbolTable, as_hta_does, kind_by_name
 
 logger = logging.getLogger("hta")
@@ -37,6 +43,40 @@ def _rank_of(run: recordings.Run) -> int | None:
     return None if rank is None else int(rank)
 
 
+class RecordedFrames(MutableMapping[int, Any]):
+    """The frames of the files by rank, each made when it is asked for; a frame that is put in stays."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._made: dict[int, Any] = {}
+        self._gone: set[int] = set()
+
+    def __getitem__(self, rank: int) -> Any:
+        if rank not in self._made:
+            if rank in self._gone or rank not in self._trace.frames:
+                raise KeyError(rank)
+            self._made[rank] = self._trace.recorded(rank)
+        return self._made[rank]
+
+    def __setitem__(self, rank: int, rows: Any) -> None:
+        self._made[rank] = rows
+
+    def __delitem__(self, rank: int) -> None:
+        if rank not in set(self):
+            raise KeyError(rank)
+        self._made.pop(rank, None)
+        self._gone.add(rank)
+
+    def __contains__(self, rank: object) -> bool:
+        return rank in self._made or (rank in self._trace.frames and rank not in self._gone)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([rank for rank in {**self._trace.frames, **self._made} if rank in self])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
 class Trace:
     """The recordings of a job: `traces` has a DataFrame for each rank, whose names and categories are numbers of `symbol_table`."""
 
@@ -46,11 +86,13 @@ class Trace:
         self.trace_path = os.path.abspath(os.path.expanduser(trace_dir))
         self.parser_config = parser_config
         self.symbol_table = TraceSymbolTable()
-        self.traces: dict[int, Any] = {}
+        self.frames: dict[int, Any] = {}
+        self.traces: MutableMapping[int, Any] = RecordedFrames(self)
         self.meta_data: dict[int, dict[str, Any]] = {}
         self.trace_files: dict[int, str] = {}
-        self.min_ts: float = 0
+        self.zero_ns = 0  # the first moment of all ranks, since the epoch of their files
         self.is_parsed = False
+        self._without_last: bool | None = None  # None: every row stays
         self.events: dict[int, Events] = {}
         self._runs = self._opened(trace_files)
 
@@ -103,16 +145,17 @@ class Trace:
         if not self.events:
             raise ProgramError(f"no event with a duration was recorded in {self.trace_path}", 3)
         zero_ns = int(min(np.min(at.start) * (1000 // at.unit) for at in read_times.values()))
-        self.min_ts = zero_ns // 1000 if zero_ns % 1000 == 0 else zero_ns / 1000
+        self.zero_ns = zero_ns
         for rank, events in self.events.items():
-            self.traces[rank] = frame(events, read_times[rank], zero_ns, self.symbol_table)
+            self.frames[rank] = frame(events, read_times[rank], zero_ns, self.symbol_table)
             self.meta_data[rank] = {}
         self.is_parsed = True
 
     def with_all_steps(self) -> Trace:
         """The same recordings with all their rows."""
         whole = copy.copy(self)
-        whole.traces, whole.events, whole.meta_data = {}, {}, {}
+        whole.frames, whole.events, whole.meta_data, whole._without_last = {}, {}, {}, None
+        whole.traces = RecordedFrames(whole)
         whole.parse_traces()
         return whole
 
@@ -133,46 +176,90 @@ class Trace:
         steps = self.symbol_table.ids_where(STEP.match)
         if len(steps) < 2:
             return
-        for rank, rows in self.traces.items():
-            self.traces[rank] = _without_last_step(rows, steps, bool(include_last_profiler_step))
+        self._without_last = not include_last_profiler_step
+        for rank, rows in self.frames.items():
+            self.frames[rank] = _without_last_step(rows, steps, bool(include_last_profiler_step), self.symbol_table)
+
+    def recorded(self, rank: int) -> Any:
+        """The rows of the rank's file by their places in it, without those that are left out of the analyses."""
+        with many_objects():
+            rows = rows_of(self.get_raw_trace_for_one_rank(rank)["traceEvents"], self.symbol_table)
+        others = [
+            (int(np.min(events.ts_ns)) - base_ns(events.path)) / 1000
+            for one, events in self.events.items()
+            if one != rank
+        ]
+        rows = completed(rows, min([rows["ts"].min(), *others]), self.symbol_table)
+        if self._without_last is None:
+            return rows
+        steps = self.symbol_table.ids_where(STEP.match)
+        return _without_last_step(rows, steps, not self._without_last, self.symbol_table)
 
     def get_ranks(self) -> list[int]:
-        return sorted(self.traces)
+        return sorted(self.frames)
 
     def get_iterations(self, rank: int | None = None) -> list[int]:
         rank = self.get_ranks()[0] if rank is None else rank
-        if rank not in self.traces:
+        if rank not in self.frames:
             return []
-        return sorted(int(number) for number in self.traces[rank]["iteration"].unique() if number >= 0)
+        return sorted(int(number) for number in self.frames[rank]["iteration"].unique() if number >= 0)
+
+    def rows(self, rank: int) -> Any:
+        """The rows of the rank that the tables have."""
+        if rank not in self.frames:
+            raise ValueError(f"there is no rank {rank}; there are: {', '.join(map(str, self.get_ranks()))}")
+        return self.frames[rank]
 
     def get_trace(self, rank: int) -> Any:
+        """The rows of the rank's file; the index is the place of the event in it."""
         if rank not in self.traces:
-            raise ValueError(f"there is no rank {rank}; there are: {', '.join(map(str, self.get_ranks()))}")
+            self.rows(rank)
         return self.traces[rank]
 
-    def get_all_traces(self) -> dict[int, Any]:
+    def get_all_traces(self) -> MutableMapping[int, Any]:
         return self.traces
 
     def get_trace_duration(self, rank: int | None = None) -> Any:
-        starts = self.get_trace(self.get_ranks()[0] if rank is None else rank)["ts"]
+        starts = self.rows(self.get_ranks()[0] if rank is None else rank)["ts"]
         return starts.max() - starts.min()
 
+    @property
+    def min_ts(self) -> float:
+        """The first moment of all ranks in the time of the files, in microseconds."""
+        return self.file_time_of_zero(base_ns(self.trace_files[self.get_ranks()[0]])) if self.frames else 0
+
+    def file_time_of_zero(self, base: int) -> float:
+        """The time, in microseconds, that a file with this base has where the frames have 0."""
+        since = self.zero_ns - base
+        return since // 1000 if since % 1000 == 0 else since / 1000
+
     def get_trace_start_unixtime_ns(self, rank: int) -> int:
-        self.get_trace(rank)
+        self.rows(rank)
         return int(np.min(self.events[rank].ts_ns))
 
     def gpu_rows(self, rank: int) -> Any:
         """The rows of device work, with `kind`: a number of KINDS."""
-        rows = self.get_trace(rank)
+        rows = self.rows(rank)
         rows = rows[rows["stream"] != -1].copy()
         if as_hta_does():
             kinds = np.zeros(len(self.symbol_table.sym_table), np.int8)
             used = rows["name"].unique()
             kinds[used] = [kind_by_name(self.symbol_table.sym_table[name]) for name in used]
             rows["kind"] = kinds[rows["name"].to_numpy()]
-        else:
-            rows["kind"] = self.events[rank].kind[rows["index"].to_numpy() - 1]
+            return rows[~rows["index"].isin(self._without_stream(rank))]
+        rows["kind"] = self.events[rank].kind[rows["index"].to_numpy() - 1]
         return rows
+
+    def _without_stream(self, rank: int) -> Any:
+        """Device work without a stream in the file, which HTA takes for work of the host; the tables have its thread instead."""
+        rows = self.rows(rank)
+        rows = rows[(rows["stream"] != -1) & (rows["correlation"] == -1)]
+        if not len(rows):
+            return rows["index"]
+        recorded = self.traces[rank]
+        recorded = set(zip(*(recorded[recorded["stream"] == -1][name] for name in ("name", "tid", "ts"))))
+        found = [key in recorded for key in zip(rows["name"], rows["tid"], rows["ts"])]
+        return rows["index"][found]
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Adds s_name and s_cat, the texts of the numbers, to all DataFrames."""
@@ -181,10 +268,7 @@ class Trace:
 
     def get_raw_trace_for_one_rank(self, rank: int = 0) -> dict[str, Any]:
         """The JSON of the file."""
-        path = self.trace_files[rank]
-        with gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
-            found: dict[str, Any] = json.loads(file.read())
-        return found
+        return content_of(self.trace_files[rank])
 
     def write_raw_trace(self, output_file: str, trace_contents: dict[str, Any]) -> None:
         """Writes JSON; packed, whatever the name ends in, as HTA does."""
@@ -206,18 +290,18 @@ def decode(rows: Any, symbols: TraceSymbolTable, shortened: bool) -> None:
             rows[f"s_{column}"] = pd.Series(symbols.texts(rows[column], shortened), index=rows.index, dtype="str")
 
 
-def _without_last_step(rows: Any, steps: Any, with_last: bool) -> Any:
+def _without_last_step(rows: Any, steps: Any, with_last: bool, symbols: TraceSymbolTable) -> Any:
     """Rows of the host before the last step begins (`with_last`: up to its end), and what they launched."""
-    on_device = ((rows["stream"] >= 0) & (rows["correlation"] >= 0)).to_numpy()
-    marks = rows["name"].isin(steps).to_numpy() & ~on_device
-    last = rows[marks] if marks.any() else rows[~on_device]
+    device = on_device(rows, symbols)
+    marks = rows["name"].isin(steps).to_numpy() & ~device
+    last = rows[marks] if marks.any() else rows[~device]
     starts = rows["ts"].to_numpy()
     if not len(last):
         return rows
-    if marks.any():
-        kept = starts <= last["end"].max() if with_last else starts < last["ts"].max()
+    if with_last:
+        kept = starts <= (last["ts"] + last["dur"]).max()
     else:
-        kept = starts <= last["end"].max() if with_last else starts < last["ts"].min()
-    kept &= ~on_device
-    launched = on_device & rows["correlation"].isin(rows.loc[kept, "correlation"]).to_numpy()
-    return rows[launched | kept]
+        kept = starts < (last["ts"].max() if marks.any() else last["ts"].min())
+    kept &= ~device
+    launched = device & rows["correlation"].isin(rows.loc[kept, "correlation"]).to_numpy()
+    return rows[launched | kept].copy()

@@ -5,23 +5,20 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable
 
-from . import breakdown, communication, counters, idle, launches, sequences
+from . import breakdown, communication, counters, cupti, idle, launches, sequences
 from .communication import find_stragglers_with_late_start_comm_kernels
 from .trace import DEFAULT_TRACE_DIR, Files, Trace
+
+if TYPE_CHECKING:
+    from .critical_path import Instances
+    from .graph import CPGraph
 
 
 class TimeSeriesTypes(enum.Flag):
     QUEUE_LENGTH = enum.auto()
     MEMCPY_BANDWIDTH = enum.auto()
-
-
-NOT_HERE = {
-    "critical_path_analysis": "`gapless predict` says what a step depends on",
-    "overlay_critical_path_analysis": "`gapless predict` says what a step depends on",
-    "get_cupti_counter_data_with_operators": "the tables kernel_metric and measured_kernels have counters of kernels",
-}
 
 
 class TraceAnalysis:
@@ -38,10 +35,6 @@ class TraceAnalysis:
     ) -> None:
         self.t = Trace(trace_files, trace_dir)
         self.t.load_traces(include_last_profiler_step)
-
-    def __getattr__(self, name: str) -> Any:
-        instead = f": {NOT_HERE[name]}" if name in NOT_HERE else ""
-        raise AttributeError(f"gapless.compat.hta has no {name}{instead}")
 
     def get_temporal_breakdown(self, visualize: bool = True) -> Any:
         """Idle, computing and other time of each rank, from its first operation to its last."""
@@ -77,7 +70,7 @@ class TraceAnalysis:
     ) -> Any:
         """Time by name of annotation on each rank; None without annotations."""
         return breakdown.annotation_breakdown(
-            self.t, use_gpu_annotation, visualize, duration_ratio, num_kernels, allowlist_patterns
+            self.t, use_gpu_annotation, visualize, duration_ratio, num_kernels, allowlist_patterns, image_renderer
         )
 
     def get_idle_time_breakdown(
@@ -184,3 +177,33 @@ class TraceAnalysis:
         if TimeSeriesTypes.MEMCPY_BANDWIDTH in wanted:
             series["Memcpy BW"] = (self.get_memory_bw_time_series(ranks), "memory_bw_gbps")
         counters.write_with_counters(self.t, series, output_suffix or "_with_counters")
+
+    def get_cupti_counter_data_with_operators(self, ranks: Sequence[int] | None = None) -> list[Any]:
+        """The kernels that CUPTI counted on each rank, a column for each counter, with the operators around their launch."""
+        return cupti.counters_with_operators(self.t, ranks)
+
+    def critical_path_analysis(
+        self, rank: int, annotation: str, instance_id: Instances, data_load_events: list[str] | None = None
+    ) -> tuple[CPGraph, bool] | None:
+        """The graph of what waited for what in instances of an annotation, and whether its longest way was found.
+
+        `annotation` is a part of a name ("": all that was recorded), `instance_id` its number or the numbers of the first and the last one.
+        """
+        from .critical_path import critical_path_analysis
+
+        return critical_path_analysis(self.t, rank, annotation, instance_id, data_load_events)
+
+    def overlay_critical_path_analysis(
+        self,
+        rank: int,
+        critical_path_graph: CPGraph,
+        output_dir: str,
+        only_show_critical_events: bool = True,
+        show_all_edges: bool = False,
+    ) -> str:
+        """Writes a copy of the rank's file in which the path is marked, and returns where."""
+        from .critical_path import overlay
+
+        return overlay(
+            self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges
+        )

@@ -67,9 +67,9 @@ class LabeledTrace:
         """The rows of ranks and iterations, by default the first of each; of the host, of the devices, or of both."""
         ranks = _chosen(rank, self.ranks(), "rank", self.label)
         iterations = _chosen(iteration, self.iterations(), "iteration", self.label)
-        rows = self.t.get_trace(ranks[0])
+        rows = self.t.rows(ranks[0])
         if len(ranks) > 1:
-            rows = pd.concat({one: self.t.get_trace(one) for one in ranks}, names=["rank", "idx"]).reset_index()
+            rows = pd.concat({one: self.t.rows(one) for one in ranks}, names=["rank", "idx"]).reset_index()
         rows = rows[rows["iteration"].isin(iterations)]
         if device_type is DeviceType.ALL:
             return rows

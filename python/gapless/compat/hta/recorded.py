@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of a file as they were recorded, numbered by their place in it, with the arguments that HTA keeps.
+
+The tables of gapless have neither those places nor every argument, so these rows come from the JSON itself. They are made when somebody
+asks for them: the frames of `Trace.traces`, the critical path and the counters of CUPTI are about single events of the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from .symbols import STEP, TraceSymbolTable, as_hta_does, keeps_nanoseconds
+
+# Columns by the name of the argument, with the value of what has none.
+ARGUMENTS: dict[str, tuple[str, Any]] = {
+    "stream": ("stream", -1), "correlation": ("correlation", -1), "bytes": ("bytes", -1),
+    "memory_bw_gbps": ("memory bandwidth (GB/s)", 0.0), "wait_on_stream": ("wait_on_stream", -1),
+    "wait_on_cuda_event_record_corr_id": ("wait_on_cuda_event_record_corr_id", -1), "input_dims": ("Input Dims", "-1"),
+    "input_type": ("Input type", "-1"), "input_strides": ("Input Strides", "-1"), "external_id": ("External id", -1),
+    "python_id": ("Python id", -1), "python_parent_id": ("Python parent id", -1), "collective_name": ("Collective name", ""),
+    "in_msg_nelems": ("In msg nelems", 0), "out_msg_nelems": ("Out msg nelems", 0), "msg_dtype": ("dtype", ""),
+    "group_size": ("Group size", 0), "process_rank": ("Rank", -1), "in_split_size": ("In split size", "[]"),
+    "out_split_size": ("Out split size", "[]"),
+}  # fmt: skip
+COUNTERS = "cuda_profiler_range"
+DEVICE_SYNCS = ("Event Sync", "Context Sync")  # rows of the device without a stream
+
+
+@contextlib.contextmanager
+def many_objects() -> Iterator[None]:
+    """Keeps the garbage collector from looking through objects that stay, again and again while they are made."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def content_of(path: str) -> dict[str, Any]:
+    """The JSON of a file."""
+    with many_objects(), gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
+        found: dict[str, Any] = json.loads(file.read())
+    return found
+
+
+def rows_of(events: list[dict[str, Any]], symbols: TraceSymbolTable) -> Any:
+    """A row for each event with a duration and a category; its index is its place. Times are those of the file, in microseconds."""
+    places = [
+        at
+        for at, event in enumerate(events)
+        if event.get("dur") is not None and event.get("cat") is not None and event["cat"] != "Trace"
+    ]
+    chosen = [events[at] for at in places]
+    made: dict[str, Any] = {"index": np.array(places, np.int64)}
+    for column in ("cat", "name"):
+        texts = [str(event.get(column, "")) for event in chosen]
+        symbols.add_symbols(texts)
+        made[column] = np.fromiter((symbols.sym_index[text] for text in texts), np.int32, len(texts))
+    for column in ("pid", "tid"):
+        made[column] = pd.Series([event.get(column) for event in chosen], index=places, dtype=None).to_numpy()
+    made["ts"], made["dur"] = _times(events, chosen)
+    made |= _arguments(chosen)
+    return pd.DataFrame(made, index=np.array(places, np.int64))
+
+
+def _times(events: list[dict[str, Any]], chosen: list[dict[str, Any]]) -> tuple[Any, Any]:
+    """Starts and durations. HTA moves starts and ends of a file with fractions to whole microseconds."""
+    start = np.array([event["ts"] for event in chosen])
+    duration = np.array([event["dur"] for event in chosen])
+    fractions = any(isinstance(event.get("ts"), float) for event in events)
+    if not fractions or keeps_nanoseconds():
+        return start, duration
+    end = np.floor(start + duration).astype(np.int64)
+    start = np.ceil(start).astype(np.int64)
+    return start, end - start
+
+
+def _arguments(chosen: list[dict[str, Any]]) -> dict[str, Any]:
+    arguments: list[dict[str, Any]] = [
+        found if isinstance(found := event.get("args"), dict) else {} for event in chosen
+    ]
+    wanted = dict(ARGUMENTS)
+    for event, found in zip(chosen, arguments):
+        if event["cat"] == COUNTERS:
+            wanted |= {name: (name, -1) for name in found if name not in wanted}
+    used = set().union(*arguments)
+    made = {}
+    for column, (name, absent) in wanted.items():
+        values = [found.get(name, absent) for found in arguments] if name in used else [absent] * len(chosen)
+        made[column] = pd.Series(values).to_numpy()
+    streams = pd.to_numeric(pd.Series(made["stream"]), errors="coerce").fillna(-1)
+    return made | {"stream": streams.to_numpy().astype(np.int64)}
+
+
+def on_device(rows: Any, symbols: TraceSymbolTable) -> Any:
+    """Device work, and the recorder's rows of waits for the whole device and for events."""
+    waits = [symbols.sym_index[name] for name in DEVICE_SYNCS if name in symbols.sym_index]
+    work = (rows["stream"] >= 0) & (rows["correlation"] >= 0)
+    return (work | rows["name"].isin(waits)).to_numpy()
+
+
+def completed(rows: Any, zero: float, symbols: TraceSymbolTable) -> Any:
+    """The rows with what HTA derives: partners by correlation, numbers of steps, ends; times from `zero` on."""
+    rows["index_correlation"] = _partners(rows, on_device(rows, symbols))
+    rows["iteration"] = _iterations(rows, symbols)
+    rows["end"] = rows["ts"] + rows["dur"]
+    for column in ("ts",) if as_hta_does() else ("ts", "end"):  # HTA leaves the ends where they were
+        rows[column] = _exact(rows[column] - zero)
+    return rows
+
+
+def _exact(column: Any) -> Any:
+    """Whole nanoseconds: differences of 64-bit floating point are off by less."""
+    return column if column.dtype.kind in "iu" else column.round(3)
+
+
+def _partners(rows: Any, device: Any) -> Any:
+    """Of a call the place of the last operation with its correlation, of an operation that of the last call; 0: none, -1: no number."""
+    found = np.minimum(rows["correlation"].to_numpy(), 0)
+    linked = rows["correlation"].to_numpy() != -1
+    sides = [rows[linked & side] for side in (~device, device)]
+    for one, other in (sides, sides[::-1]):
+        last = other.drop_duplicates("correlation", keep="last").set_index("correlation")["index"]
+        partner = one["correlation"].map(last)
+        known = partner.notna()
+        found[rows.index.get_indexer(one.index[known])] = partner[known].astype(np.int64)
+    return found
+
+
+def _iterations(rows: Any, symbols: TraceSymbolTable) -> Any:
+    numbers = {symbols.sym_index[name]: int(found[1]) for name in symbols.sym_table if (found := STEP.match(name))}
+    start, stream = rows["ts"].to_numpy(), rows["stream"].to_numpy()
+    is_operator = rows["cat"].to_numpy() == symbols.sym_index.get("cpu_op", -1)
+    on_host = (stream < 0) | ((stream == 0) & is_operator)
+    found = np.full(len(rows), -1, np.int64)
+    marks = rows[rows["name"].isin(list(numbers))]
+    if not as_hta_does():
+        marks = marks[marks["cat"] != symbols.sym_index.get("gpu_user_annotation", -1)]
+    for first, lasting, name in zip(marks["ts"], marks["dur"], marks["name"]):
+        found[on_host & (start >= first) & (start < first + lasting)] = numbers[name]
+    least = 1 if as_hta_does() else 0  # HTA knows no step of what runs on stream 0
+    work = (stream >= least) & ~on_host
+    partner = rows["index_correlation"].to_numpy()
+    at = rows.index.get_indexer(partner)
+    found[work] = np.where((partner[work] > 0) & (at[work] >= 0), found[at[work]], -1)
+    return found
