@@ -83,8 +83,7 @@ def _recorded(one: Any, ranks: list[int]) -> Any:
     """The frame of the first rank, names as texts; paths of objects in memory and the like are no part of it."""
     frame = one.t.get_trace(ranks[0])
     names = one.t.symbol_table.get_sym_table()
-    shown = frame.drop(columns=[name for name in ("s_name", "s_cat", "parent", "depth") if name in frame])
-    return shown.assign(name=[names[at] for at in frame["name"]], cat=[names[at] for at in frame["cat"]])
+    return frame.assign(name=[names[at] for at in frame["name"]], cat=[names[at] for at in frame["cat"]])
 
 
 def _path(one: Any, ranks: list[int]) -> dict[str, Any]:
@@ -98,14 +97,15 @@ def _path(one: Any, ranks: list[int]) -> dict[str, Any]:
         breakdown = graph.get_critical_path_breakdown() if success else None
         shares = dict(graph.summary()) if success else {}
     edges = sorted(
-        (first, last, shown["object"].type.value, shown["object"].weight) for first, last, shown in graph.edges(data=True)
+        (first, last, shown["object"].type.value, shown["object"].weight)
+        for first, last, shown in graph.edges(data=True)
     )
     return {
         "success": int(success), "nodes": [[node.ev_idx, int(node.is_start)] for node in graph.node_list],
         "edges": {"columns": ["begin", "end", "type", "weight"], "rows": [list(edge) for edge in edges]},
         "attributed": sorted([*ends, event] for ends, event in graph.edge_to_event_map.items()),
         "path": list(graph.critical_path_nodes), "summary": shares,
-        "breakdown": None if breakdown is None else table(breakdown.drop(columns=["cat"])),
+        "breakdown": None if breakdown is None else table(breakdown.drop(columns=["cat", "pid", "tid"])),
     }  # fmt: skip
 
 
@@ -120,7 +120,9 @@ def _counters(one: Any, ranks: list[int]) -> Any:
     found = {}
     for name, content in written:
         counters = [event for event in content["traceEvents"] if event["ph"] == "C" and "args" in event]
-        counters = [event | {"value": next(iter(event["args"].values()))} for event in counters if len(event["args"]) == 1]
+        counters = [
+            event | {"value": next(iter(event["args"].values()))} for event in counters if len(event["args"]) == 1
+        ]
         frame = pd.DataFrame(counters)
         frame["id"] = frame.get("id", pd.Series(-1, index=frame.index)).fillna(-1)
         kept = frame[["ts", "pid", "name", "id", "value"]].drop_duplicates(["ts", "name", "id"], keep="last")
@@ -133,7 +135,9 @@ def _cupti(one: Any, ranks: list[int]) -> Any:
     shown = []
     for frame in frames:
         kept = frame.drop(columns=[name for name in ("depth", "parent") if name in frame])
-        shown.append(table(kept[sorted(kept.columns)].assign(op_stack=["|".join(stack) for stack in frame["op_stack"]])))
+        shown.append(
+            table(kept[sorted(kept.columns)].assign(op_stack=["|".join(stack) for stack in frame["op_stack"]]))
+        )
     return {str(at): one for at, one in enumerate(shown)}
 
 
@@ -151,6 +155,7 @@ STORED: dict[str, Callable[[Any, list[int]], Any]] = {
     "gpu_user_annotation_breakdown": lambda one, ranks: table(one.get_gpu_user_annotation_breakdown(visualize=False)),
 }  # fmt: skip
 LIVE: dict[str, Callable[[Any, list[int]], Any]] = {
+    "recorded": _recorded,  # first: HTA writes into its frames
     **STORED,
     "some_kernels": lambda one, ranks: _kernels(one.get_gpu_kernel_breakdown(visualize=False, num_kernels=SOME)),
     "some_annotations": lambda one, ranks: table(
@@ -176,7 +181,6 @@ LIVE: dict[str, Callable[[Any, list[int]], Any]] = {
     "counters": _counters,
     "cupti": _cupti,
     "critical_path": _path,
-    "recorded": _recorded,
 }  # fmt: skip
 
 
@@ -205,7 +209,9 @@ def answers(one: Any, ranks: list[int], methods: dict[str, Callable[[Any, list[i
 
 def _sort_key(row: list[Any], places: list[int]) -> list[tuple[bool, float, str]]:
     values = [row[place] for place in places]
-    return [(isinstance(v, str), 0.0 if v is None or isinstance(v, str) else round(float(v), 1), str(v)) for v in values]
+    return [
+        (isinstance(v, str), 0.0 if v is None or isinstance(v, str) else round(float(v), 1), str(v)) for v in values
+    ]
 
 
 def _close(mine: Any, theirs: Any, within: float) -> bool:
@@ -233,7 +239,8 @@ def compare_tables(check: Comparison, quantity: str, mine: Any, theirs: Any, wit
         return
     if "kinds" in theirs and mine["rows"]:
         check.equal(f"{quantity}: types", mine["kinds"], theirs["kinds"])
-    places = [at for at, name in enumerate(mine["columns"]) if name in KEYS]
+    keys = [at for at, name in enumerate(mine["columns"]) if name in KEYS]
+    places = [*keys, *(at for at in range(len(mine["columns"])) if at not in keys)]
     ours, others = (sorted(one["rows"], key=lambda row: _sort_key(row, places)) for one in (mine, theirs))
     for at, name in enumerate(mine["columns"]):
         pairs = [(row[at], other[at]) for row, other in zip(ours, others)]
@@ -254,7 +261,9 @@ def compare_frames(check: Comparison, quantity: str, mine: Any, theirs: Any, wit
         ours, others = mine[name], theirs[name]
         if ours.dtype.kind in "iuf" and others.dtype.kind in "iuf":
             distance = np.abs(ours.to_numpy(float) - others.to_numpy(float))
-            bad = (distance > within(name) + 1e-9 * np.abs(others.to_numpy(float))) | (ours.isna() != others.isna()).to_numpy()
+            bad = (distance > within(name) + 1e-9 * np.abs(others.to_numpy(float))) | (
+                ours.isna() != others.isna()
+            ).to_numpy()
         else:
             bad = np.array([str(one) != str(other) for one, other in zip(ours, others)], bool)
         wrong = np.flatnonzero(bad)[:1]

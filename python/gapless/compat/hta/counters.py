@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from . import as_hta
 from .launches import launched
 from .symbols import HTA_QUEUED_LAUNCHES, KERNEL_LAUNCH, MEMORY, MEMORY_LAUNCH, as_hta_does
 from .trace import Trace, ranks_of
@@ -31,6 +32,8 @@ def _is_queued(name: str) -> bool:
 
 def _queue_of(trace: Trace, rank: int, names: Any) -> Any:
     """One more at each launch, one less where the operation begins; at the same time the launch comes first."""
+    if trace.as_hta:
+        return as_hta.queue_lengths(trace.rows(rank), names)
     work, calls = launched(trace, rank, names)
     place = work[["pid", "tid", "stream"]]
     begun = place.assign(ts=work["ts"], change=-1)
@@ -85,7 +88,10 @@ def _bandwidth_of(trace: Trace, rank: int) -> Any:
     starts = copies[["ts", "pid", "memory_bw_gbps"]].assign(name=names)
     lasting = copies["dur"].mask(copies["dur"] == 0, 1)
     ends = starts.assign(ts=starts["ts"] + lasting, memory_bw_gbps=-starts["memory_bw_gbps"])
-    both = pd.concat([ends, starts], ignore_index=True).sort_values("ts", kind="stable")
+    if trace.as_hta:
+        both = pd.concat([starts, ends], ignore_index=True).sort_values("ts")
+    else:
+        both = pd.concat([ends, starts], ignore_index=True).sort_values("ts", kind="stable")
     both = both.sort_values("name", kind="stable")
     both["memory_bw_gbps"] = both.groupby("name")["memory_bw_gbps"].cumsum()
     return both[["ts", "pid", "name", "memory_bw_gbps"]]
@@ -121,7 +127,7 @@ def write_with_counters(trace: Trace, series: dict[str, tuple[dict[int, Any], st
     ranks = sorted({rank for frames, _ in series.values() for rank in frames})
     for rank in ranks:
         content = trace.get_raw_trace_for_one_rank(rank)
-        zero = trace.file_time_of_zero(int(content.get("baseTimeNanoseconds") or 0))
+        zero = trace.file_time_of_zero(trace.trace_files[rank])
         for name, (frames, column) in series.items():
             if rank in frames:
                 content["traceEvents"].extend(events_of(frames[rank], zero, name, column))

@@ -37,7 +37,12 @@ def _of_rank(trace: Trace, rank: int) -> Any:
     runtime = symbols.ids_where(lambda name: name.startswith("cuda_runtime"))
     calls = rows[rows["name"].isin(launches) & rows["cat"].isin(runtime)].sort_values("ts", kind="stable")
     if len(calls) != len(ranges):
-        logger.error("rank %d has %d ranges of counters and %d launches: which are whose is not known", rank, len(ranges), len(calls))
+        logger.error(
+            "rank %d has %d ranges of counters and %d launches: which are whose is not known",
+            rank,
+            len(ranges),
+            len(calls),
+        )
         return None
     operators = rows[rows["cat"] == index.get("cpu_op", -1)]
     stacks = [[symbols.sym_table[name] for name in names] for names in _stacks(calls, operators)]
@@ -53,7 +58,9 @@ def _of_rank(trace: Trace, rank: int) -> Any:
 def _stacks(calls: Any, operators: Any) -> list[list[int]]:
     """The names of the operators around each call on its thread, outermost first."""
     by_thread = {
-        key: part.assign(end=part["ts"] + part["dur"]).sort_values(["ts", "dur"], ascending=[True, False], kind="stable")
+        key: part.assign(end=part["ts"] + part["dur"]).sort_values(
+            ["ts", "dur"], ascending=[True, False], kind="stable"
+        )
         for key, part in operators.groupby(["pid", "tid"], sort=False)
     }
     found = []

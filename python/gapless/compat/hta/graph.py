@@ -80,7 +80,7 @@ class CPEdge:
     weight: float = 0
 
 
-class CPGraph(networkx.DiGraph):
+class CPGraph(networkx.DiGraph):  # type: ignore[misc]
     """A graph of networkx whose nodes are numbers in `node_list` and whose edges have a `weight` and an `object`, a CPEdge.
 
     It may be changed, and `critical_path()` called again.
@@ -105,7 +105,7 @@ class CPGraph(networkx.DiGraph):
         self.event_to_end_node_map: dict[int, int] = {}
         self.edge_to_event_map: dict[tuple[int, int], int] = {}
         if t_full is not None:
-            self.symbol_table = t_full.symbol_table
+            self.symbol_table, self.as_hta = t_full.symbol_table, t_full.as_hta
             self.full_trace_df = t_full.get_trace(rank)
         self.trace_df = t
 
@@ -116,9 +116,7 @@ class CPGraph(networkx.DiGraph):
 
     _get_node_name = name_of
 
-    def _add_edge_helper(
-        self, src: CPNode, dest: CPNode, type: CPEdgeType, zero_weight: bool = False
-    ) -> CPEdge:  # noqa: A002 -- HTA's name
+    def _add_edge_helper(self, src: CPNode, dest: CPNode, type: CPEdgeType, zero_weight: bool = False) -> CPEdge:
         weight = 0 if type in TIMELESS or zero_weight else dest.ts - src.ts
         edge = CPEdge(src.idx, dest.idx, type, weight)
         self.add_edge(src.idx, dest.idx, weight=weight, object=edge)
@@ -219,18 +217,20 @@ class CPGraph(networkx.DiGraph):
 
     def bound_by(self, row: Any) -> str:
         """What bounds an edge: a row of the breakdown. Edges that only order events are bound by nothing, which is "" in HTA."""
-        kind = CPEdgeType(row["type"])
+        return "" if (found := self._bound_by(CPEdgeType(row["type"]), row)) is None else str(found.value)
+
+    def _bound_by(self, kind: CPEdgeType, row: Any) -> BoundType | None:
         if kind is CPEdgeType.KERNEL_KERNEL_DELAY:
-            return BoundType.GPU_KERNEL_KERNEL_OVERHEAD.value
+            return BoundType.GPU_KERNEL_KERNEL_OVERHEAD
         if kind is CPEdgeType.KERNEL_LAUNCH_DELAY:
-            return BoundType.GPU_KERNEL_LAUNCH_OVERHEAD.value
+            return BoundType.GPU_KERNEL_LAUNCH_OVERHEAD
         if kind in TIMELESS:
-            return ""
+            return None
         if row["stream"] < 0:
             loads = any(re.search(pattern, row["s_name"]) for pattern in self.data_load_events or ())
-            return (BoundType.DATA_LOADING if loads else BoundType.CPU_BOUND).value
+            return BoundType.DATA_LOADING if loads else BoundType.CPU_BOUND
         communicates = kind_by_name(row["s_name"]) == COMMUNICATION
-        return (BoundType.GPU_COMMUNICATION_BOUND if communicates else BoundType.GPU_COMPUTE_BOUND).value
+        return BoundType.GPU_COMMUNICATION_BOUND if communicates else BoundType.GPU_COMPUTE_BOUND
 
     def summary(self) -> Any:
         """The share of each bound in the path's time, in percent."""

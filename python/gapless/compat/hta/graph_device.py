@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from . import as_hta
 from .graph import CPEdgeType, CPGraph, CPNode
 from .recorded import DEVICE_SYNCS
 from .symbols import HTA_QUEUED_LAUNCHES
@@ -30,6 +31,9 @@ def launch_calls(graph: CPGraph) -> Any:
 
 def queue_lengths(graph: CPGraph) -> dict[int, int]:
     """How many operations of its stream wait or run after each launch, and wait after each start, by place."""
+    if graph.as_hta:
+        names = graph.symbol_table.ids_where(lambda name: name in HTA_QUEUED_LAUNCHES)
+        return dict(as_hta.queue_lengths(graph.full_trace_df, names)["queue_length"].items())
     calls = launch_calls(graph)
     work = graph.full_trace_df.loc[calls["index_correlation"].to_numpy()]
     place = np.concatenate([calls["index"].to_numpy(), work["index"].to_numpy()])
@@ -71,8 +75,12 @@ class Waits:
         """The calls of cudaEventRecord on which something waits, with the launch before."""
         waits = self.rows[self.rows["wait_on_stream"] > -1]
         waits = waits.drop_duplicates("wait_on_cuda_event_record_corr_id", keep="last")
-        of = waits.set_index("wait_on_cuda_event_record_corr_id")[["wait_on_stream", "pid"]].set_axis(["stream", "gpu"], axis=1)
-        records = self._called("cudaEventRecord")[["index", "pid", "tid", "ts", "correlation"]].join(of, on="correlation", how="inner")
+        of = waits.set_index("wait_on_cuda_event_record_corr_id")[["wait_on_stream", "pid"]].set_axis(
+            ["stream", "gpu"], axis=1
+        )
+        records = self._called("cudaEventRecord")[["index", "pid", "tid", "ts", "correlation"]].join(
+            of, on="correlation", how="inner"
+        )
         by_stream = {key: part for key, part in self.calls.groupby(["gpu", "stream"], sort=False)}
         launches, correlations = [], []
         for record in records.itertuples():
@@ -102,7 +110,9 @@ class Device:
     def __init__(self, graph: CPGraph) -> None:
         self.graph, self.waits, self.queue = graph, Waits(graph), queue_lengths(graph)
         index = graph.symbol_table.sym_index
-        self.names = {index[name]: name for name in (*DEVICE_SYNCS, "Stream Sync", "Stream Wait Event") if name in index}
+        self.names = {
+            index[name]: name for name in (*DEVICE_SYNCS, "Stream Sync", "Stream Wait Event") if name in index
+        }
         self.sync = index.get("cuda_sync", -1)
         self.last: dict[int, CPNode] = {}  # the end of the last operation of each stream
         self.waited: dict[int, int] = {}  # by operation: the one of another stream that it waits for

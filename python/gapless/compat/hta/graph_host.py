@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .graph import BLOCKING, CPEdgeType, CPGraph, CPNode
+from .recorded import in_order
 
-LOCKING = frozenset({"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"})  # one of these runs at a time in a process
+# One of these runs at a time in a process.
+LOCKING = frozenset({"cudaHostAlloc", "cudaLaunchKernel", "cudaMemcpyAsync"})
 HOST_CATEGORIES = ("cpu_op", "cuda_runtime", "cuda_driver")
 
 
@@ -105,7 +107,7 @@ class Thread:
         self.inside = 0  # how many open events have nodes
 
     def walk(self, rows: Any) -> None:
-        for event, is_start in _in_order(rows):
+        for event, is_start in in_order(rows):
             if is_start:
                 self._pass(event, True, self.open[-1] if self.open else -1)
                 self.open.append(event)
@@ -130,14 +132,3 @@ class Thread:
             self.graph.attribute(edge, self.around)
         self.last, self.around = node, parent
         self.inside += 1 if is_start else -1
-
-
-def _in_order(rows: Any) -> list[tuple[int, bool]]:
-    """Starts and ends by time; at the same time ends come first, then the longer start and the shorter end."""
-    place, start = rows["index"].to_numpy(), rows["ts"].to_numpy()
-    lasting = np.maximum(rows["dur"].to_numpy(), 0)
-    at = np.concatenate([start, start + lasting])
-    is_start = np.repeat([True, False], len(rows))
-    inner, later = np.concatenate([-lasting, lasting]), np.concatenate([place, -place])
-    order = np.lexsort((later, inner, is_start, at))
-    return list(zip(np.tile(place, 2)[order].tolist(), is_start[order].tolist()))

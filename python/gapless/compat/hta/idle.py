@@ -14,6 +14,7 @@ from .symbols import as_hta_does
 from .trace import Trace, ranks_of
 
 CAUSES = ("host_wait", "kernel_wait", "other")
+WORK = ("kernel", "Kernel", "gpu_memset", "Memset", "gpu_memcpy", "Memcpy", "mtia_ccp_events")
 
 
 def idle_time_breakdown(
@@ -37,6 +38,8 @@ def idle_time_breakdown(
 def _gaps(trace: Trace, rank: int, streams: Sequence[int] | None, delay: float) -> Any:
     """A row for each operation of the streams: the gap before it, NaN at the first, and its cause."""
     rows = trace.gpu_rows(rank)
+    if trace.as_hta:
+        rows = rows[rows["cat"].isin(trace.symbol_table.find_ids(WORK))]
     launch = trace.rows(rank)["ts"].reindex(rows["index_correlation"]).to_numpy(dtype=float)
     rows = rows[["stream", "ts", "dur"]].assign(launch=launch)
     wanted = list(rows["stream"].unique()) if streams is None or not len(streams) else list(streams)

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import plots
+from . import as_hta, plots
 from .symbols import HTA_KERNEL_LAUNCHES, HTA_MEMORY_LAUNCHES, KERNEL_LAUNCH, MEMORY, MEMORY_LAUNCH, as_hta_does
 from .trace import Trace, ranks_of
 
 
 def launched(trace: Trace, rank: int, names: Any) -> tuple[Any, Any]:
     """Operations whose launch has one of these names, and their launches, row by row, by the time of the launch."""
+    if trace.as_hta:
+        return as_hta.joined(trace.rows(rank), names)
     rows, work = trace.rows(rank), trace.gpu_rows(rank)
     work = work[work["index_correlation"] > 0]
     launches = rows.reindex(work["index_correlation"])
@@ -42,7 +44,7 @@ def launch_stats(
                 "gpu_duration": work["dur"].to_numpy(), "launch_delay": np.maximum(delay, 0),
             }
         )  # fmt: skip
-        if not (with_memory or as_hta_does()):
+        if not (with_memory or trace.as_hta):
             frame = frame[(work["kind"] != MEMORY).to_numpy()].reset_index(drop=True)
         if visualize:
             _draw(frame, rank, runtime_cutoff, delay_cutoff)
@@ -66,33 +68,58 @@ def _draw(frame: Any, rank: int, runtime_cutoff: float, delay_cutoff: float) -> 
 
 
 def aten_op_kernels(trace: Trace, ranks: Sequence[int] | None, sort_by: Sequence[str] | None) -> dict[int, Any]:
-    symbols = trace.symbol_table
-    names = symbols.ids_where(KERNEL_LAUNCH.match)
     found: dict[int, Any] = {}
     before: list[Any] = []
     for rank in ranks_of(ranks):
-        work, calls = launched(trace, rank, names)
-        operator = _aten_above(trace, rank, calls["index"].to_numpy() - 1)
-        known = operator >= 0
-        rows = trace.rows(rank)
-        starts = rows["ts"].reindex(operator[known] + 1).to_numpy()
-        launches = pd.DataFrame(
-            {
-                "rank": rank, "operator": operator[known],
-                "aten_op_name": symbols.texts(trace.events[rank].name[operator[known]]),
-                "kernel": symbols.texts(work["name"])[known],
-                "launch_delay": calls["ts"].to_numpy()[known] - starts,
-                "runtime_delay": work["ts"].to_numpy()[known] - calls["ts"].to_numpy()[known],
-            }
-        )  # fmt: skip
-        before = [*before, launches] if as_hta_does() else [launches]
+        before = [*before, _launches_as_hta(trace, rank)] if trace.as_hta else [_launches_below(trace, rank)]
         found[rank] = _sequences(pd.concat(before), list(sort_by or ["occurrence_count"]))
+        if trace.as_hta:
+            plots.bars(found[rank], "aten_op_name", "occurrence_count", f"Operators of rank {rank} with their kernels")
     return found
 
 
+def _launches_below(trace: Trace, rank: int) -> Any:
+    """The launches below aten:: operators, each with the innermost operator around it on its thread."""
+    symbols = trace.symbol_table
+    work, calls = launched(trace, rank, symbols.ids_where(KERNEL_LAUNCH.match))
+    operator = _aten_above(trace, rank, calls["index"].to_numpy() - 1)
+    known = operator >= 0
+    rows = trace.rows(rank)
+    starts = rows["ts"].reindex(operator[known] + 1).to_numpy()
+    return pd.DataFrame(
+        {
+            "rank": rank, "thread": 0, "operator": operator[known],
+            "aten_op_name": symbols.texts(trace.events[rank].name[operator[known]]),
+            "kernel": symbols.texts(work["name"])[known],
+            "launch_delay": calls["ts"].to_numpy()[known] - starts,
+            "runtime_delay": work["ts"].to_numpy()[known] - calls["ts"].to_numpy()[known],
+        }
+    )  # fmt: skip
+
+
+def _launches_as_hta(trace: Trace, rank: int) -> Any:
+    """The same as HTA has it: the operator of any thread that began last; operators of one thread, name and start are one."""
+    rows, symbols = trace.rows(rank), trace.symbol_table
+    calls = rows[rows["name"].isin(as_hta.launch_names(symbols))]
+    work = rows[rows["stream"] != -1].drop_duplicates("index_correlation").set_index("index_correlation")
+    calls = calls[calls["index"].isin(work.index)]
+    work = work.loc[calls["index"]]
+    operator = as_hta.operators_above(rows, calls, symbols)
+    known = operator >= 0
+    above = rows.loc[operator[known]]
+    begun = calls["ts"].to_numpy()[known]
+    return pd.DataFrame(
+        {
+            "rank": 0, "thread": above["tid"].to_numpy(), "operator": above["ts"].to_numpy(),
+            "aten_op_name": symbols.texts(above["name"]), "kernel": symbols.texts(work["name"])[known],
+            "launch_delay": begun - above["ts"].to_numpy(), "runtime_delay": work["ts"].to_numpy()[known] - begun,
+        }
+    )  # fmt: skip
+
+
 def _sequences(launches: Any, sort_by: list[str]) -> Any:
-    by_operator = launches.groupby(["rank", "operator"]).agg(
-        aten_op_name=("aten_op_name", "first"), kernel_sequence=("kernel", " -> ".join),
+    by_operator = launches.groupby(["rank", "thread", "aten_op_name", "operator"]).agg(
+        kernel_sequence=("kernel", " -> ".join),
         launch_delay=("launch_delay", "first"), runtime_delay=("runtime_delay", "first"),
     )  # fmt: skip
     frame = by_operator.groupby(["aten_op_name", "kernel_sequence"]).agg(

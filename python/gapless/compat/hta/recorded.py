@@ -153,4 +153,23 @@ def _iterations(rows: Any, symbols: TraceSymbolTable) -> Any:
     partner = rows["index_correlation"].to_numpy()
     at = rows.index.get_indexer(partner)
     found[work] = np.where((partner[work] > 0) & (at[work] >= 0), found[at[work]], -1)
-    return found
+    unknown = (stream == 0) & ~is_operator
+    return np.where(unknown, np.nan, found) if as_hta_does() and unknown.any() else found
+
+
+def in_order(rows: Any) -> list[tuple[int, bool]]:
+    """Starts and ends by time; at the same time ends come first, then the longer start and the shorter end.
+
+    A row that takes no time lies in the one that starts then, or else in the one that ends then.
+    """
+    place, start, lasting = rows["index"].to_numpy(), rows["ts"].to_numpy(), rows["dur"].to_numpy()
+    at = np.concatenate([start, start + lasting])
+    is_start = np.repeat([True, False], len(rows))
+    rank = is_start.astype(np.int8)
+    timeless = np.tile(lasting == 0, 2)
+    if timeless.any():
+        in_start = np.isin(at[timeless], start[lasting != 0])
+        rank[timeless] = np.where(in_start, 2, -2) + ~is_start[timeless]
+    inner, later = np.concatenate([-lasting, lasting]), np.concatenate([place, -place])
+    order = np.lexsort((later, inner, rank, at))
+    return list(zip(np.tile(place, 2)[order].tolist(), is_start[order].tolist()))

@@ -24,9 +24,7 @@ _NO_COMPUTATION = re.compile(
 )
 # Calls that put one operation each into a stream.
 _OF_MTIA = "runFunction - job_prep_and_submit_for_execution"
-KERNEL_LAUNCH = re.compile(
-    rf"(cuda|cu|hip)\w*LaunchKernel\w*$|(cuda|cu|hip)LaunchCooperativeKernel\w*$|{_OF_MTIA}$"
-)
+KERNEL_LAUNCH = re.compile(rf"(cuda|cu|hip)\w*LaunchKernel\w*$|(cuda|cu|hip)LaunchCooperativeKernel\w*$|{_OF_MTIA}$")
 MEMORY_LAUNCH = re.compile(r"(cuda|cu|hip)Mem(cpy|set)\w*(Async|WithStream)\w*$")
 HTA_KERNEL_LAUNCHES = frozenset({"cudaLaunchKernel", "cudaLaunchKernelExC", _OF_MTIA})
 HTA_MEMORY_LAUNCHES = frozenset({"cudaMemcpyAsync", "cudaMemsetAsync"})
@@ -114,6 +112,10 @@ class TraceSymbolTable:
 
     def find_matches(self, patterns: list[str]) -> list[int]:
         return [self.sym_index[symbol] for symbol in self.find_matched_symbols(patterns)]
+
+    def find_ids(self, names: Iterable[str]) -> list[int]:
+        """The numbers of those of these names that are symbols."""
+        return [self.sym_index[name] for name in names if name in self.sym_index]
 
     def ids_where(self, test: Any) -> Any:
         """The numbers of the symbols that pass the test."""

@@ -3,7 +3,7 @@
 
 There are two kinds of frames. Those of `Trace.rows` are made of the tables; the analyses use them, and they are there at once. Those of
 `Trace.traces` and `get_trace` have every row and argument of the file under its place in it, as in HTA, and take reading the JSON, which is
-done for the ranks that somebody asks for.
+done for the ranks that somebody asks for. Where HTA's mistakes are asked for, the analyses use the latter, too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from ... import run as recordings
 from ...program import ProgramError
+from . import as_hta
 from .reading import Events, Times, base_ns, frame, read, times
 from .recorded import completed, content_of, many_objects, on_device, rows_of
 from .symbols import STEP, TraceSymbolTable, as_hta_does, kind_by_name
@@ -55,7 +56,8 @@ class RecordedFrames(MutableMapping[int, Any]):
         if rank not in self._made:
             if rank in self._gone or rank not in self._trace.frames:
                 raise KeyError(rank)
-            self._made[rank] = self._trace.recorded(rank)
+            frames = self._trace.frames
+            self._made[rank] = frames[rank] if self._trace.as_hta else self._trace.recorded(rank)
         return self._made[rank]
 
     def __setitem__(self, rank: int, rows: Any) -> None:
@@ -85,12 +87,14 @@ class Trace:
     ) -> None:
         self.trace_path = os.path.abspath(os.path.expanduser(trace_dir))
         self.parser_config = parser_config
+        self.as_hta = as_hta_does()
         self.symbol_table = TraceSymbolTable()
         self.frames: dict[int, Any] = {}
         self.traces: MutableMapping[int, Any] = RecordedFrames(self)
         self.meta_data: dict[int, dict[str, Any]] = {}
         self.trace_files: dict[int, str] = {}
         self.zero_ns = 0  # the first moment of all ranks, since the epoch of their files
+        self._zero: float = 0  # the same in the time of the files, where HTA's mistakes are asked for
         self.is_parsed = False
         self._without_last: bool | None = None  # None: every row stays
         self.events: dict[int, Events] = {}
@@ -137,6 +141,25 @@ class Trace:
         ranks = sorted(self._runs)[: None if max_ranks < 0 else max_ranks]
         if not ranks:
             raise ProgramError(f"there is no recording that can be read in {self.trace_path}", 3)
+        if self.as_hta:
+            self._read_as_hta(ranks)
+        else:
+            self._read_tables(ranks)
+        self.meta_data = {rank: {} for rank in self.frames}
+        self.is_parsed = True
+
+    def _read_as_hta(self, ranks: list[int]) -> None:
+        for rank in ranks:
+            with many_objects():
+                rows = rows_of(self.get_raw_trace_for_one_rank(rank)["traceEvents"], self.symbol_table)
+            if len(rows):
+                self.frames[rank] = rows
+        if not self.frames:
+            raise ProgramError(f"no event with a duration was recorded in {self.trace_path}", 3)
+        self._zero = min(rows["ts"].min() for rows in self.frames.values())
+        self.frames = {rank: completed(rows, self._zero, self.symbol_table) for rank, rows in self.frames.items()}
+
+    def _read_tables(self, ranks: list[int]) -> None:
         read_times: dict[int, Times] = {}
         for rank in ranks:
             events = read(self._runs[rank], self.trace_files[rank], self.symbol_table)
@@ -148,8 +171,6 @@ class Trace:
         self.zero_ns = zero_ns
         for rank, events in self.events.items():
             self.frames[rank] = frame(events, read_times[rank], zero_ns, self.symbol_table)
-            self.meta_data[rank] = {}
-        self.is_parsed = True
 
     def with_all_steps(self) -> Trace:
         """The same recordings with all their rows."""
@@ -177,8 +198,9 @@ class Trace:
         if len(steps) < 2:
             return
         self._without_last = not include_last_profiler_step
+        cut = as_hta.without_last_step if self.as_hta else _without_last_step
         for rank, rows in self.frames.items():
-            self.frames[rank] = _without_last_step(rows, steps, bool(include_last_profiler_step), self.symbol_table)
+            self.frames[rank] = cut(rows, steps, bool(include_last_profiler_step), self.symbol_table)
 
     def recorded(self, rank: int) -> Any:
         """The rows of the rank's file by their places in it, without those that are left out of the analyses."""
@@ -226,40 +248,33 @@ class Trace:
     @property
     def min_ts(self) -> float:
         """The first moment of all ranks in the time of the files, in microseconds."""
-        return self.file_time_of_zero(base_ns(self.trace_files[self.get_ranks()[0]])) if self.frames else 0
+        return self.file_time_of_zero(self.trace_files[self.get_ranks()[0]]) if self.frames else 0
 
-    def file_time_of_zero(self, base: int) -> float:
-        """The time, in microseconds, that a file with this base has where the frames have 0."""
-        since = self.zero_ns - base
+    def file_time_of_zero(self, path: str) -> float:
+        """The time, in microseconds, that this file has where the frames have 0."""
+        if self.as_hta:
+            return self._zero
+        since = self.zero_ns - base_ns(path)
         return since // 1000 if since % 1000 == 0 else since / 1000
 
     def get_trace_start_unixtime_ns(self, rank: int) -> int:
         self.rows(rank)
+        if self.as_hta:
+            return round(self._zero * 1000) + base_ns(self.trace_files[rank])
         return int(np.min(self.events[rank].ts_ns))
 
     def gpu_rows(self, rank: int) -> Any:
         """The rows of device work, with `kind`: a number of KINDS."""
         rows = self.rows(rank)
         rows = rows[rows["stream"] != -1].copy()
-        if as_hta_does():
+        if self.as_hta:
             kinds = np.zeros(len(self.symbol_table.sym_table), np.int8)
             used = rows["name"].unique()
             kinds[used] = [kind_by_name(self.symbol_table.sym_table[name]) for name in used]
             rows["kind"] = kinds[rows["name"].to_numpy()]
-            return rows[~rows["index"].isin(self._without_stream(rank))]
-        rows["kind"] = self.events[rank].kind[rows["index"].to_numpy() - 1]
+        else:
+            rows["kind"] = self.events[rank].kind[rows["index"].to_numpy() - 1]
         return rows
-
-    def _without_stream(self, rank: int) -> Any:
-        """Device work without a stream in the file, which HTA takes for work of the host; the tables have its thread instead."""
-        rows = self.rows(rank)
-        rows = rows[(rows["stream"] != -1) & (rows["correlation"] == -1)]
-        if not len(rows):
-            return rows["index"]
-        recorded = self.traces[rank]
-        recorded = set(zip(*(recorded[recorded["stream"] == -1][name] for name in ("name", "tid", "ts"))))
-        found = [key in recorded for key in zip(rows["name"], rows["tid"], rows["ts"])]
-        return rows["index"][found]
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Adds s_name and s_cat, the texts of the numbers, to all DataFrames."""

@@ -204,6 +204,4 @@ class TraceAnalysis:
         """Writes a copy of the rank's file in which the path is marked, and returns where."""
         from .critical_path import overlay
 
-        return overlay(
-            self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges
-        )
+        return overlay(self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges)
