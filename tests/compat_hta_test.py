@@ -133,7 +133,7 @@ def tolerance(quantity: str, column: str) -> float:
         return 5.0 if column in ("idle_time", "std", "mean") else 0.75
     if "launch_stats" in quantity or "launches" in quantity or "launch_rows" in quantity or "aten" in quantity:
         return 500.0 if quantity.endswith("/sum") else 0.75
-    return 0.75 if "us)" in column or column in ("ts", "dur", "") or "duration" in column else 1e-6
+    return 0.75 if "us)" in column or column in ("ts", "dur", "end", "weight", "") or "duration" in column else 1e-6
 
 
 def exact(quantity: str, column: str) -> float:
@@ -189,7 +189,7 @@ def compare(path: Path, as_hta: bool) -> Comparison | None:
     methods = compat_hta.LIVE if WITH_HTA else compat_hta.STORED
     answers = compat_hta.answers(mine, ranks, {name: call for name, call in methods.items() if name in expected})
     check.equal("errors", answers.pop("errors"), {})
-    noisy = not as_hta and not all(events.in_whole_us() for events in mine.t.events.values())
+    noisy = not as_hta and not all(events.in_whole_us for events in mine.t.events.values())
     for name, answer in answers.items():
         compat_hta.compare_answers(check, answer, expected[name], name, tolerance if noisy else exact)
     return check

@@ -50,7 +50,7 @@ def batches(stream: native.ArrowArrayStream) -> list[Memory]:
         stream.release(ctypes.byref(stream))
 
 
-def _values(memory: Memory, address: int | None, count: int, kind: Any) -> Any:
+def values_in(memory: Memory, address: int | None, count: int, kind: Any) -> Any:
     """`count` values at an address, as a read-only NumPy array that keeps the memory."""
     import numpy as np
 
@@ -63,13 +63,13 @@ def _values(memory: Memory, address: int | None, count: int, kind: Any) -> Any:
     return values
 
 
-def _absent(memory: Memory, array: native.ArrowArray) -> Any:
+def absent_in(memory: Memory, array: native.ArrowArray) -> Any:
     """A mask of the rows without a value; None where all have one."""
     import numpy as np
 
     if not array.null_count:
         return None
-    bits = _values(memory, array.buffers[0], (array.length + 7) // 8, np.uint8)
+    bits = values_in(memory, array.buffers[0], (array.length + 7) // 8, np.uint8)
     return np.unpackbits(bits, count=array.length, bitorder="little") == 0
 
 
@@ -88,8 +88,8 @@ def _column(found: list[Memory], at: int, kind: str, long: bool) -> Any:
 
     wanted = {"integer": np.int64, "real": np.float64, "text": np.int32}[kind]
     arrays = [(memory, memory.held.children[at].contents) for memory in found]
-    values = _joined([_values(memory, array.buffers[1], array.length, wanted) for memory, array in arrays], wanted)
-    masks = [_absent(memory, array) for memory, array in arrays]
+    values = _joined([values_in(memory, array.buffers[1], array.length, wanted) for memory, array in arrays], wanted)
+    masks = [absent_in(memory, array) for memory, array in arrays]
     absent = None
     if any(mask is not None for mask in masks):
         parts = [np.zeros(array.length, bool) if mask is None else mask for mask, (_, array) in zip(masks, arrays)]

@@ -6,6 +6,7 @@ Sums at the same time are added up in the order in which HTA's unstable sort lea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,19 @@ def joined(rows: Any, names: Any) -> tuple[Any, Any]:
     numbered = [side[["correlation"]].assign(at=np.arange(len(side))) for side in sides]
     pairs = numbered[0].merge(numbered[1], on="correlation", how="inner")
     return sides[1].iloc[pairs["at_y"].to_numpy()], sides[0].iloc[pairs["at_x"].to_numpy()]
+
+
+def together(sets: Sequence[tuple[Any, Any]]) -> dict[int, Any]:
+    """For each combination of sets, as the sum of 1 << place, how long it runs: whole microseconds of each piece, also none."""
+    status, time = np.zeros(0, np.int64), np.zeros(0)
+    for place, (start, end) in enumerate(sets):
+        time = np.concatenate([time, start, end])
+        status = np.concatenate([status, np.full(len(start), 1 << place), np.full(len(end), -(1 << place))])
+        order = np.argsort(time)
+        status, time = status[order], time[order]
+    running = np.cumsum(status)[:-1]
+    lasting = np.diff(time).astype(np.int64)
+    return {int(which): lasting[running == which].sum() for which in np.unique(running) if which > 0}
 
 
 def queue_lengths(rows: Any, names: Any) -> Any:

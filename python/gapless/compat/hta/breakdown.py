@@ -8,25 +8,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from . import plots
+from . import as_hta, plots
+from .by_name import by_name_of, tables_of
 from .intervals import length, together, union_of
 from .reading import ANNOTATION_CATEGORY
-from .symbols import COMMUNICATION, COMPUTATION, KINDS, MEMORY, as_hta_does
+from .symbols import COMMUNICATION, COMPUTATION, KINDS, MEMORY
 from .trace import Trace, decode
-
-STATISTICS = {"sum": "sum (us)", "max": "max (us)", "min": "min (us)", "std": "stddev", "mean": "mean (us)"}
 
 
 def temporal_breakdown(trace: Trace, visualize: bool) -> Any:
     found = []
-    for rank in trace.frames:
-        rows = trace.gpu_rows(rank)
-        if not len(rows):
+    for rank in trace.ranks:
+        work = trace.work(rank)
+        if not len(work):
             continue
-        busy = union_of(rows)
+        busy = union_of(work)
         whole = float(busy[1][-1] - busy[0][0])
         idle = whole - float(length(busy))
-        compute = float(length(union_of(rows[rows["kind"] == COMPUTATION])))
+        compute = float(length(union_of(work.where(work.kind == COMPUTATION))))
         found.append((rank, idle, compute, whole - compute - idle, whole))
     names = ["idle_time", "compute_time", "non_compute_time"]
     frame = pd.DataFrame(found, columns=["rank", *(f"{name}(us)" for name in names), "kernel_time(us)"])
@@ -43,16 +42,17 @@ def kernel_breakdown(
     kinds = [COMPUTATION, COMMUNICATION, *([MEMORY] if with_memory else [])]
     by_kind: dict[str, Any] = {}
     by_name = []
-    for rank in trace.frames:
-        rows = trace.gpu_rows(rank)
-        rows["name"] = trace.symbol_table.texts(rows["name"])
-        for which, lasting in together([union_of(rows[rows["kind"] == kind]) for kind in kinds]).items():
+    for rank in trace.ranks:
+        work = trace.work(rank)
+        parts = {kind: work.where(work.kind == kind) for kind in kinds}
+        combined = as_hta.together if trace.as_hta else together
+        for which, lasting in combined([union_of(part) for part in parts.values()]).items():
             name = " overlapping ".join(KINDS[kind] for place, kind in enumerate(kinds) if which >> place & 1)
             by_kind[name] = by_kind.get(name, 0) + lasting
-        for kind in kinds:
-            part = _by_name(rows[rows["kind"] == kind], num_kernels, duration_ratio)
-            by_name.append(part.assign(kernel_type=KINDS[kind], rank=int(rank)))
-    kernels = _named(by_name, ["kernel_type", "name", "rank"], ["kernel_type", "rank"])
+        for kind, part in parts.items():
+            found = by_name_of(part.name, part.lasting, num_kernels, duration_ratio, trace.symbol_table.sym_table)
+            by_name.append(found | {"rank": rank, "kernel_type": KINDS[kind]})
+    kernels = tables_of(by_name, ["kernel_type", "name", "rank"])
     types = _types(by_kind)
     if visualize:
         plots.pie(types[types["percentage"] > 0], "percentage", "kernel_type", "Kernel types of all ranks", renderer)
@@ -70,42 +70,6 @@ def _types(by_kind: dict[str, Any]) -> Any:
     return frame
 
 
-def _by_name(rows: Any, most: int, duration_ratio: float, kept: list[str] | None = None) -> Any:
-    """Statistics of durations by name, largest sum first; beyond `most` names or the quantile of running sums: "others".
-
-    HTA makes the statistics anew from the sums of names where there are more than `most`, so that they say nothing.
-    """
-    wanted = list(STATISTICS)
-    found = _statistics(rows, "dur", wanted)
-    if len(found) <= most:
-        return found
-    running = found["sum"].cumsum()
-    rest = (running > running.quantile(duration_ratio)) | (found.index >= most)
-    if kept is not None:
-        rest &= ~found["name"].isin(kept)
-    if as_hta_does():
-        found["name"] = found["name"].mask(rest, "others")
-        regrouped = found.groupby("name")["sum"].agg(wanted).reset_index()
-        return regrouped.fillna({"std": 0})
-    named = rows.assign(name=rows["name"].where(~rows["name"].isin(set(found["name"][rest])), "others"))
-    return _statistics(named, "dur", wanted)
-
-
-def _statistics(rows: Any, column: str, wanted: list[str]) -> Any:
-    found = rows.groupby("name")[column].agg(wanted).reset_index()
-    return found.sort_values("sum", ascending=False, ignore_index=True).fillna({"std": 0})
-
-
-def _named(parts: list[Any], order: list[str], more: list[str]) -> Any:
-    columns = ["name", *STATISTICS, *more]
-    full = [part for part in parts if len(part)]
-    frame = pd.concat(full, ignore_index=True)[columns] if full else pd.DataFrame({name: [] for name in columns})
-    types = {name: "float64" for name in STATISTICS} | {"name": "str", "rank": "int64"}
-    if "kernel_type" in columns:
-        types["kernel_type"] = "str"
-    return frame.astype(types).sort_values(by=order, ignore_index=True).rename(columns=STATISTICS)
-
-
 def kernels_with_annotations(trace: Trace, rank: int, expand_names: bool, shorten_names: bool) -> Any:
     rows = trace.rows(rank)
     category = trace.symbol_table.sym_index.get(ANNOTATION_CATEGORY)
@@ -118,22 +82,27 @@ def kernels_with_annotations(trace: Trace, rank: int, expand_names: bool, shorte
     by_stream = {key: at.to_numpy() for key, at in places}
     for key, part in marks.groupby(["pid", "tid"], sort=False):
         if key in by_stream:
-            _mark(found, by_stream[key], kernels, part)
+            _mark(found, by_stream[key], kernels, part, trace.as_hta)
     kernels["user_annotation"] = found
     if expand_names:
         decode(kernels, trace.symbol_table, shorten_names)
     return kernels.reset_index(drop=True)
 
 
-def _mark(found: Any, places: Any, kernels: Any, marks: Any) -> None:
-    """Writes the names of the marks of one stream; of several around a kernel the last, which is the shortest."""
-    start = kernels["ts"].to_numpy()[places]
-    end = start + kernels["dur"].to_numpy()[places]
+def _mark(found: Any, places: Any, kernels: Any, marks: Any, by_times: bool) -> None:
+    """Writes the names of the marks of one stream; of several around a kernel the last, which is the shortest.
+
+    HTA also marks what ran on other streams at exactly the times of a kernel of this one.
+    """
+    starts, ends = kernels["ts"].to_numpy(), (kernels["ts"] + kernels["dur"]).to_numpy()
+    start, end = starts[places], ends[places]
     latest = np.maximum.accumulate(end)
+    same = np.unique(np.stack([starts, ends]), axis=1, return_inverse=True)[1].ravel() if by_times else None
     for first, last, name in zip(marks["ts"], marks["ts"] + marks["dur"], marks["name"]):
         low, high = np.searchsorted(latest, first, "right"), np.searchsorted(start, last, "left")
         inside = np.arange(low, max(low, high))
-        found[places[inside[end[inside] > first]]] = name
+        chosen = places[inside[end[inside] > first]]
+        found[chosen if same is None else np.isin(same, same[chosen])] = name
 
 
 def annotation_breakdown(
@@ -145,10 +114,11 @@ def annotation_breakdown(
     names = None if kept is None else trace.symbol_table.find_matched_symbols(kept)
     parts = []
     for rank, rows in trace.frames.items():
-        marks = rows[rows["cat"] == category].copy()
-        marks["name"] = trace.symbol_table.texts(marks["name"])
-        parts.append(_by_name(marks, num_kernels, duration_ratio, names).assign(rank=int(rank)))
-    frame = _named(parts, ["rank", "name"], ["rank"])
+        marks = rows[rows["cat"] == category]
+        columns = marks["name"].to_numpy(), marks["dur"].to_numpy()
+        found = by_name_of(*columns, num_kernels, duration_ratio, trace.symbol_table.sym_table, names)
+        parts.append(found | {"rank": rank})
+    frame = tables_of(parts, ["rank", "name"])
     if visualize:
         plots.bars(frame, "rank", "sum (us)", "User annotations on each rank", renderer, color="name")
     return frame

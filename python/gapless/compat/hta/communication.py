@@ -19,9 +19,9 @@ SHORTEST = 0.01  # of an iteration: shorter communication holds nobody up
 
 def comm_comp_overlap(trace: Trace, visualize: bool) -> Any:
     found = []
-    for rank in trace.frames:
-        rows = trace.gpu_rows(rank)
-        communication, computation = (union_of(rows[rows["kind"] == kind]) for kind in (COMMUNICATION, COMPUTATION))
+    for rank in trace.ranks:
+        work = trace.work(rank)
+        communication, computation = (union_of(work.where(work.kind == kind)) for kind in (COMMUNICATION, COMPUTATION))
         either = union(*(np.concatenate(sides) for sides in zip(communication, computation)))
         both = length(communication) + length(computation) - length(either)
         found.append((rank, float(both) / float(length(communication)) if len(communication[0]) else np.nan))

@@ -35,35 +35,49 @@ def idle_time_breakdown(
     return pd.concat(parts), pd.concat(statistics) if with_stats else None
 
 
-def _gaps(trace: Trace, rank: int, streams: Sequence[int] | None, delay: float) -> Any:
-    """A row for each operation of the streams: the gap before it, NaN at the first, and its cause."""
-    rows = trace.gpu_rows(rank)
-    if trace.as_hta:
-        rows = rows[rows["cat"].isin(trace.symbol_table.find_ids(WORK))]
-    launch = trace.rows(rank)["ts"].reindex(rows["index_correlation"]).to_numpy(dtype=float)
-    rows = rows[["stream", "ts", "dur"]].assign(launch=launch)
-    wanted = list(rows["stream"].unique()) if streams is None or not len(streams) else list(streams)
-    rows = rows[rows["stream"].isin(wanted)].sort_values("ts", kind="stable")
-    rows["before"] = (rows["ts"] + rows["dur"]).groupby(rows["stream"]).shift(1)
-    rows["idle_interval"] = rows["ts"] - rows["before"]
-    waited = rows["launch"] > rows["before"]
-    cause = np.select([waited, rows["idle_interval"] < delay], [0, 1], 2)
-    rows["idle_category"] = pd.Series(np.array(CAUSES, object)[cause], index=rows.index, dtype="str")
-    order = {stream: at for at, stream in enumerate(wanted)}
-    rows["order"] = rows["stream"].map(order)
-    return rows
+def _gaps(trace: Trace, rank: int, streams: Sequence[int] | None, delay: float) -> dict[str, Any]:
+    """For each operation of the streams: the gap before it, NaN at the first, and the number of its cause."""
+    work = trace.work(rank)
+    if work.category is not None:
+        work = work.where(np.isin(work.category, trace.symbol_table.find_ids(WORK)))
+    found, first = np.unique(work.stream, return_index=True)
+    wanted = found[np.argsort(first)] if streams is None or not len(streams) else np.asarray(list(streams))
+    place = np.full(len(work), -1, np.int64)
+    for at, stream in enumerate(wanted):
+        place[work.stream == stream] = at
+    order = np.lexsort((work.start, place))
+    order = order[place[order] >= 0]
+    work, place = work.where(order), place[order]
+    before = np.concatenate([[np.nan], work.end[:-1]])[: len(work)]
+    before[np.flatnonzero(np.diff(place, prepend=-1))] = np.nan
+    gap = work.start - before
+    cause = np.select([work.called > before, gap < delay], [0, 1], 2)
+    return {"place": place, "stream": work.stream, "cause": cause, "gap": gap}
 
 
-def _sums(gaps: Any, rank: int) -> Any:
-    found = gaps.groupby(["order", "stream", "idle_category"])["idle_interval"].sum().reset_index()
-    found["rank"] = rank
-    found["idle_time"] = found["idle_interval"]
-    found["idle_time_ratio"] = found["idle_time"] / found.groupby("stream")["idle_time"].transform("sum")
-    return found[["rank", "stream", "idle_category", "idle_time", "idle_time_ratio"]].round(2)
+def _sums(gaps: dict[str, Any], rank: int) -> Any:
+    group = gaps["place"] * len(CAUSES) + gaps["cause"]
+    used = np.unique(group)
+    idle = np.bincount(group, np.nan_to_num(gaps["gap"]), int(group.max(initial=-1)) + 1)[used]
+    place = used // len(CAUSES)
+    whole = np.bincount(place, idle, int(place.max(initial=-1)) + 1)[place]
+    stream_of = np.zeros(int(place.max(initial=-1)) + 1, gaps["stream"].dtype)
+    stream_of[gaps["place"]] = gaps["stream"]
+    with np.errstate(invalid="ignore"):
+        ratio = idle / whole
+    return pd.DataFrame(
+        {
+            "rank": rank, "stream": stream_of[place],
+            "idle_category": pd.Series([CAUSES[at] for at in used % len(CAUSES)], dtype="str"),
+            "idle_time": idle.round(2), "idle_time_ratio": ratio.round(2),
+        }
+    )  # fmt: skip
 
 
-def _statistics(gaps: Any, rank: int) -> Any:
-    found = gaps.groupby(["order", "stream", "idle_category"])["idle_interval"].describe().reset_index()
-    found = found.drop(columns="order").set_index("idle_category").round(2)
+def _statistics(gaps: dict[str, Any], rank: int) -> Any:
+    rows = pd.DataFrame({name: gaps[name] for name in ("place", "stream", "gap")})
+    rows["idle_category"] = pd.Series(np.array(CAUSES, object)[gaps["cause"]], dtype="str")
+    found = rows.groupby(["place", "stream", "idle_category"])["gap"].describe().reset_index()
+    found = found.drop(columns="place").set_index("idle_category").round(2)
     found.insert(0, "rank", rank)
     return found

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .work import Work
+
 
 def union(start: Any, end: Any) -> tuple[Any, Any]:
     """Sorted intervals that neither touch nor overlap, and cover the same time."""
@@ -20,8 +22,8 @@ def union(start: Any, end: Any) -> tuple[Any, Any]:
     return start[first], end[np.concatenate([first[1:], [len(end)]]) - 1]
 
 
-def union_of(rows: Any) -> tuple[Any, Any]:
-    return union(rows["ts"].to_numpy(), (rows["ts"] + rows["dur"]).to_numpy())
+def union_of(work: Work) -> tuple[Any, Any]:
+    return union(work.start, work.end)
 
 
 def length(spans: tuple[Any, Any]) -> Any:

@@ -36,20 +36,34 @@ def launch_stats(
     names = trace.symbol_table.ids_where(lambda name: _is_launch(name, with_memory))
     found = {}
     for rank in ranks_of(ranks):
-        work, calls = launched(trace, rank, names)
-        delay = work["ts"].to_numpy() - calls["ts"].to_numpy() - calls["dur"].to_numpy()
-        frame = pd.DataFrame(
-            {
-                "correlation": work["correlation"].to_numpy(), "cpu_duration": calls["dur"].to_numpy(),
-                "gpu_duration": work["dur"].to_numpy(), "launch_delay": np.maximum(delay, 0),
-            }
-        )  # fmt: skip
-        if not (with_memory or trace.as_hta):
-            frame = frame[(work["kind"] != MEMORY).to_numpy()].reset_index(drop=True)
+        frame = _stats_as_hta(trace, rank, names) if trace.as_hta else _stats(trace, rank, names, with_memory)
         if visualize:
             _draw(frame, rank, runtime_cutoff, delay_cutoff)
         found[rank] = frame
     return found
+
+
+def _stats(trace: Trace, rank: int, names: Any, with_memory: bool) -> Any:
+    work = trace.work(rank)
+    chosen = np.isin(work.call_name, names)
+    if not with_memory:
+        chosen &= work.kind != MEMORY
+    work = work.where(chosen)
+    work = work.where(np.argsort(work.called, kind="stable"))
+    delay = np.maximum(work.start - work.called - work.calling, 0)
+    return _stats_frame(work.correlation, work.calling, work.lasting, delay)
+
+
+def _stats_as_hta(trace: Trace, rank: int, names: Any) -> Any:
+    work, calls = as_hta.joined(trace.rows(rank), names)
+    called, calling = calls["ts"].to_numpy(), calls["dur"].to_numpy()
+    delay = np.maximum(work["ts"].to_numpy() - called - calling, 0)
+    return _stats_frame(work["correlation"].to_numpy(), calling, work["dur"].to_numpy(), delay)
+
+
+def _stats_frame(correlation: Any, calling: Any, lasting: Any, delay: Any) -> Any:
+    columns = {"correlation": correlation, "cpu_duration": calling, "gpu_duration": lasting, "launch_delay": delay}
+    return pd.DataFrame(columns, copy=False)
 
 
 def _is_launch(name: str, with_memory: bool) -> bool:

@@ -87,14 +87,13 @@ class TraceSymbolTable:
                 self.sym_table.append(symbol)
 
     def ids_of(self, column: Any) -> Any:
-        """The numbers of a categorical column's texts; its texts become symbols."""
-        codes, texts = column.cat.codes.to_numpy(), column.cat.categories
-        used = np.unique(codes)
-        used = used[used >= 0]
-        numbers = np.full(len(texts) + 1, -1, np.int32)
-        self.add_symbols(str(texts[code]) for code in used)
-        numbers[used] = [self.sym_index[str(texts[code])] for code in used]
-        return numbers[codes]
+        """The numbers of a column's texts (reading.Texts); its texts become symbols."""
+        used = column.used()
+        texts = [column.texts[code] for code in used]
+        self.add_symbols(texts)
+        numbers = np.full(len(column.texts) + 1, -1, np.int32)
+        numbers[used] = [self.sym_index[text] for text in texts]
+        return numbers[column.codes]
 
     def get_sym_id_map(self) -> dict[str, int]:
         return self.sym_index

@@ -22,26 +22,21 @@ import numpy as np
 from ... import run as recordings
 from ...program import ProgramError
 from . import as_hta
-from .reading import Events, Times, base_ns, frame, read, times
+from .reading import Events, base_ns, frame
 from .recorded import completed, content_of, many_objects, on_device, rows_of
 from .symbols import STEP, TraceSymbolTable, as_hta_does, kind_by_name
+from .work import Work, work_of_frame, work_of_tables
 
 logger = logging.getLogger("hta")
 DEFAULT_TRACE_DIR = "/tmp/trace"
 Files = Union[dict[int, str], Sequence[str], None]
 
 
-def _open(path: str) -> recordings.Run | ProgramError:
+def _open(path: str) -> Events | ProgramError:
     try:
-        return recordings.open([path])
+        return Events(recordings.open([path]), path)
     except ProgramError as error:
         return error
-
-
-def _rank_of(run: recordings.Run) -> int | None:
-    rows = run.table("trace", ["rank"]).to_rows(1)
-    rank = rows[0]["rank"] if rows else None
-    return None if rank is None else int(rank)
 
 
 class RecordedFrames(MutableMapping[int, Any]):
@@ -54,10 +49,9 @@ class RecordedFrames(MutableMapping[int, Any]):
 
     def __getitem__(self, rank: int) -> Any:
         if rank not in self._made:
-            if rank in self._gone or rank not in self._trace.frames:
+            if rank in self._gone or rank not in self._trace.ranks:
                 raise KeyError(rank)
-            frames = self._trace.frames
-            self._made[rank] = frames[rank] if self._trace.as_hta else self._trace.recorded(rank)
+            self._made[rank] = self._trace.rows(rank) if self._trace.as_hta else self._trace.recorded(rank)
         return self._made[rank]
 
     def __setitem__(self, rank: int, rows: Any) -> None:
@@ -70,10 +64,10 @@ class RecordedFrames(MutableMapping[int, Any]):
         self._gone.add(rank)
 
     def __contains__(self, rank: object) -> bool:
-        return rank in self._made or (rank in self._trace.frames and rank not in self._gone)
+        return rank in self._made or (rank in self._trace.ranks and rank not in self._gone)
 
     def __iter__(self) -> Iterator[int]:
-        return iter([rank for rank in {**self._trace.frames, **self._made} if rank in self])
+        return iter([rank for rank in dict.fromkeys([*self._trace.ranks, *self._made]) if rank in self])
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -89,7 +83,9 @@ class Trace:
         self.parser_config = parser_config
         self.as_hta = as_hta_does()
         self.symbol_table = TraceSymbolTable()
-        self.frames: dict[int, Any] = {}
+        self.ranks: list[int] = []
+        self._rows: dict[int, Any] = {}
+        self._works: dict[int, Work] = {}
         self.traces: MutableMapping[int, Any] = RecordedFrames(self)
         self.meta_data: dict[int, dict[str, Any]] = {}
         self.trace_files: dict[int, str] = {}
@@ -97,10 +93,10 @@ class Trace:
         self._zero: float = 0  # the same in the time of the files, where HTA's mistakes are asked for
         self.is_parsed = False
         self._without_last: bool | None = None  # None: every row stays
+        self._opened = self._open_all(trace_files)
         self.events: dict[int, Events] = {}
-        self._runs = self._opened(trace_files)
 
-    def _opened(self, given: Files) -> dict[int, recordings.Run]:
+    def _open_all(self, given: Files) -> dict[int, Events]:
         """Opens the files, several at once, and finds out their ranks."""
         if given is None:
             paths = sorted(name for name in self._listed() if name.endswith((".gz", ".json")))
@@ -110,18 +106,18 @@ class Trace:
         with ThreadPoolExecutor(max(1, min(len(paths), os.cpu_count() or 1))) as pool:
             opened = list(pool.map(_open, paths))
         ranks = list(given) if isinstance(given, dict) else [None] * len(paths)
-        runs: dict[int, recordings.Run] = {}
-        for rank, path, run in zip(ranks, paths, opened):
-            if isinstance(run, ProgramError):
+        found: dict[int, Events] = {}
+        for rank, path, events in zip(ranks, paths, opened):
+            if isinstance(events, ProgramError):
                 if given is not None:
-                    raise run
-                logger.warning("%s is left out: %s", path, run)
+                    raise events
+                logger.warning("%s is left out: %s", path, events)
                 continue
-            number = int(rank) if rank is not None else _rank_of(run) or 0
-            if number in runs:
+            number = int(rank) if rank is not None else max(events.rank, 0)
+            if number in found:
                 logger.warning("%s and %s have rank %d; the second is taken", self.trace_files[number], path, number)
-            runs[number], self.trace_files[number] = run, path
-        return runs
+            found[number], self.trace_files[number] = events, path
+        return found
 
     def _place_of(self, path: str) -> str:
         below = os.path.join(self.trace_path, path)
@@ -138,44 +134,41 @@ class Trace:
         self, max_ranks: int = -1, use_multiprocessing: bool = True, use_memory_profiling: bool = True
     ) -> None:
         """Makes the DataFrames of all ranks, with all their rows."""
-        ranks = sorted(self._runs)[: None if max_ranks < 0 else max_ranks]
+        ranks = sorted(self._opened)[: None if max_ranks < 0 else max_ranks]
         if not ranks:
             raise ProgramError(f"there is no recording that can be read in {self.trace_path}", 3)
         if self.as_hta:
             self._read_as_hta(ranks)
         else:
             self._read_tables(ranks)
-        self.meta_data = {rank: {} for rank in self.frames}
+        if not self.ranks:
+            raise ProgramError(f"no event with a duration was recorded in {self.trace_path}", 3)
+        self.meta_data = {rank: {} for rank in self.ranks}
         self.is_parsed = True
 
     def _read_as_hta(self, ranks: list[int]) -> None:
+        found = {}
         for rank in ranks:
             with many_objects():
                 rows = rows_of(self.get_raw_trace_for_one_rank(rank)["traceEvents"], self.symbol_table)
             if len(rows):
-                self.frames[rank] = rows
-        if not self.frames:
-            raise ProgramError(f"no event with a duration was recorded in {self.trace_path}", 3)
-        self._zero = min(rows["ts"].min() for rows in self.frames.values())
-        self.frames = {rank: completed(rows, self._zero, self.symbol_table) for rank, rows in self.frames.items()}
+                found[rank] = rows
+        self.ranks = list(found)
+        self._zero = min((rows["ts"].min() for rows in found.values()), default=0)
+        self._rows = {rank: completed(rows, self._zero, self.symbol_table) for rank, rows in found.items()}
 
     def _read_tables(self, ranks: list[int]) -> None:
-        read_times: dict[int, Times] = {}
-        for rank in ranks:
-            events = read(self._runs[rank], self.trace_files[rank], self.symbol_table)
-            if len(events.name):
-                self.events[rank], read_times[rank] = events, times(events)
-        if not self.events:
-            raise ProgramError(f"no event with a duration was recorded in {self.trace_path}", 3)
-        zero_ns = int(min(np.min(at.start) * (1000 // at.unit) for at in read_times.values()))
-        self.zero_ns = zero_ns
-        for rank, events in self.events.items():
-            self.frames[rank] = frame(events, read_times[rank], zero_ns, self.symbol_table)
+        self.events = {rank: copy.copy(self._opened[rank]) for rank in ranks if len(self._opened[rank].ts_ns)}
+        self.ranks = list(self.events)
+        for events in self.events.values():
+            events.name_with(self.symbol_table)
+        self.zero_ns = min((int(events.ts_ns.min()) for events in self.events.values()), default=0)
 
     def with_all_steps(self) -> Trace:
         """The same recordings with all their rows."""
         whole = copy.copy(self)
-        whole.frames, whole.events, whole.meta_data, whole._without_last = {}, {}, {}, None
+        whole.ranks, whole._rows, whole._works, whole.events, whole.meta_data = [], {}, {}, {}, {}
+        whole._without_last = None
         whole.traces = RecordedFrames(whole)
         whole.parse_traces()
         return whole
@@ -198,9 +191,15 @@ class Trace:
         if len(steps) < 2:
             return
         self._without_last = not include_last_profiler_step
-        cut = as_hta.without_last_step if self.as_hta else _without_last_step
-        for rank, rows in self.frames.items():
-            self.frames[rank] = cut(rows, steps, bool(include_last_profiler_step), self.symbol_table)
+        for rank in self.ranks:
+            if self.as_hta:
+                self._rows[rank] = as_hta.without_last_step(
+                    self._rows[rank], steps, not self._without_last, self.symbol_table
+                )
+            else:
+                self.events[rank].kept = _kept_of(self.events[rank], steps, not self._without_last)
+                self._rows.pop(rank, None)
+                self._works.pop(rank, None)
 
     def recorded(self, rank: int) -> Any:
         """The rows of the rank's file by their places in it, without those that are left out of the analyses."""
@@ -215,22 +214,39 @@ class Trace:
         if self._without_last is None:
             return rows
         steps = self.symbol_table.ids_where(STEP.match)
-        return _without_last_step(rows, steps, not self._without_last, self.symbol_table)
+        device = on_device(rows, self.symbol_table)
+        name, start, lasting, correlation = (rows[one].to_numpy() for one in ("name", "ts", "dur", "correlation"))
+        return rows[_kept(device, name, start, lasting, correlation, steps, not self._without_last)].copy()
+
+    @property
+    def frames(self) -> dict[int, Any]:
+        """The rows that the analyses see, by rank."""
+        return {rank: self.rows(rank) for rank in self.ranks}
 
     def get_ranks(self) -> list[int]:
-        return sorted(self.frames)
+        return sorted(self.ranks)
 
     def get_iterations(self, rank: int | None = None) -> list[int]:
         rank = self.get_ranks()[0] if rank is None else rank
-        if rank not in self.frames:
+        if rank not in self.ranks:
             return []
-        return sorted(int(number) for number in self.frames[rank]["iteration"].unique() if number >= 0)
+        return sorted(int(number) for number in self.rows(rank)["iteration"].unique() if number >= 0)
 
     def rows(self, rank: int) -> Any:
-        """The rows of the rank that the tables have."""
-        if rank not in self.frames:
+        """The rows of the rank that the analyses see."""
+        if rank not in self.ranks:
             raise ValueError(f"there is no rank {rank}; there are: {', '.join(map(str, self.get_ranks()))}")
-        return self.frames[rank]
+        if rank not in self._rows:
+            self._rows[rank] = frame(self.events[rank], self.zero_ns, self.symbol_table)
+        return self._rows[rank]
+
+    def work(self, rank: int) -> Work:
+        """Its device work as arrays."""
+        if self.as_hta or rank not in self.ranks:
+            return work_of_frame(self.gpu_rows(rank), self.rows(rank)["ts"])
+        if rank not in self._works:
+            self._works[rank] = work_of_tables(self.events[rank], self.zero_ns)
+        return self._works[rank]
 
     def get_trace(self, rank: int) -> Any:
         """The rows of the rank's file; the index is the place of the event in it."""
@@ -248,7 +264,7 @@ class Trace:
     @property
     def min_ts(self) -> float:
         """The first moment of all ranks in the time of the files, in microseconds."""
-        return self.file_time_of_zero(self.trace_files[self.get_ranks()[0]]) if self.frames else 0
+        return self.file_time_of_zero(self.trace_files[self.get_ranks()[0]]) if self.ranks else 0
 
     def file_time_of_zero(self, path: str) -> float:
         """The time, in microseconds, that this file has where the frames have 0."""
@@ -273,7 +289,7 @@ class Trace:
             kinds[used] = [kind_by_name(self.symbol_table.sym_table[name]) for name in used]
             rows["kind"] = kinds[rows["name"].to_numpy()]
         else:
-            rows["kind"] = self.events[rank].kind[rows["index"].to_numpy() - 1]
+            rows["kind"] = self.events[rank].kinds[rows["index"].to_numpy() - 1 - self.events[rank].slices]
         return rows
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
@@ -305,18 +321,21 @@ def decode(rows: Any, symbols: TraceSymbolTable, shortened: bool) -> None:
             rows[f"s_{column}"] = pd.Series(symbols.texts(rows[column], shortened), index=rows.index, dtype="str")
 
 
-def _without_last_step(rows: Any, steps: Any, with_last: bool, symbols: TraceSymbolTable) -> Any:
-    """Rows of the host before the last step begins (`with_last`: up to its end), and what they launched."""
-    device = on_device(rows, symbols)
-    marks = rows["name"].isin(steps).to_numpy() & ~device
-    last = rows[marks] if marks.any() else rows[~device]
-    starts = rows["ts"].to_numpy()
-    if not len(last):
-        return rows
+def _kept_of(events: Events, steps: Any, with_last: bool) -> Any:
+    device = (events.stream >= 0) & (events.correlation >= 0)
+    return _kept(device, events.name, events.ts_ns, events.dur_ns, events.correlation, steps, with_last)
+
+
+def _kept(device: Any, name: Any, start: Any, lasting: Any, correlation: Any, steps: Any, with_last: bool) -> Any:
+    """A mask of the host's rows before the last step begins (`with_last`: up to its end), and of what they launched."""
+    host = ~device
+    marks = host & np.isin(name, steps)
+    last = marks if marks.any() else host
+    if not last.any():
+        return np.ones(len(name), bool)
     if with_last:
-        kept = starts <= (last["ts"] + last["dur"]).max()
+        kept = host & (start <= (start[last] + lasting[last]).max())
     else:
-        kept = starts < (last["ts"].max() if marks.any() else last["ts"].min())
-    kept &= ~device
-    launched = device & rows["correlation"].isin(rows.loc[kept, "correlation"]).to_numpy()
-    return rows[launched | kept].copy()
+        kept = host & (start < (start[last].max() if marks.any() else start[last].min()))
+    kept[device] = np.isin(correlation[device], correlation[kept])
+    return kept
