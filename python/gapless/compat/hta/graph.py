@@ -32,6 +32,7 @@ from .symbols import COMMUNICATION, kind_by_name
 from .trace import Trace, decode
 
 logger = logging.getLogger("hta")
+NS = 3  # decimals of microseconds
 STRICT = "CRITICAL_PATH_STRICT_NEGATIVE_WEIGHT_CHECKS"
 BLOCKING = (
     "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventQuery", "cudaEventSynchronize", "cudaMemcpy", "cudaMemcpyAsync",
@@ -95,7 +96,7 @@ class CPGraph(networkx.DiGraph):  # type: ignore[misc]
         data_load_events: Sequence[str] | None = None,
     ) -> None:
         super().__init__(G)
-        self.rank, self.t, self.t_full = rank, t, t_full
+        self.rank, self.t, self.t_full, self.as_hta = rank, t, t_full, False
         self.data_load_events = data_load_events
         self.critical_path_nodes: list[int] = []
         self.critical_path_events_set: set[int] = set()
@@ -118,6 +119,8 @@ class CPGraph(networkx.DiGraph):  # type: ignore[misc]
 
     def _add_edge_helper(self, src: CPNode, dest: CPNode, type: CPEdgeType, zero_weight: bool = False) -> CPEdge:
         weight = 0 if type in TIMELESS or zero_weight else dest.ts - src.ts
+        if isinstance(weight, float) and not self.as_hta:
+            weight = round(weight, NS)
         edge = CPEdge(src.idx, dest.idx, type, weight)
         self.add_edge(src.idx, dest.idx, weight=weight, object=edge)
         return edge

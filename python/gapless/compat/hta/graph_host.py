@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .graph import BLOCKING, CPEdgeType, CPGraph, CPNode
+from .graph import BLOCKING, NS, CPEdgeType, CPGraph, CPNode
 from .recorded import in_order
 
 # One of these runs at a time in a process.
@@ -26,6 +26,7 @@ def add_nodes(graph: CPGraph) -> None:
     blocking = rows["name"].isin([symbols.sym_index[name] for name in BLOCKING if name in symbols.sym_index])
     places = np.tile(rows["index"].to_numpy(), 2)
     times = np.concatenate([rows["ts"].to_numpy(), (rows["ts"] + rows["dur"]).to_numpy()])
+    times = times if graph.as_hta else times.round(NS)
     order = np.lexsort((places, times))
     starts, blocks = order < len(rows), np.tile(blocking.to_numpy(), 2)[order]
     columns = [column.tolist() for column in (places[order], times[order], starts, blocks)]

@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, tuple[str, Any]] = {
     "out_split_size": ("Out split size", "[]"),
 }  # fmt: skip
 COUNTERS = "cuda_profiler_range"
+LONG = 12  # digits of microseconds from which on 64 bits do not hold nanoseconds
 DEVICE_SYNCS = ("Event Sync", "Context Sync")  # rows of the device without a stream
 
 
@@ -46,15 +47,33 @@ def many_objects() -> Iterator[None]:
             gc.enable()
 
 
-def content_of(path: str) -> dict[str, Any]:
-    """The JSON of a file."""
+class Exact(float):
+    """A number of a file with the nanoseconds that 64 bits cannot hold beside the microseconds since 1970."""
+
+    ns: int
+
+    @classmethod
+    def of(cls, text: str) -> float:
+        whole, _, rest = text.partition(".")
+        if len(whole) < LONG or not rest.isdigit():
+            return float(text)
+        made = cls(text)
+        made.ns = int(whole) * 1000 + int(rest[:3].ljust(3, "0"))
+        return made
+
+
+def content_of(path: str, exact: bool = False) -> dict[str, Any]:
+    """The JSON of a file; if `exact`, its large fractions as Exact."""
     with many_objects(), gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb") as file:
-        found: dict[str, Any] = json.loads(file.read())
+        found: dict[str, Any] = json.loads(file.read(), parse_float=Exact.of if exact else None)
     return found
 
 
-def rows_of(events: list[dict[str, Any]], symbols: TraceSymbolTable) -> Any:
-    """A row for each event with a duration and a category; its index is its place. Times are those of the file, in microseconds."""
+def rows_of(events: list[dict[str, Any]], symbols: TraceSymbolTable, in_ns: bool = False) -> Any:
+    """A row for each event with a duration and a category; its index is its place.
+
+    Times are those of the file in microseconds, rounded as HTA does, or, if `in_ns`, starts in nanoseconds.
+    """
     places = [
         at
         for at, event in enumerate(events)
@@ -68,9 +87,15 @@ def rows_of(events: list[dict[str, Any]], symbols: TraceSymbolTable) -> Any:
         made[column] = np.fromiter((symbols.sym_index[text] for text in texts), np.int32, len(texts))
     for column in ("pid", "tid"):
         made[column] = pd.Series([event.get(column) for event in chosen], index=places, dtype=None).to_numpy()
-    made["ts"], made["dur"] = _times(events, chosen)
+    made["ts"], made["dur"] = _exact_times(chosen) if in_ns else _times(events, chosen)
     made |= _arguments(chosen)
     return pd.DataFrame(made, index=np.array(places, np.int64))
+
+
+def _exact_times(chosen: list[dict[str, Any]]) -> tuple[Any, Any]:
+    starts = (event["ts"] for event in chosen)
+    found = [start.ns if isinstance(start, Exact) else round(start * 1000) for start in starts]
+    return np.array(found, np.int64), np.array([event["dur"] for event in chosen])
 
 
 def _times(events: list[dict[str, Any]], chosen: list[dict[str, Any]]) -> tuple[Any, Any]:
@@ -109,19 +134,20 @@ def on_device(rows: Any, symbols: TraceSymbolTable) -> Any:
     return (work | rows["name"].isin(waits)).to_numpy()
 
 
-def completed(rows: Any, zero: float, symbols: TraceSymbolTable) -> Any:
-    """The rows with what HTA derives: partners by correlation, numbers of steps, ends; times from `zero` on."""
-    rows["index_correlation"] = _partners(rows, on_device(rows, symbols))
-    rows["iteration"] = _iterations(rows, symbols)
-    rows["end"] = rows["ts"] + rows["dur"]
-    for column in ("ts",) if as_hta_does() else ("ts", "end"):  # HTA leaves the ends where they were
-        rows[column] = _exact(rows[column] - zero)
+def since(rows: Any, zero_ns: int) -> Any:
+    """The rows with starts in microseconds since `zero_ns`: whole numbers where all are."""
+    starts = rows["ts"] - zero_ns
+    rows["ts"] = starts // 1000 if not (starts % 1000).any() else starts / 1000
     return rows
 
 
-def _exact(column: Any) -> Any:
-    """Whole nanoseconds: differences of 64-bit floating point are off by less."""
-    return column if column.dtype.kind in "iu" else column.round(3)
+def completed(rows: Any, zero: float, symbols: TraceSymbolTable) -> Any:
+    """The rows with what HTA derives: partners by correlation, numbers of steps, ends; HTA's times from `zero` on."""
+    rows["index_correlation"] = _partners(rows, on_device(rows, symbols))
+    rows["iteration"] = _iterations(rows, symbols)
+    rows["end"] = (rows["ts"] + rows["dur"]).round(3)
+    rows["ts"] = rows["ts"] - zero  # not the ends, which HTA leaves where they were
+    return rows
 
 
 def _partners(rows: Any, device: Any) -> Any:
@@ -163,7 +189,9 @@ def in_order(rows: Any) -> list[tuple[int, bool]]:
     A row that takes no time lies in the one that starts then, or else in the one that ends then.
     """
     place, start, lasting = rows["index"].to_numpy(), rows["ts"].to_numpy(), rows["dur"].to_numpy()
-    at = np.concatenate([start, start + lasting])
+    at = np.concatenate([start, start + lasting]).round(
+        3
+    )  # sums of 64-bit floating point are off by less than a nanosecond
     is_start = np.repeat([True, False], len(rows))
     rank = is_start.astype(np.int8)
     timeless = np.tile(lasting == 0, 2)

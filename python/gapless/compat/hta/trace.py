@@ -23,7 +23,7 @@ from ... import run as recordings
 from ...program import ProgramError
 from . import as_hta
 from .reading import Events, base_ns, frame
-from .recorded import completed, content_of, many_objects, on_device, rows_of
+from .recorded import completed, content_of, many_objects, on_device, rows_of, since
 from .symbols import STEP, TraceSymbolTable, as_hta_does, kind_by_name
 from .work import Work, work_of_frame, work_of_tables
 
@@ -204,13 +204,12 @@ class Trace:
     def recorded(self, rank: int) -> Any:
         """The rows of the rank's file by their places in it, without those that are left out of the analyses."""
         with many_objects():
-            rows = rows_of(self.get_raw_trace_for_one_rank(rank)["traceEvents"], self.symbol_table)
+            content = content_of(self.trace_files[rank], exact=True)
+            rows = rows_of(content["traceEvents"], self.symbol_table, in_ns=True)
         others = [
-            (int(np.min(events.ts_ns)) - base_ns(events.path)) / 1000
-            for one, events in self.events.items()
-            if one != rank
+            int(np.min(events.ts_ns)) - base_ns(events.path) for one, events in self.events.items() if one != rank
         ]
-        rows = completed(rows, min([rows["ts"].min(), *others]), self.symbol_table)
+        rows = completed(since(rows, min([int(rows["ts"].min()), *others])), 0, self.symbol_table)
         if self._without_last is None:
             return rows
         steps = self.symbol_table.ids_where(STEP.match)
