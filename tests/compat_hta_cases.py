@@ -179,11 +179,13 @@ CASES: tuple[Callable[[Comparison, str], None], ...] = (critical_path, two_strea
 
 def failures() -> list[str]:
     """Every case with right values and with HTA's own, which are the same here."""
+    from compat_hta_jobs import JOBS
+
     found = []
     for bugs in ("0", "1"):
         os.environ["GAPLESS_HTA_BUGS"] = bugs
         check = Comparison(f"GAPLESS_HTA_BUGS={bugs}")
-        for case in CASES:
+        for case in (*CASES, *JOBS):
             with tempfile.TemporaryDirectory() as folder:
                 case(check, folder)
         found += [str(difference) for difference in check.differences]

@@ -96,7 +96,7 @@ class Events:
         self.run, self.path = run, path
         about = columns_of(run, "trace", ["rank", "start_unix_ns"])
         self.rank = int(about["rank"][0]) if len(about["rank"]) else -1
-        self.host = columns_of(run, "slice", ["id", "name", "ts_ns", "dur_ns", "correlation"])
+        self.host = columns_of(run, "slice", ["id", "name", "category", "ts_ns", "dur_ns", "correlation"])
         self.work = columns_of(run, "gpu_op", ["name", "kind", "class", "stream", "launch_id", "ts_ns", "dur_ns", "correlation"])  # fmt: skip
         self.marks = columns_of(run, "gpu_annotation", ["name", "ts_ns", "dur_ns"])
         self.slices, self.op_count, self.mark_count = (len(one["ts_ns"]) for one in (self.host, self.work, self.marks))
@@ -114,8 +114,11 @@ class Events:
         return np.full(self.mark_count, -1, kind)
 
     def name_with(self, symbols: TraceSymbolTable) -> None:
-        """Numbers the names."""
+        """Numbers the names, and the categories, which become symbols, too."""
         self.name = np.concatenate([symbols.ids_of(one["name"]) for one in (self.host, self.work, self.marks)])
+        for column in (self.host["category"], self.work["kind"]):
+            symbols.add_symbols(CATEGORIES.get(text, text) for text in (column.texts[code] for code in column.used()))
+        symbols.add_symbols([ANNOTATION_CATEGORY] if self.mark_count else [])
 
     @property
     def operations(self) -> slice:
@@ -180,7 +183,7 @@ def base_ns(path: str) -> int:
 def frame(events: Events, zero_ns: int, symbols: TraceSymbolTable) -> Any:
     """The rows as HTA's trace DataFrame, times from `zero_ns` on."""
     start, lasting = events.times(zero_ns)
-    host = columns_of(events.run, "slice", ["category", "pid", "tid"])
+    host = columns_of(events.run, "slice", ["pid", "tid"])
     work = columns_of(events.run, "gpu_op", ["device", "bytes", "bandwidth_gbps"])
     marks = columns_of(events.run, "gpu_annotation", ["device", "stream"])
     index = np.arange(1, len(start) + 1)
@@ -190,7 +193,7 @@ def frame(events: Events, zero_ns: int, symbols: TraceSymbolTable) -> Any:
     rates = [np.zeros(events.slices), np.nan_to_num(work["bandwidth_gbps"]), np.zeros(events.mark_count)]
     made = pd.DataFrame(
         {
-            "index": index, "cat": _categories(events, host["category"], symbols), "name": events.name,
+            "index": index, "cat": _categories(events, symbols), "name": events.name,
             "pid": np.concatenate([host["pid"], work["device"], marks["device"]]),
             "tid": np.concatenate([host["tid"], events.work["stream"], marks["stream"]]),
             "ts": start, "dur": lasting, "stream": events.stream, "correlation": events.correlation,
@@ -204,15 +207,13 @@ def frame(events: Events, zero_ns: int, symbols: TraceSymbolTable) -> Any:
     return made if events.kept is None else made[events.kept].copy()
 
 
-def _categories(events: Events, host: Texts, symbols: TraceSymbolTable) -> Any:
+def _categories(events: Events, symbols: TraceSymbolTable) -> Any:
     parts = [
         symbols.ids_of(Texts(one.codes, [CATEGORIES.get(text, text) for text in one.texts]))
-        for one in (host, events.work["kind"])
+        for one in (events.host["category"], events.work["kind"])
     ]
-    symbols.add_symbols([ANNOTATION_CATEGORY] if events.mark_count else [])
-    return np.concatenate(
-        [*parts, np.full(events.mark_count, symbols.sym_index.get(ANNOTATION_CATEGORY, -1), np.int32)]
-    )
+    annotation = symbols.sym_index.get(ANNOTATION_CATEGORY, -1)
+    return np.concatenate([*parts, np.full(events.mark_count, annotation, np.int32)])
 
 
 def iterations(events: Events, start: Any, end: Any, symbols: TraceSymbolTable) -> Any:
