@@ -62,11 +62,17 @@ def pandas_address(column: Any) -> int:
 
 
 def polars_address(column: Any) -> int:
+    """Where Polars has it: what it exports by Arrow is its own memory."""
     import polars
+    from gapless import native
+    from gapless.frames import batches
 
     if column.dtype in (polars.Categorical, polars.Enum):
         column = column.to_physical()
-    return int(column._get_buffer_info()[0])
+    capsule = column.__arrow_c_stream__()
+    stream = native.ArrowArrayStream.from_address(native._python.PyCapsule_GetPointer(id(capsule), b"arrow_array_stream"))
+    array = batches(stream)[0].held
+    return int(array.buffers[1] or 0)
 
 
 def timed(turns: int, convert: Callable[[], Any]) -> tuple[float, Any]:

@@ -51,6 +51,36 @@ def queues(check: Comparison, folder: str) -> None:
     check.equal("queue: full", full.to_numpy().tolist(), [[0, 7, 55.0, 0.5]])
 
 
+def statistics(check: Comparison, folder: str) -> None:
+    """Two names stay, the smaller ones are put together; HTA's statistics are then those of the sums."""
+    import numpy as np
+    from gapless.compat.hta.by_name import by_name_of
+    from gapless.compat.hta.symbols import as_hta_does
+
+    names, lasting = np.array([0, 0, 1, 2, 3]), np.array([1.0, 3.0, 10.0, 2.0, 2.0])
+    found = by_name_of(names, lasting, 2, 0.8, ["a", "b", "c", "d"])
+    check.equal("statistics: names", (found["name"], found["sum"].tolist()), (["b", "a", "others"], [10, 4, 4]))
+    check.equal("statistics: largest", found["max"].tolist(), [10, 4, 2] if as_hta_does() else [10, 3, 2])
+    check.equal("statistics: deviation", found["std"].round(3).tolist(), [0, 0, 0] if as_hta_does() else [0, 1.414, 0])
+    running = by_name_of(names, lasting, 3, 0.5, ["a", "b", "c", "d"])
+    # Sums 10, 14, 16 and 18: half of them lie up to 15.
+    check.equal("statistics: share", running["name"], ["b", "a", "others"])
+    few = by_name_of(names, lasting, 4, 0.8, ["a", "b", "c", "d"])
+    check.equal("statistics: few names", (few["name"], few["max"].tolist()), (["b", "a", "c", "d"], [10, 3, 2, 2]))
+
+
+def touching(check: Comparison, folder: str) -> None:
+    """Times that touch are one; a combination of two sets runs where both do."""
+    import numpy as np
+    from gapless.compat.hta import as_hta, intervals
+
+    first = intervals.union(np.array([0, 10, 30]), np.array([10, 20, 40]))
+    check.equal("intervals: union", [side.tolist() for side in first], [[0, 30], [20, 40]])
+    second = intervals.union(np.array([15]), np.array([35]))
+    for one in (intervals.together, as_hta.together):
+        check.equal("intervals: together", one([first, second]), {1: 20, 2: 10, 3: 10})
+
+
 def stragglers(check: Comparison, folder: str) -> None:
     """Rank 1 begins the last communication of the step later, and so waits less in it."""
     from gapless.compat.hta import TraceAnalysis
@@ -129,4 +159,4 @@ def figures(check: Comparison, folder: str) -> None:
         go.Figure.show = show
 
 
-JOBS = (last_step, queues, stragglers, two_jobs, figures)
+JOBS = (last_step, queues, statistics, touching, stragglers, two_jobs, figures)
