@@ -16,4 +16,4 @@ cannot() {
 
 [ -x build/hta/bin/python ] && build/hta/bin/python -c "import hta, networkx, plotly" 2>/dev/null && exit
 python3 -m venv build/hta || cannot "no venv of Python"
-build/hta/bin/python -m pip install --quiet "${PACKAGES[@]}" >build/hta.log 2>&1 || cannot "pip: $(tail -1 build/hta.log)"
+build/hta/bin/python -m pip install --quiet "${PACKAGES[@]}" >build/hta-pip.log 2>&1 || cannot "pip: $(tail -1 build/hta-pip.log)"

@@ -68,12 +68,16 @@ trap 'kill "${running[@]}" 2>/dev/null || true' EXIT
 # PyTorch for the tests of collecting is fetched while the program is built. Without network or room those tests are skipped.
 beside torch tools/torch_env.sh newest oldest
 torch_is_there() { is_done torch || true; }
+# HolisticTraceAnalysis and pandas, which the test of its interface needs, too.
+beside hta tools/hta_env.sh
+hta_is_there() { is_done hta || true; }
 
 step "libraries, headers and tools" tools/deps.sh test
 if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   step "optimised build" everything
   step "checks of the sources" tools/lint.sh
   step "PyTorch for the tests" torch_is_there
+  step "HolisticTraceAnalysis for the tests" hta_is_there
   if [ "${1:-}" = all ]; then
     GAPLESS_STATISTICS=all step "tests" run_tests release all
   else
@@ -91,6 +95,7 @@ step "checks of the sources, what is left of them" is_done lint
 # Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
 [ -z "${THOROUGH:-}" ] || beside tidy nice -n 19 tools/tidy.sh --all
 step "PyTorch for the tests" torch_is_there
+step "HolisticTraceAnalysis for the tests" hta_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
 step "tests with sanitizers" run_tests ci ci-sanitizers
