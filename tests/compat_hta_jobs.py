@@ -43,12 +43,39 @@ def last_step(check: Comparison, folder: str) -> None:
     check.equal("steps: recorded", sorted(analysis.t.get_trace(0)["name"].index), [0, 1, 2, 3, 4])
 
 
+def idle_streams(check: Comparison, folder: str) -> None:
+    """The gaps of each stream, and their share in the stream's own."""
+    events = [
+        event("kernel", "one", start, 10, {"pid": 0, "tid": stream}, stream=stream, correlation=at)
+        for at, (stream, start) in enumerate(((7, 0), (7, 30), (9, 0), (9, 50)), 1)
+    ]
+    calls = [event("cuda_runtime", "cudaLaunchKernel", 0, 1, HOST, correlation=at) for at in range(1, 5)]
+    found, spread = opened(folder, [*calls, *events]).get_idle_time_breakdown(visualize=False, show_idle_interval_stats=True)  # fmt: skip
+    long = found[found["idle_time"] > 0]
+    check.equal("idle", long[["stream", "idle_category", "idle_time", "idle_time_ratio"]].to_numpy().tolist(), [
+        [7, "kernel_wait", 20.0, 1.0], [9, "other", 40.0, 1.0],
+    ])  # fmt: skip
+    check.equal("idle: longest", spread["max"].dropna().tolist(), [20.0, 40.0])
+
+
 def queues(check: Comparison, folder: str) -> None:
     analysis = opened(folder, STEP)
     series = analysis.get_queue_length_time_series()
     check.equal("queue", series[0][["ts", "queue_length"]].to_numpy().tolist(), [[20, 1], [40, 0], [75, 1], [110, 0]])
     full = analysis.get_time_spent_blocked_on_full_queue(series, 1)
     check.equal("queue: full", full.to_numpy().tolist(), [[0, 7, 55.0, 0.5]])
+
+
+def memset_alone(check: Comparison, folder: str) -> None:
+    """A memset that a launch of kernels brought is none of the kernels; HTA goes by the launch."""
+    from gapless.compat.hta.symbols import as_hta_does
+
+    events = [
+        event("cuda_runtime", "cudaLaunchKernel", 0, 1, HOST, correlation=1),
+        event("gpu_memset", "Memset (Device)", 5, 1, DEVICE, stream=7, correlation=1),
+    ]
+    found = opened(folder, events).get_cuda_kernel_launch_stats(include_memory_events=False, visualize=False)[0]
+    check.equal("launches: a memset", len(found), int(as_hta_does()))
 
 
 def statistics(check: Comparison, folder: str) -> None:
@@ -62,8 +89,8 @@ def statistics(check: Comparison, folder: str) -> None:
     check.equal("statistics: names", (found["name"], found["sum"].tolist()), (["b", "a", "others"], [10, 4, 4]))
     check.equal("statistics: largest", found["max"].tolist(), [10, 4, 2] if as_hta_does() else [10, 3, 2])
     check.equal("statistics: deviation", found["std"].round(3).tolist(), [0, 0, 0] if as_hta_does() else [0, 1.414, 0])
-    running = by_name_of(names, lasting, 3, 0.5, ["a", "b", "c", "d"])
-    # Sums 10, 14, 16 and 18: half of them lie up to 15.
+    running = by_name_of(names, lasting, 3, 1 / 3, ["a", "b", "c", "d"])
+    # Running sums 10, 14, 16 and 18: a third of the way is exactly 14, which stays.
     check.equal("statistics: share", running["name"], ["b", "a", "others"])
     few = by_name_of(names, lasting, 4, 0.8, ["a", "b", "c", "d"])
     check.equal("statistics: few names", (few["name"], few["max"].tolist()), (["b", "a", "c", "d"], [10, 3, 2, 2]))
@@ -79,6 +106,21 @@ def touching(check: Comparison, folder: str) -> None:
     second = intervals.union(np.array([15]), np.array([35]))
     for one in (intervals.together, as_hta.together):
         check.equal("intervals: together", one([first, second]), {1: 20, 2: 10, 3: 10})
+
+
+def annotated(check: Comparison, folder: str) -> None:
+    """Of two annotations around a kernel the inner one counts; a kernel outside of both has none."""
+    marks = [
+        event("gpu_user_annotation", "outer", 30, 130, DEVICE),
+        event("gpu_user_annotation", "inner", 140, 35, DEVICE),
+    ]
+    frame = opened(folder, [*STEPS[:5], *marks]).get_gpu_kernels_with_user_annotations(0)
+    check.equal("annotations", frame[["s_name", "s_user_annotation"]].sort_values("s_name").to_numpy().tolist(), [
+        ["Memcpy HtoD (Pageable -> Device)", "outer"], ["gemm", "inner"],
+    ])  # fmt: skip
+    sums = opened(folder, marks).get_gpu_user_annotation_breakdown(visualize=False)
+    check.equal("annotations: sums", sums[["name", "sum (us)"]].to_numpy().tolist(), [["inner", 35], ["outer", 130]])
+    check.equal("annotations: none", opened(folder, STEPS).get_gpu_kernels_with_user_annotations(0), None)
 
 
 def stragglers(check: Comparison, folder: str) -> None:
@@ -159,4 +201,4 @@ def figures(check: Comparison, folder: str) -> None:
         go.Figure.show = show
 
 
-JOBS = (last_step, queues, statistics, touching, stragglers, two_jobs, figures)
+JOBS = (last_step, idle_streams, queues, memset_alone, statistics, touching, annotated, stragglers, two_jobs, figures)
