@@ -116,6 +116,8 @@ def kept(check: Comparison, analysis: Any, graph: Any, folder: str) -> None:
     again = restore_cpgraph(graph.save(os.path.join(folder, "kept")), analysis.t, 0)
     check.equal("kept: edges", _edges(again), EDGES)
     check.equal("kept: path", again.critical_path_nodes, PATH)
+    again.critical_path()
+    check.equal("kept: path, found again", again.critical_path_nodes, PATH)
     check.equal("kept: shares", again.summary().to_dict(), graph.summary().to_dict())
 
 
@@ -149,6 +151,17 @@ def two_streams(check: Comparison, folder: str) -> None:
     check.equal("streams: no launch delay", any(it["object"].type.name == "KERNEL_LAUNCH_DELAY" and other == start.idx for _, other, it in graph.edges(data=True)), False)  # fmt: skip
 
 
+def siblings(check: Comparison, folder: str) -> None:
+    """The time between two calls within an operator is the operator's, and the lock of the calls does not stand for it."""
+    calls = [event("cuda_runtime", "cudaLaunchKernel", ts, 10, HOST, correlation=at) for at, ts in ((1, 10), (2, 30))]
+    work = [event("kernel", "add", ts, 5, DEVICE, stream=7, correlation=at) for at, ts in ((1, 22), (2, 45))]
+    graph, found = opened(folder, [event("cpu_op", "aten::add", 0, 100, HOST), *calls, *work]).critical_path_analysis(0, "", None)  # fmt: skip
+    check.equal("siblings: found", found, True)
+    (_, end), (start, _) = graph.get_nodes_for_event(1), graph.get_nodes_for_event(2)
+    between = graph.get_edge_data(end.idx, start.idx)
+    check.equal("siblings: between", between and (between["weight"], graph.get_event_attribution_for_edge(between["object"])), (10, 0))  # fmt: skip
+
+
 def counters(check: Comparison, folder: str) -> None:
     (frame,) = opened(folder, COUNTED).get_cupti_counter_data_with_operators()
     check.equal("counters", frame[["name", "flops", "top_level_op", "bottom_level_op", "index_runtime"]].to_numpy().tolist(), [
@@ -174,7 +187,7 @@ def recorded(check: Comparison, folder: str) -> None:
     check.equal("sequences: marked", marked, ["aten::mm", "cudaLaunchKernel", "gemm"])
 
 
-CASES: tuple[Callable[[Comparison, str], None], ...] = (critical_path, two_streams, counters, recorded)
+CASES: tuple[Callable[[Comparison, str], None], ...] = (critical_path, two_streams, siblings, counters, recorded)
 
 
 def failures() -> list[str]:
