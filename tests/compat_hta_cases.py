@@ -162,6 +162,19 @@ def siblings(check: Comparison, folder: str) -> None:
     check.equal("siblings: between", between and (between["weight"], graph.get_event_attribution_for_edge(between["object"])), (10, 0))  # fmt: skip
 
 
+def one_lock(check: Comparison, folder: str) -> None:
+    """A call within another one that needs the lock, too: the outer one goes on when the inner one has ended."""
+    calls = [
+        event("cuda_runtime", "cudaMemcpyAsync", 10, 30, HOST),
+        event("cuda_runtime", "cudaHostAlloc", 15, 10, HOST),
+    ]
+    later = [one | {"ts": one["ts"] + 100} for one in STEP[1:4]]
+    graph, _ = opened(folder, [*calls, *later]).critical_path_analysis(0, "", None)
+    (outer, returned), (_, end) = graph.get_nodes_for_event(0), graph.get_nodes_for_event(1)
+    kinds = [graph.edges[pair]["object"].type.name for pair in ((outer.idx, end.idx), (end.idx, returned.idx))]
+    check.equal("lock", kinds, ["DEPENDENCY", "DEPENDENCY"])
+
+
 def counters(check: Comparison, folder: str) -> None:
     (frame,) = opened(folder, COUNTED).get_cupti_counter_data_with_operators()
     check.equal("counters", frame[["name", "flops", "top_level_op", "bottom_level_op", "index_runtime"]].to_numpy().tolist(), [
@@ -187,7 +200,14 @@ def recorded(check: Comparison, folder: str) -> None:
     check.equal("sequences: marked", marked, ["aten::mm", "cudaLaunchKernel", "gemm"])
 
 
-CASES: tuple[Callable[[Comparison, str], None], ...] = (critical_path, two_streams, siblings, counters, recorded)
+CASES: tuple[Callable[[Comparison, str], None], ...] = (
+    critical_path,
+    two_streams,
+    siblings,
+    one_lock,
+    counters,
+    recorded,
+)
 
 
 def failures() -> list[str]:

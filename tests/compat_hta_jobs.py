@@ -124,11 +124,11 @@ def annotated(check: Comparison, folder: str) -> None:
 
 
 def stragglers(check: Comparison, folder: str) -> None:
-    """Rank 1 begins the last communication of the step later, and so waits less in it."""
+    """Rank 2 begins the last communication of the step last, and so waits least in it; rank 1 comes before it."""
     from gapless.compat.hta import TraceAnalysis
 
     files = {}
-    for rank, late in ((0, 0), (1, 20)):
+    for rank, late in ((0, 0), (1, 10), (2, 20)):
         events = [
             event("user_annotation", "ProfilerStep#1", 0, 100, HOST),
             event("cuda_runtime", "cudaLaunchKernel", 10, 5, HOST, correlation=1),
@@ -138,9 +138,10 @@ def stragglers(check: Comparison, folder: str) -> None:
         path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
         files[rank] = str(path)
     analysis = TraceAnalysis(trace_files=files)
-    check.equal("stragglers", analysis.get_potential_stragglers(num_candidates=1), [1])
+    check.equal("stragglers: one", analysis.get_potential_stragglers(num_candidates=1), [2])
+    check.equal("stragglers: two", sorted(analysis.get_potential_stragglers(num_candidates=2)), [1, 2])
     hidden = analysis.get_comm_comp_overlap(visualize=False)["comp_comm_overlap_pctg"].tolist()
-    check.equal("stragglers: nothing hides them", hidden, [0, 0])
+    check.equal("stragglers: nothing hides them", hidden, [0, 0, 0])
 
 
 def two_jobs(check: Comparison, folder: str) -> None:
@@ -152,6 +153,10 @@ def two_jobs(check: Comparison, folder: str) -> None:
     wanted = ["old_counts", "old_total_duration", "new_counts", "new_total_duration", "diff_counts", "diff_duration", "counts_change_categories"]  # fmt: skip
     check.equal("jobs: columns", rows.columns.tolist(), wanted)
     check.equal("jobs: more often", rows.loc["aten::add"].tolist(), [1, 30, 2, 37, 1, 7, "+"])
+    kinds = [event("kernel", f"void f<{kind}>({kind})", 300, 4, DEVICE, stream=7, correlation=9) for kind in ("int", "float")]  # fmt: skip
+    marked = [event("user_annotation", "ProfilerStep#1", 0, 500, HOST), event("cuda_runtime", "cudaLaunchKernel", 290, 1, HOST, correlation=9)]  # fmt: skip
+    short = TraceDiff.compare_traces(opened(folder, [*marked, *kinds]).t, first, use_short_name=True)
+    check.equal("jobs: short names", short.loc["f"].tolist()[:2], [2, 8])
     names = TraceDiff.ops_diff(first, second)
     check.equal("jobs: names", [names[one] for one in ("added", "deleted", "increased", "decreased")], [["aten::new"], [], ["aten::add"], []])  # fmt: skip
     figure_of_jobs(check, rows)
