@@ -70,7 +70,9 @@ def polars_address(column: Any) -> int:
     if column.dtype in (polars.Categorical, polars.Enum):
         column = column.to_physical()
     capsule = column.__arrow_c_stream__()
-    stream = native.ArrowArrayStream.from_address(native._python.PyCapsule_GetPointer(id(capsule), b"arrow_array_stream"))
+    stream = native.ArrowArrayStream.from_address(
+        native._python.PyCapsule_GetPointer(id(capsule), b"arrow_array_stream")
+    )
     array = batches(stream)[0].held
     return int(array.buffers[1] or 0)
 
