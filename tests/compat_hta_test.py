@@ -52,9 +52,7 @@ STEPS = "HTA lets annotations of the device shift steps, and knows no step of st
 CATEGORIES = "HTA knows the categories of newer recorders only"
 OPERATORS = "HTA takes the operator of any thread that began last, and counts the ranks before again"
 DEPTH = "HTA takes one depth for all threads, and no kernel of stream 0"
-SAME_TIME = "HTA marks what ran on other streams at exactly the same times"
 LAST_STREAM = "HTA keeps the last stream of a rank"
-NCCL = "HTA knows communication kernels by the name ncclKernel only, and ends with an error for one rank"
 
 # (part of mode and path, quantity or its beginning, why). With HTA's own values nothing differs; every line must explain a difference that
 # occurs. Right values differ where HTA has one of the mistakes that docs/hta.md lists.
@@ -75,11 +73,9 @@ EXPLAINED: tuple[tuple[str, str, str], ...] = (
     ("right: ", "full_queue", LAST_STREAM),
     ("right: ", "memory_bw", AT_ONCE),
     ("right: ", "counters", f"{LAUNCHES}; {AT_ONCE}"),
-    ("right: ", "annotated_kernels", SAME_TIME),
     ("right: ", "aten_ops", OPERATORS),
     ("right: ", "sequences", DEPTH),
     ("right: ", "critical_path", f"{AT_ONCE}; {NOISE}"),
-    ("right: ", "potential_stragglers", NCCL),
 )
 
 

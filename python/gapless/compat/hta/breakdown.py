@@ -89,20 +89,20 @@ def kernels_with_annotations(trace: Trace, rank: int, expand_names: bool, shorte
     return kernels.reset_index(drop=True)
 
 
-def _mark(found: Any, places: Any, kernels: Any, marks: Any, by_times: bool) -> None:
+def _mark(found: Any, places: Any, kernels: Any, marks: Any, as_hta: bool) -> None:
     """Writes the names of the marks of one stream; of several around a kernel the last, which is the shortest.
 
-    HTA also marks what ran on other streams at exactly the times of a kernel of this one.
+    HTA marks no kernel that took no time, which is what is left of many after it has rounded them.
     """
-    starts, ends = kernels["ts"].to_numpy(), (kernels["ts"] + kernels["dur"]).to_numpy()
-    start, end = starts[places], ends[places]
+    start = kernels["ts"].to_numpy()[places]
+    lasting = kernels["dur"].to_numpy()[places]
+    end = start + lasting
     latest = np.maximum.accumulate(end)
-    same = np.unique(np.stack([starts, ends]), axis=1, return_inverse=True)[1].ravel() if by_times else None
     for first, last, name in zip(marks["ts"], marks["ts"] + marks["dur"], marks["name"]):
         low, high = np.searchsorted(latest, first, "right"), np.searchsorted(start, last, "left")
         inside = np.arange(low, max(low, high))
-        chosen = places[inside[end[inside] > first]]
-        found[chosen if same is None else np.isin(same, same[chosen])] = name
+        chosen = (end[inside] > first) & (lasting[inside] > 0 if as_hta else True)
+        found[places[inside[chosen]]] = name
 
 
 def annotation_breakdown(

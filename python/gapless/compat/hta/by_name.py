@@ -50,8 +50,15 @@ def _largest_first(found: dict[str, Any], texts: list[str]) -> dict[str, Any]:
     numbers = found["number"]
     rank_of = np.empty(len(numbers), np.int64)
     rank_of[sorted(range(len(numbers)), key=lambda at: texts[numbers[at]])] = np.arange(len(numbers))
-    order = np.lexsort((rank_of, -found["sum"]))
+    order = _as_hta_sorts(found["sum"], rank_of) if as_hta_does() else np.lexsort((rank_of, -found["sum"]))
     return {column: values[order] for column, values in found.items()}
+
+
+def _as_hta_sorts(sums: Any, rank_of: Any) -> Any:
+    """The order in which an unstable sort leaves names that are sorted: which of equal ones goes into "others" depends on it."""
+    by_name = np.argsort(rank_of)
+    backwards = np.arange(len(sums))[::-1]
+    return by_name[backwards[np.argsort(sums[by_name][::-1])][::-1]]
 
 
 def _statistics(values: Any, groups: Any, count: int) -> dict[str, Any]:
