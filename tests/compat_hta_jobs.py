@@ -106,6 +106,7 @@ def touching(check: Comparison, folder: str) -> None:
     second = intervals.union(np.array([15]), np.array([35]))
     for one in (intervals.together, as_hta.together):
         check.equal("intervals: together", one([first, second]), {1: 20, 2: 10, 3: 10})
+    check.equal("intervals: overlap", as_hta.overlap(first, second), 10)
 
 
 def annotated(check: Comparison, folder: str) -> None:

@@ -58,6 +58,15 @@ def together(sets: Sequence[tuple[Any, Any]]) -> dict[int, Any]:
     return {int(which): lasting[running == which].sum() for which in np.unique(running) if which > 0}
 
 
+def overlap(first: tuple[Any, Any], second: tuple[Any, Any]) -> float:
+    """How long both run, where rounding has left intervals that end before they begin."""
+    time = np.concatenate([*first, *second])
+    status = np.concatenate([np.full(len(side), sign) for sign, side in zip((1, -1, 2, -2), (*first, *second))])
+    order = np.argsort(time)
+    both = np.cumsum(status[order])[:-1] == 3
+    return float(np.diff(time[order])[both].sum())
+
+
 def queue_lengths(rows: Any, names: Any) -> Any:
     """One more at each launch, one less at each start, by the time of the change."""
     calls = rows[rows["name"].isin(names) & (rows["index_correlation"] > 0)]

@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 import pandas as pd
 
-from . import plots
+from . import as_hta, plots
 from .intervals import length, union, union_of
 from .symbols import COMMUNICATION, COMPUTATION, STEP, TraceSymbolTable, as_hta_does
 from .trace import Trace
@@ -24,6 +24,8 @@ def comm_comp_overlap(trace: Trace, visualize: bool) -> Any:
         communication, computation = (union_of(work.where(work.kind == kind)) for kind in (COMMUNICATION, COMPUTATION))
         either = union(*(np.concatenate(sides) for sides in zip(communication, computation)))
         both = length(communication) + length(computation) - length(either)
+        if trace.as_hta:
+            both = as_hta.overlap(communication, computation)
         found.append((rank, float(both) / float(length(communication)) if len(communication[0]) else np.nan))
     frame = pd.DataFrame(found, columns=["rank", "comp_comm_overlap_ratio"])
     frame["comp_comm_overlap_pctg"] = (100 * frame["comp_comm_overlap_ratio"]).round(2)
