@@ -27,7 +27,9 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"nsys_rep", "tests/data/nsys_two_processes.nsys-rep"},
                                                           {"gpu_samples", "tests/data/nvidia-smi.csv"},
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"},
-                                                          {"torch_memory", "tests/data/memory_snapshot.pickle"}};
+                                                          {"torch_memory", "tests/data/memory_snapshot.pickle"},
+                                                          {"pstats", "tests/data/profile.prof"},
+                                                          {"speedscope", "tests/data/profile.speedscope.json"}};
 
 #ifdef GAPLESS_SANITIZED
 constexpr size_t kPrefixStep = 262'144, kTextStep = 16'384;  // each costs ten times as much

@@ -95,6 +95,31 @@ bool IsMemoryOnly(const Run& run) {
   return !run.traces().empty() && std::ranges::all_of(run.traces(), memory);
 }
 
+// Returns true if only a profile of the host's functions was given, which has no timeline.
+bool IsHostProfileOnly(const Run& run) {
+  const auto profile = [](const RunTrace& of) {
+    const Trace& trace = *of.trace;
+    return trace.host_functions.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+  };
+  return !run.traces().empty() && std::ranges::all_of(run.traces(), profile);
+}
+
+// "a profile of 2,965 functions", with the time that they took themselves.
+std::vector<std::string> HostProfileFacts(const Run& run) {
+  int64_t functions = 0, self_ns = 0;
+  for (const RunTrace& of : run.traces()) {
+    const HostFunctionTable& rows = of.trace->host_functions;
+    for (size_t row = 0; row < rows.size(); ++row) {
+      if (rows.function[row] == StringId::kNone) continue;  // a line
+      ++functions;
+      if (rows.self_ns[row] != kAbsent) self_ns += rows.self_ns[row];
+    }
+  }
+  std::vector<std::string> facts{StrCat("a profile of ", FormatCounted(functions, "function"))};
+  if (self_ns > 0) facts.push_back(StrCat(FormatDuration(self_ns), " in all"));
+  return facts;
+}
+
 // "memory of 1 GPU", with most that was in use and held.
 std::vector<std::string> MemoryFacts(const Report& report) {
   std::set<std::pair<int64_t, int32_t>> devices;
@@ -179,6 +204,7 @@ std::string TableToSee(const Report& report) {
   if (IsSamplesOnly(report.run)) return "counter";
   if (IsMetricsOnly(report.run)) return "measured_kernels";
   if (IsMemoryOnly(report.run)) return "memory_at_peak";
+  if (IsHostProfileOnly(report.run)) return "python_functions";
   if (report.summary.total.wall_ns == 0) return "operators";
   const auto& found = report.diagnosis.bottlenecks;
   const auto first = std::ranges::find_if(found, [](const Bottleneck& bottleneck) {
@@ -277,6 +303,7 @@ std::vector<std::string> FactsOf(const Report& report) {
   if (IsSamplesOnly(report.run)) return SampleFacts(report.run);
   if (IsMetricsOnly(report.run)) return MetricFacts(report.run);
   if (IsMemoryOnly(report.run)) return MemoryFacts(report);
+  if (IsHostProfileOnly(report.run)) return HostProfileFacts(report.run);
   std::vector<std::string> facts;
   if (summary.ranks.size() > 1) facts.push_back(StrCat(summary.ranks.size(), " ranks"));
   facts.push_back(LacksDevicePart(report.run) ? "the GPU's part is missing" : Devices(summary));
@@ -311,6 +338,11 @@ Next NextOf(const Report& report) {
   } else if (IsMemoryOnly(report.run)) {
     next.advice =
         "a snapshot says what memory holds, not where time goes: record the program with torch.profiler for that";
+  } else if (IsHostProfileOnly(report.run)) {
+    next.advice =
+        "a profile says what the host spends, not if a GPU waits for it: give it together with a timeline of the same "
+        "run, recorded by "
+        "torch.profiler or nsys";
   } else if (recording_fails) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {
