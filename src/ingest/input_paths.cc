@@ -26,13 +26,14 @@ bool HasExtension(std::string_view path) {
   return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
 }
 
-// Returns true for a report of Nsight Systems with its export beside it, which holds all of it and is read instead: one
-// recording is not two.
+// Returns true for a file with another one beside it that holds the same and is read instead: one recording is not two.
+// An export of Nsight Systems has all of its report; the agent sums up its samples.
 bool HasExportBeside(std::string_view path) {
-  for (const std::string_view ending : {".nsys-rep", ".qdrep"}) {
+  constexpr std::pair<std::string_view, std::string_view> kSame[] = {
+      {".nsys-rep", ".sqlite"}, {".qdrep", ".sqlite"}, {".speedscope.json", ".host.json"}};
+  for (const auto& [ending, of_other] : kSame) {
     std::error_code error;
-    if (path.ends_with(ending))
-      return fs::exists(StrCat(path.substr(0, path.size() - ending.size()), ".sqlite"), error);
+    if (path.ends_with(ending)) return fs::exists(StrCat(path.substr(0, path.size() - ending.size()), of_other), error);
   }
   return false;
 }

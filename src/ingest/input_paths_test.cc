@@ -39,18 +39,20 @@ TEST(InputPathsOf, FindsTheRecordingsOfADirectoryAndTakesTheRankInFrontOfAFile) 
   fs::remove_all(folder);
 }
 
-TEST(InputPathsOf, AReportOfNsightSystemsWithItsExportIsOneRecording) {
+TEST(InputPathsOf, OfTwoFilesOfOneRecordingOneIsRead) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "gapless-inputs-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  for (const char* name : {"both.nsys-rep", "both.sqlite", "old.qdrep", "old.sqlite", "alone.nsys-rep"})
+  for (const char* name : {"both.nsys-rep", "both.sqlite", "old.qdrep", "old.sqlite", "alone.nsys-rep",
+                           "python-1.host.json", "python-1.speedscope.json", "own.speedscope.json"})
     std::ofstream(StrCat(folder, "/", name)) << "x";
   const std::string paths[] = {folder};
   const auto inputs = InputPathsOf(paths);
   ASSERT_TRUE(inputs) << inputs.error().ToString();
   std::vector<std::string> names;
   for (const InputPath& input : *inputs) names.push_back(fs::path(input.path).filename().string());
-  EXPECT_EQ(names, (std::vector<std::string>{"alone.nsys-rep", "both.sqlite", "old.sqlite"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"alone.nsys-rep", "both.sqlite", "old.sqlite", "own.speedscope.json",
+                                             "python-1.host.json"}));
   fs::remove_all(folder);
 }
 

@@ -43,7 +43,8 @@ bool MoreRows(const Trace& a, const Trace& b) {
 // Holds nothing that a process did, only what was measured around it.
 bool IsSurroundings(const Trace& trace) {
   return trace.slices.size() + trace.gpu_ops.size() + trace.syncs.size() + trace.memory_events.size() == 0 &&
-         trace.info.pid == kAbsent && trace.counters.size() + trace.kernel_metrics.size() > 0;
+         trace.info.pid == kAbsent &&
+         trace.counters.size() + trace.kernel_metrics.size() + trace.host_functions.size() > 0;
 }
 
 // Samples of GPUs that another tool took: their times are local ones or missing.

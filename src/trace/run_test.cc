@@ -281,6 +281,15 @@ TEST(Run, SamplesInTimeKeepTheirPlace) {
   for (const RunTrace& of : run.traces()) EXPECT_EQ(of.ts_shift_ns, of.trace->info.format == kGpuSamplesFormat ? 0 : 5);
 }
 
+// A profile of cProfile or py-spy says neither its process nor when it was taken.
+TEST(Run, AProfileOfTheHostGoesWithTheFirstExecution) {
+  TraceBuilder builder;
+  builder.AddHostFunction({.file = "train.py", .function = "f", .self_ns = 5});
+  const Job run({std::make_shared<Trace>(std::move(builder).Finish()), Recording(0, 10, 1000, 10)});
+  EXPECT_EQ(run.primary().size(), 2U);
+  EXPECT_EQ(run.traces()[0].rank(), 0);
+}
+
 TEST(Run, MetricsOfKernelsGoWithTheFirstExecution) {
   TraceBuilder builder;
   builder.AddKernelMetric({.kernel_name = "k", .launch_index = 1, .metric = "m", .value = 2, .unit = "%"});
