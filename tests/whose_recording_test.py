@@ -194,23 +194,34 @@ class WhoseRecording(unittest.TestCase):
             self.assertEqual(answers[0][part], answers[1][part])
 
     def test_files_of_other_programs(self) -> None:
-        def named(name: str) -> Json:
-            return {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": name}}
-
         call = {"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
         files: list[tuple[Json | list[Any], str]] = [
             ([], "no event"),
             ({"traceEvents": []}, "no event"),
-            (
-                {"traceEvents": [named("/device:GPU:0/stream:all Compute"), {**call, "cat": "Op"}]},
-                "TensorFlow timeline",
-            ),
-            ({"traceEvents": [named("CPU HIP API"), {**call, "args": {"BeginNs": "1"}}]}, "rocprof"),
+            ({"traceEvents": [{**call, "cat": "Op"}]}, "TensorFlow timeline"),
+            ({"traceEvents": [{**call, "args": {"BeginNs": "1"}}]}, "rocprof"),
             ({"traceEvents": [{**call, "cat": "toplevel"}], "metadata": {"chrome-bitness": 64}}, "Chromium"),
             ([{**call, "cat": "somebody's"}], "somebody's"),
         ]
         for content, what in files:
             said = self.gapless("analyze", self.write("x.json", content), status=3)
+            self.assertIn(what, said)
+            self.assertNotIn("ProfilerActivity", said)
+
+    def test_recordings_of_tensorflow_and_rocprof(self) -> None:
+        def named(name: str) -> Json:
+            return {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": name}}
+
+        call = {"ph": "X", "name": "f", "pid": 1, "tid": 1, "ts": 1, "dur": 5}
+        files = [
+            ("/device:GPU:0/stream:13 Compute", "Op", "GPU busy 100"),
+            ("/job:localhost/replica:0/task:0/device:CPU:0 Compute", "Op", "tf.profiler"),
+            ("/host:CPU", "", "jax.profiler"),
+            ("0 CPU HIP API", "", "rocprof --hip-trace"),
+        ]
+        for name, category, what in files:
+            event = {**call, "cat": category} if category else call
+            said = self.gapless("analyze", self.write("x.json", {"traceEvents": [named(name), event]}))
             self.assertIn(what, said)
             self.assertNotIn("ProfilerActivity", said)
 

@@ -89,9 +89,16 @@ bool IsOfNsys(const Run& run) {
   return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.format == "nsys"; });
 }
 
+bool IsOfFramework(const Run& run, std::string_view framework) {
+  return std::ranges::any_of(run.primary(), [&](const RunTrace* of) { return of->trace->info.framework == framework; });
+}
+
 }  // namespace
 
 std::string RecordDeviceCode(const Run& run) {
+  if (IsOfFramework(run, "tensorflow")) return "tf.profiler.experimental.start(\"logs\")";
+  if (IsOfFramework(run, "xla")) return "jax.profiler.trace(\"logs\") or tf.profiler.experimental.start(\"logs\")";
+  if (IsOfFramework(run, "rocprof")) return "rocprof --hip-trace …";
   if (IsOfNsys(run)) return "nsys profile --trace=cuda,nvtx,osrt …";
   return "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])";
 }
@@ -100,6 +107,13 @@ std::string MarkStepsAdvice(const Run& run, Workload workload) {
   if (workload == Workload::kServing)
     return "record with the engine's annotations (vLLM: detailed_trace_annotation), so that times are reported per "
            "iteration";
+  if (IsOfFramework(run, "tensorflow") || IsOfFramework(run, "xla"))
+    return "put jax.profiler.StepTraceAnnotation(\"train\", step_num=n) or tf.profiler.experimental.Trace(\"train\", "
+           "step_num=n) around each step, so that times are reported per step";
+  if (IsOfFramework(run, "rocprof"))
+    return "put roctxRangePush(\"step\") … roctxRangePop() around each repetition and record with rocprof "
+           "--roctx-trace, "
+           "so that times are reported per repetition";
   if (IsOfNsys(run) && !UsesPyTorch(run))
     return "put an NVTX range (nvtxRangePush(\"step\") … nvtxRangePop()) around each repetition, so that times are "
            "reported per repetition";
@@ -115,6 +129,9 @@ bool DescribesDevice(const Run& run) {
 }
 
 std::string RecordStacksCode(const Run& run) {
+  if (IsOfFramework(run, "tensorflow") || IsOfFramework(run, "xla"))
+    return "tf.profiler.experimental.start(\"logs\", options=tf.profiler.experimental.ProfilerOptions("
+           "python_tracer_level=1)); jax.profiler.trace(\"logs\")";
   if (!IsOfNsys(run)) return "torch.profiler.profile(activities=[CPU, CUDA], with_stack=True)";
   return UsesPyTorch(run) ? "nsys profile --trace=cuda,nvtx,osrt --python-sampling=true python train.py"
                           : "nsys profile --trace=cuda,nvtx,osrt --sample=process-tree --backtrace=dwarf ./program";

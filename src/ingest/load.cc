@@ -239,6 +239,14 @@ Unexpected UnknownFormat(std::string_view head, const std::string& path) {
   if (head.find("Execution Stats") != head.npos && head.find("GPU ID") != head.npos)
     return Fail(ErrorCode::kInput, "cannot read the totals of dcgmi stats: they have no samples over time", path,
                 "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");
+  if (path.ends_with(".xplane.pb") || path.ends_with(".xplane.pb.gz"))
+    return Fail(ErrorCode::kInput, "this is an XSpace of TensorFlow's or JAX's profiler, which cannot be read", path,
+                "give the .trace.json.gz of the same folder; without one: xprof --logdir LOGS, Trace Viewer, save as "
+                "JSON; or record with jax.profiler.trace(LOGS, create_perfetto_trace=True)");
+  if (head.find("<html") != head.npos || head.find("<!DOCTYPE html") != head.npos)
+    return Fail(ErrorCode::kInput, "this is a page for a browser, which holds no recording that can be read", path,
+                "for memory write torch.cuda.memory._dump_snapshot(\"memory.pickle\"), for a timeline "
+                "prof.export_chrome_trace(\"trace.json\")");
   return Fail(ErrorCode::kInput, "no reader knows this format", path, "`gapless formats` lists what can be read");
 }
 

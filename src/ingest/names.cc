@@ -108,12 +108,12 @@ GpuOpClass RefineByOperator(GpuOpClass by_name, std::string_view operator_name) 
 
 CopyKind ClassifyCopy(std::string_view name) {
   const bool pageable = Has(name, "Pageable"), pinned = Has(name, "Pinned");
-  if (Has(name, "HtoD") || Has(name, "HostToDevice"))
+  if (Has(name, "HtoD") || Has(name, "H2D") || Has(name, "HostToDevice"))
     return pageable ? CopyKind::kHtoDPageable : pinned ? CopyKind::kHtoDPinned : CopyKind::kHtoD;
-  if (Has(name, "DtoH") || Has(name, "DeviceToHost"))
+  if (Has(name, "DtoH") || Has(name, "D2H") || Has(name, "DeviceToHost"))
     return pageable ? CopyKind::kDtoHPageable : pinned ? CopyKind::kDtoHPinned : CopyKind::kDtoH;
-  if (Has(name, "DtoD") || Has(name, "DeviceToDevice")) return CopyKind::kDtoD;
-  if (Has(name, "PtoP") || Has(name, "Peer")) return CopyKind::kPtoP;
+  if (Has(name, "DtoD") || Has(name, "D2D") || Has(name, "DeviceToDevice")) return CopyKind::kDtoD;
+  if (Has(name, "PtoP") || Has(name, "P2P") || Has(name, "Peer")) return CopyKind::kPtoP;
   if (Has(name, "HtoH") || Has(name, "HostToHost")) return CopyKind::kHtoH;
   return CopyKind::kOther;
 }

@@ -27,6 +27,8 @@ using kineto::Chunk;
 using kineto::ChunkReader;
 using kineto::EventParser;
 using kineto::EventRows;
+using kineto::LaneRecorder;
+using kineto::Lanes;
 
 constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
 constexpr int64_t kUnixTimeFrom =
@@ -45,10 +47,11 @@ Sniff SniffHead(std::string_view head) {
 // succeeded.
 class Pass {
  public:
-  Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact)
+  // `lanes`: see EventRows.
+  Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact, const Lanes* lanes)
       : chunks_(chunks), context_(context), exact_(exact) {
     const size_t threads = std::max<size_t>(1, context.pool.size());  // a pool without threads works in the caller
-    for (size_t i = 0; i < threads; ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard()));
+    for (size_t i = 0; i < threads; ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard(), lanes));
   }
 
   // False: a chunk was cut at a wrong place.
@@ -134,6 +137,15 @@ Unexpected NoEvents(const ChunkReader& chunks, const std::string& path) {
   return Fail(ErrorCode::kInput, "no event could be read", path, "the file was cut off or damaged: copy it again");
 }
 
+// Returns the error for JSON without a list of events: names the files of other tools that are known.
+Unexpected NoTrace(const ChunkReader& chunks, const std::string& path) {
+  if (chunks.bytes() == 0)
+    return Fail(ErrorCode::kInput, "the file is empty", path,
+                "give a trace written by torch.profiler (export_chrome_trace)");
+  return Fail(ErrorCode::kInput, "no \"traceEvents\" in it: this is no profiler trace", path,
+              "give a trace written by torch.profiler (export_chrome_trace)");
+}
+
 // Keys that only recorders of training write around the events.
 bool IsOfAProfiler(std::string_view around) {
   for (const std::string_view key :
@@ -173,27 +185,56 @@ Result<void> RefuseForeign(const ChunkReader& chunks, const Pass& pass, int64_t 
   return Fail(ErrorCode::kInput, std::move(message), path, "`gapless formats` lists what can be read");
 }
 
-Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
+// Returns true if the file is of a profiler whose categories are known, or of one that recorded nothing.
+bool IsOfAKnownProfiler(const ChunkReader& chunks, const Pass& pass) {
+  if (IsOfAProfiler(chunks.head()) || IsOfAProfiler(pass.rest())) return true;
+  return std::ranges::any_of(pass.rows(), [](const auto& rows) { return rows->saw_known() || rows->saw_framework(); });
+}
+
+// The lanes of a file of TensorFlow, JAX or rocprof.
+Lanes LanesOf(const Pass& pass) {
+  Lanes lanes;
+  for (const auto& rows : pass.rows()) rows->NameLanes(lanes);
+  lanes.Settle();
+  return lanes;
+}
+
+std::string_view FrameworkOf(LaneRecorder recorder) {
+  return recorder == LaneRecorder::kTensorFlow ? "tensorflow" : recorder == LaneRecorder::kXla ? "xla" : "rocprof";
+}
+
+// Reads the file once. Returns the lanes if they, and not categories, say what its events are: then nothing was kept,
+// and the file is read again with them.
+Result<Lanes> ReadBy(const Lanes* lanes, Source& source, TraceBuilder& builder, const ReadContext& context) {
   // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
     GAPLESS_ASSIGN(auto stream, source.Open());
     ChunkReader chunks(std::move(stream), exact);
     GAPLESS_ASSIGN(auto found, chunks.FindEvents());
     if (!found && chunks.overlong()) return NoEvents(chunks, source.path());
-    if (!found)
-      return Fail(ErrorCode::kInput,
-                  chunks.bytes() == 0 ? "the file is empty" : "no \"traceEvents\" in it: this is no profiler trace",
-                  source.path(), "give a trace written by torch.profiler (export_chrome_trace)");
+    if (!found) return NoTrace(chunks, source.path());
     builder.DropShards();
-    Pass pass(chunks, builder, context, exact);
+    Pass pass(chunks, builder, context, exact, lanes);
     const bool well_cut = pass.Run();
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     if (!well_cut && !exact) continue;
+    if (lanes == nullptr && !IsOfAKnownProfiler(chunks, pass))
+      if (Lanes of = LanesOf(pass); of.recorder() != LaneRecorder::kNone) return of;
     DescribeInput(chunks, pass, builder);
     if (builder.info().event_count == 0 && (chunks.stream_error() != nullptr || chunks.overlong() || pass.truncated()))
       return NoEvents(chunks, source.path());
-    return RefuseForeign(chunks, pass, builder.info().event_count, source.path());
+    if (lanes != nullptr) return Lanes();
+    GAPLESS_TRY(RefuseForeign(chunks, pass, builder.info().event_count, source.path()));
+    return Lanes();
   }
+  return Lanes();
+}
+
+Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
+  GAPLESS_ASSIGN(const Lanes lanes, ReadBy(nullptr, source, builder, context));
+  if (lanes.recorder() == LaneRecorder::kNone) return {};
+  GAPLESS_TRY(ReadBy(&lanes, source, builder, context));
+  builder.info().framework = FrameworkOf(lanes.recorder());
   return {};
 }
 
@@ -214,7 +255,7 @@ void Complete(Trace& trace) {
 }  // namespace
 
 READER(kineto) = {.name = "kineto",
-                  .help = "PyTorch profiler (Kineto) and Chrome traces: JSON, also gzip or Zstandard",
+                  .help = "Traces of PyTorch (Kineto), TensorFlow, JAX, rocprof: JSON, also gzip or Zstandard",
                   .extensions = kExtensions,
                   .sniff = SniffHead,
                   .read = Read,

@@ -51,10 +51,9 @@ TEST(KinetoForeign, FilesOfOtherProgramsAreRefusedByName) {
   const std::pair<std::string, std::string_view> files[] = {
       {"[]", "no event"},
       {R"({"traceEvents": []})", "no event"},
-      {"[" + named("/job:localhost/replica:0/task:0/device:GPU:0 Compute") + "," + call + R"(,"cat":"Op"}])",
-       "TensorFlow timeline"},
-      {"[" + named("/device:GPU:0 (pid 1)") + "," + call + "}]", "TensorFlow's or JAX's"},
-      {"[" + named("0 CPU HIP API") + "," + call + R"(,"args":{"BeginNs":"1"}}])", "rocprof"},
+      {"[" + call + R"(,"cat":"Op"}])", "TensorFlow timeline"},
+      {"[" + call + R"(,"args":{"BeginNs":"1"}}])", "rocprof"},
+      {"[" + named("CrBrowserMain") + "," + call + R"(,"cat":"toplevel"}])", "Chromium"},
       {R"({"metadata": {"trace-config": ""}, "traceEvents": [)" + call + R"(,"cat":"toplevel"}]})", "Chromium"},
       {"[" + call + R"(,"cat":"FEE"}])", "VizTracer"},
       {"[" + call + R"(,"cat":"mine"}])", "\"mine\""},

@@ -199,7 +199,7 @@ void WriteHead(std::span<const RunTrace* const> traces, const Layout& layout, bo
   Members members(out);
   if (!traces.empty()) {
     const Trace& first = *traces[0]->trace;
-    if (!first.info.framework.empty() && !HasKey(first, "schemaVersion")) members.Number("schemaVersion", 1);
+    if (first.info.framework == "pytorch" && !HasKey(first, "schemaVersion")) members.Number("schemaVersion", 1);
     members.Text("displayTimeUnit", "ms");
     members.Number("baseTimeNanoseconds", layout.base_unix_ns);
     WriteDevices(first, members);

@@ -58,12 +58,14 @@ void EventRows::Add(const EventFields& event, uint64_t offset) {
 
 // Adds a complete event ("X"). Spans of the recorder itself are dropped first, since they may lack usable times.
 void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
-  const Category category = event.cat.empty() ? LegacyCategoryOf(event) : CategoryOf(event.cat);
+  Category category = event.cat.empty() ? LegacyCategoryOf(event) : CategoryOf(event.cat);
   if (category == Category::kTrace) {
     saw_framework_ |= TokenText(event.name).starts_with("PyTorch Profiler");
     return Tell(Note::kRecorderSpan, offset);
   }
   const bool is_op = category == Category::kKernel || category == Category::kMemcpy || category == Category::kMemset;
+  if ((category == Category::kOther || category == Category::kNone) && IsStepName(TokenText(event.name)))
+    category = Category::kAnnotation;
   const bool is_known = category != Category::kOther && category != Category::kNone;
   saw_known_ |= is_known;
   if (!is_known) signs_.SeeEvent(event);
@@ -76,6 +78,7 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
     Tell(Note::kNegativeDuration, offset);
     dur = 0;
   }
+  if (lanes_ != nullptr) return AddOfLane(event, ts, dur);
   if (event.cat == "\"cuda_profiler_range\"") return Tell(Note::kCounterRange, offset);
   switch (category) {
     case Category::kKernel:
@@ -144,7 +147,7 @@ void EventRows::AddGpuOp(const EventFields& event, Category category, int64_t ts
   row.context = Narrow(event.context);
   row.stream = event.stream;
   // Rows of the legacy profiler may lie inside each other, as those of no stream do.
-  if (row.stream == kAbsent && !IsOfLegacyDevice(event)) row.stream = texts_.ThreadOf(event.tid);
+  if (row.stream == kAbsent && lanes_ == nullptr && !IsOfLegacyDevice(event)) row.stream = texts_.ThreadOf(event.tid);
   row.correlation = event.correlation, row.external_id = event.external_id, row.graph_id = event.graph_id;
   row.graph_node_id = event.graph_node_id;
   row.channel = Narrow(event.channel), row.priority = Narrow(event.priority);

@@ -5,15 +5,21 @@
 #include "ingest/readers/kineto/event_category.h"
 #include "ingest/readers/kineto/event_texts.h"
 #include "ingest/readers/kineto/foreign.h"
+#include "ingest/readers/kineto/lanes.h"
 #include "ingest/readers/kineto/name_traits.h"
 #include "ingest/readers/kineto/notes.h"
 
 namespace gapless::internal::kineto {
 
+// Returns true if the name is that of a step and its number: "train_step", "step 12".
+bool IsStepName(std::string_view name);
+
 // An EventRows turns the fields of events into rows of one thread's shard.
 class EventRows {
  public:
-  explicit EventRows(TraceBuilder::Shard& shard) : shard_(shard), texts_(shard), names_(shard) {}
+  // `lanes`: what each lane of the file shows, if that decides and not the category; null otherwise.
+  EventRows(TraceBuilder::Shard& shard, const Lanes* lanes)
+      : shard_(shard), lanes_(lanes), texts_(shard), names_(shard) {}
 
   // Adds the event's rows. `offset`: where it stands in the input.
   void Add(const EventFields& event, uint64_t offset);
@@ -33,6 +39,8 @@ class EventRows {
   // Returns true if any event has a phase, as all events of this form of JSON have.
   bool saw_phase() const { return saw_phase_; }
   const ForeignSigns& signs() const { return signs_; }
+  // Adds the names of processes and threads that this thread saw.
+  void NameLanes(Lanes& lanes) const { texts_.NameLanes(lanes); }
   // Takes the lines of recorded call stacks back, in a recording with Python functions: there the recorder makes the
   // stacks from the functions' names, whose lines are no places of calls.
   void ForgetStackLines() { texts_.ForgetStackLines(); }
@@ -40,6 +48,8 @@ class EventRows {
  private:
   static int32_t DeviceOf(const EventFields& event);
   void AddComplete(const EventFields& event, uint64_t offset);
+  void AddOfLane(const EventFields& event, int64_t ts, int64_t dur);
+  void AddStep(const EventFields& event, std::string_view number, int64_t ts, int64_t dur);
   void AddSlice(const EventFields& event, Category category, int64_t ts, int64_t dur);
   void AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur);
   void AddGpuAnnotation(const EventFields& event, int64_t ts, int64_t dur);
@@ -54,6 +64,7 @@ class EventRows {
   void AddMetadata(const EventFields& event);
 
   TraceBuilder::Shard& shard_;
+  const Lanes* lanes_;
   EventTexts texts_;
   NameJudge names_;
   Notes notes_;

@@ -11,6 +11,7 @@
 
 #include "ingest/readers/kineto/fields.h"
 #include "ingest/readers/kineto/frames.h"
+#include "ingest/readers/kineto/lanes.h"
 
 namespace gapless::internal::kineto {
 
@@ -77,6 +78,10 @@ class EventTexts {
     thread_names_[{ProcessOf(event.pid), ThreadOf(event.tid)}] = name;
   }
   void NameProcess(const EventFields& event, const std::string& name) { process_names_[ProcessOf(event.pid)] = name; }
+  void NameLanes(Lanes& lanes) const {
+    for (const auto& [pid, name] : process_names_) lanes.NameProcess(pid, name);
+    for (const auto& [key, name] : thread_names_) lanes.NameThread(key.first, key.second, name);
+  }
   void Finish(TraceBuilder& builder) const {
     for (const auto& [key, name] : thread_names_) builder.NameThread(key.first, key.second, name);
     for (const auto& [pid, name] : process_names_) builder.NameProcess(pid, name);

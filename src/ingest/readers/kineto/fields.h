@@ -21,7 +21,8 @@ struct EventFields {
   int64_t registers = kAbsent, shared_bytes = kAbsent;
   int64_t graph_node_id = kAbsent, channel = kAbsent, priority = kAbsent;
   int64_t seq = kAbsent, src_rank = kAbsent, dst_rank = kAbsent;
-  int64_t begin_ns = kAbsent;  // start of an event of rocprof, which has no categories
+  int64_t begin_ns = kAbsent;     // start of an event of rocprof, which has no categories
+  int64_t step_number = kAbsent;  // of a step that a program marks for TensorFlow's or JAX's profiler
   std::string_view group_ranks, task_type;
   int64_t group_size = kAbsent, in_elements = kAbsent, out_elements = kAbsent;
   int64_t wait_on_event = kAbsent, wait_on_stream = kAbsent, wait_on_record = kAbsent;
