@@ -58,8 +58,6 @@ OPEN: dict[str, str] = {
     "poverty_vit_first_batch_a5000": "half of the wait for the first batch is of no call that happens once, so that the 23 ms behind it are judged",
     "sdpa_128_microbench_mi300x": "the gap before the first call counts",
     "switch_transformer_first_pass_a100": "a cold start of 521 ms is set aside, and the 70 ms behind it are judged, where the person would not",
-    "tensorflow_timeline_feed_dict": "TensorFlow's own timeline: its device rows are not read",
-    "tensorflow_timeline_tfrecords": "TensorFlow's own timeline: its device rows are not read",
     "tracelens_qwen_05b_b16_mi300x": "the step's window lasts until the device is done, 4 ms more than the person took",
 }
 

@@ -17,20 +17,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kXSpace = ".xplane.pb";
+
 // Returns true if files of this name are looked for in directories: the readers' extensions and those of tar
 // archives.
 bool HasExtension(std::string_view path) {
   for (const Reader* reader : AllReaders())
     for (const std::string_view extension : reader->extensions)
       if (path.ends_with(extension)) return true;
+  if (path.ends_with(kXSpace)) return true;  // not read, but said to be what it is
   return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
 }
 
 // Returns true for a file with another one beside it that holds the same and is read instead: one recording is not two.
-// An export of Nsight Systems has all of its report; the agent sums up its samples.
+// An export of Nsight Systems has all of its report; the agent sums up its samples; an XSpace stands beside the events
+// of the same recording.
 bool HasExportBeside(std::string_view path) {
   constexpr std::pair<std::string_view, std::string_view> kSame[] = {
-      {".nsys-rep", ".sqlite"}, {".qdrep", ".sqlite"}, {".speedscope.json", ".host.json"}};
+      {".nsys-rep", ".sqlite"}, {".qdrep", ".sqlite"}, {".speedscope.json", ".host.json"}, {kXSpace, ".trace.json.gz"}};
   for (const auto& [ending, of_other] : kSame) {
     std::error_code error;
     if (path.ends_with(ending)) return fs::exists(StrCat(path.substr(0, path.size() - ending.size()), of_other), error);

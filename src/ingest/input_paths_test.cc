@@ -43,16 +43,17 @@ TEST(InputPathsOf, OfTwoFilesOfOneRecordingOneIsRead) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "gapless-inputs-XXXXXX").string();
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  for (const char* name : {"both.nsys-rep", "both.sqlite", "old.qdrep", "old.sqlite", "alone.nsys-rep",
-                           "python-1.host.json", "python-1.speedscope.json", "own.speedscope.json"})
+  for (const char* name :
+       {"both.nsys-rep", "both.sqlite", "old.qdrep", "old.sqlite", "alone.nsys-rep", "a.xplane.pb", "b.xplane.pb",
+        "b.trace.json.gz", "python-1.host.json", "python-1.speedscope.json", "own.speedscope.json"})
     std::ofstream(StrCat(folder, "/", name)) << "x";
   const std::string paths[] = {folder};
   const auto inputs = InputPathsOf(paths);
   ASSERT_TRUE(inputs) << inputs.error().ToString();
   std::vector<std::string> names;
   for (const InputPath& input : *inputs) names.push_back(fs::path(input.path).filename().string());
-  EXPECT_EQ(names, (std::vector<std::string>{"alone.nsys-rep", "both.sqlite", "old.sqlite", "own.speedscope.json",
-                                             "python-1.host.json"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"a.xplane.pb", "alone.nsys-rep", "b.trace.json.gz", "both.sqlite",
+                                             "old.sqlite", "own.speedscope.json", "python-1.host.json"}));
   fs::remove_all(folder);
 }
 

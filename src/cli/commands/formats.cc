@@ -2,7 +2,7 @@
 // The command `gapless formats`: lists the readers with the extensions of their files. The extensions are only a help
 // for people: a file is recognised by its content.
 //
-//   kineto  PyTorch profiler (Kineto) and Chrome traces: JSON, also gzip or Zstandard
+//   kineto  Traces of PyTorch (Kineto), TensorFlow, JAX, rocprof: JSON, also gzip or Zstandard
 //     files: .json .json.gz .json.zst
 #include "base/described_json.h"
 #include "base/strings.h"

@@ -142,6 +142,13 @@ Unexpected NoTrace(const ChunkReader& chunks, const std::string& path) {
   if (chunks.bytes() == 0)
     return Fail(ErrorCode::kInput, "the file is empty", path,
                 "give a trace written by torch.profiler (export_chrome_trace)");
+  if (chunks.head().find("\"rocprofiler-sdk-tool\"") != std::string::npos)
+    return Fail(
+        ErrorCode::kInput, "this is the JSON of rocprofv3, which cannot be read", path,
+        "record with torch.profiler, or with the older one: rocprof --hip-trace ./program, and give results.json");
+  if (chunks.head().find("\"schema\"") != std::string::npos && chunks.head().find("\"nodes\"") != std::string::npos)
+    return Fail(ErrorCode::kInput, "this seems to be an execution trace: a graph of operators, without device times",
+                path, "give the trace that torch.profiler wrote beside it (export_chrome_trace)");
   return Fail(ErrorCode::kInput, "no \"traceEvents\" in it: this is no profiler trace", path,
               "give a trace written by torch.profiler (export_chrome_trace)");
 }
@@ -182,7 +189,9 @@ Result<void> RefuseForeign(const ChunkReader& chunks, const Pass& pass, int64_t 
                             : StrCat("this seems to be ", signs.Origin(), ", which cannot be read");
   message += StrCat(": none of its ", FormatCounted(events, "event"), " has a known category");
   if (!categories.empty()) message += StrCat(" (they have ", categories, ")");
-  return Fail(ErrorCode::kInput, std::move(message), path, "`gapless formats` lists what can be read");
+  return Fail(ErrorCode::kInput, std::move(message), path,
+              "looked for: categories of a profiler (kernel, cpu_op, cuda_runtime, …), lanes of a device, slices named "
+              "after a step; `gapless formats` lists what can be read");
 }
 
 // Returns true if the file is of a profiler whose categories are known, or of one that recorded nothing.

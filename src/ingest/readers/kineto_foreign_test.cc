@@ -51,6 +51,8 @@ TEST(KinetoForeign, FilesOfOtherProgramsAreRefusedByName) {
   const std::pair<std::string, std::string_view> files[] = {
       {"[]", "no event"},
       {R"({"traceEvents": []})", "no event"},
+      {R"({"rocprofiler-sdk-tool": [{"metadata": {}}]})", "rocprofv3"},
+      {R"({"schema": "1.1.1", "pid": 1, "nodes": [{"id": 1}]})", "execution trace"},
       {"[" + call + R"(,"cat":"Op"}])", "TensorFlow timeline"},
       {"[" + call + R"(,"args":{"BeginNs":"1"}}])", "rocprof"},
       {"[" + named("CrBrowserMain") + "," + call + R"(,"cat":"toplevel"}])", "Chromium"},
@@ -65,6 +67,13 @@ TEST(KinetoForeign, FilesOfOtherProgramsAreRefusedByName) {
     EXPECT_EQ(trace.error().code, ErrorCode::kInput);
     EXPECT_NE(trace.error().message.find(name), std::string::npos) << trace.error().message;
   }
+}
+
+TEST(KinetoForeign, TheErrorSaysWhatWasLookedForAndBeginEventsShowWhoseTheyAre) {
+  const auto refused = Read(R"([{"ph":"B","cat":"mine","name":"f","pid":1,"tid":1,"ts":1}])");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().hint.find("looked for"), std::string::npos);
+  EXPECT_TRUE(Read(R"([{"ph":"B","cat":"cpu_op","name":"f","pid":1,"tid":1,"ts":1}])"));
 }
 
 TEST(KinetoForeign, ARecorderThatRecordedNothingIsNoOtherProgram) {

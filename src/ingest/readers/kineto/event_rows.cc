@@ -51,9 +51,19 @@ void EventRows::Add(const EventFields& event, uint64_t offset) {
     case 'C': return AddCounter(event, offset);
     case 'M': return AddMetadata(event);
     case 'B':
-    case 'E': signs_.SeeEvent(event); return Tell(Note::kBeginEnd, offset);
+    case 'E': return AddBeginEnd(event, offset);
     default: signs_.SeeEvent(event); return Tell(Note::kOtherPhase, offset);
   }
+}
+
+// Counts an event that only begins or ends. It shows all the same whose file it is.
+void EventRows::AddBeginEnd(const EventFields& event, uint64_t offset) {
+  const Category category = event.cat.empty() ? Category::kNone : CategoryOf(event.cat);
+  if (category == Category::kNone || category == Category::kOther)
+    signs_.SeeEvent(event);
+  else
+    saw_known_ = true;
+  Tell(Note::kBeginEnd, offset);
 }
 
 // Adds a complete event ("X"). Spans of the recorder itself are dropped first, since they may lack usable times.

@@ -47,6 +47,7 @@ class EventRows {
 
  private:
   static int32_t DeviceOf(const EventFields& event);
+  void AddBeginEnd(const EventFields& event, uint64_t offset);
   void AddComplete(const EventFields& event, uint64_t offset);
   void AddOfLane(const EventFields& event, int64_t ts, int64_t dur);
   void AddStep(const EventFields& event, std::string_view number, int64_t ts, int64_t dur);
