@@ -214,7 +214,7 @@ std::string_view FrameworkOf(LaneRecorder recorder) {
 
 // Reads the file once. Returns the lanes if they, and not categories, say what its events are: then nothing was kept,
 // and the file is read again with them.
-Result<Lanes> ReadBy(const Lanes* lanes, Source& source, TraceBuilder& builder, const ReadContext& context) {
+Result<Lanes> ReadWith(const Lanes* lanes, Source& source, TraceBuilder& builder, const ReadContext& context) {
   // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
     GAPLESS_ASSIGN(auto stream, source.Open());
@@ -240,9 +240,9 @@ Result<Lanes> ReadBy(const Lanes* lanes, Source& source, TraceBuilder& builder, 
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  GAPLESS_ASSIGN(const Lanes lanes, ReadBy(nullptr, source, builder, context));
+  GAPLESS_ASSIGN(const Lanes lanes, ReadWith(nullptr, source, builder, context));
   if (lanes.recorder() == LaneRecorder::kNone) return {};
-  GAPLESS_TRY(ReadBy(&lanes, source, builder, context));
+  GAPLESS_TRY(ReadWith(&lanes, source, builder, context));
   builder.info().framework = FrameworkOf(lanes.recorder());
   return {};
 }
