@@ -233,9 +233,6 @@ Unexpected UnknownFormat(std::string_view head, const std::string& path) {
     return Fail(
         ErrorCode::kInput, "cannot read a report of Nsight Compute by this name", path,
         "rename it to end in .ncu-rep, or export it: ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv");
-  if (head.find("# TYPE ") != head.npos && head.find("DCGM_FI_") != head.npos)
-    return Fail(ErrorCode::kInput, "this is one answer of the DCGM exporter: values of one moment, without times", path,
-                "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");
   if (head.find("Execution Stats") != head.npos && head.find("GPU ID") != head.npos)
     return Fail(ErrorCode::kInput, "cannot read the totals of dcgmi stats: they have no samples over time", path,
                 "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");

@@ -3,6 +3,7 @@
 // it is. Series and unit are set for kValue only.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,18 +20,33 @@ struct Column {
     kDevice,
     kDeviceName,
     kUuid,
-    kThrottleMask
+    kBusId,
+    kMemoryTotal,
+    kThrottleMask,
+    kEnergy,  // joules of a window of time
+    kWindow   // seconds that the window lasts
   } kind = Kind::kIgnored;
   std::string series{}, unit{};
-  double factor = 1;  // from the printed unit, where the cell prints none
+  double factor = 1;        // from the printed unit, where the cell prints none
+  int32_t device = -1;      // of a column that is about one GPU, "system.gpu.0.gpu"; else negative
+  bool is_certain = false;  // only tools that sample GPUs name a column so: "utilization.gpu", but not "temperature"
 };
 
-// A column of `nvidia-smi --query-gpu`: "utilization.gpu [%]".
+// A column of `nvidia-smi --query-gpu`, "utilization.gpu [%]", of amd-smi, rocm-smi, W&B, nvitop, Zeus, or as scripts
+// spell it in a head of their own, "gpu_util_pct".
 Column QueryColumn(std::string_view printed);
 // A column of `nvidia-smi dmon`: "pwr", with the unit of the line below it.
 Column DmonColumn(std::string_view printed, std::string_view unit);
 // A column of `dcgmi dmon`: "SMACT".
 Column DcgmColumn(std::string_view printed);
+
+// A value of a report, by its section and name: ("FB Memory Usage", "Used") of nvidia-smi -q, or ("fb_memory_usage",
+// "used") of its XML.
+Column ReportColumn(std::string_view section, std::string_view name);
+// A metric of Prometheus: of the DCGM exporter, or of nvidia_gpu_exporter.
+Column MetricColumn(std::string_view name);
+// "FB Memory Usage (B)" as "fb_memory_usage": lower case, without unit, other signs as "_".
+std::string PlainName(std::string_view printed);
 
 // A cell as a number in the series' own unit; absent: "[N/A]", "-", "N/A" and the like. Units that the cell prints
 // ("612 MiB", "98 %", "1410 MHz") count before those of the column. "Active" is 1, "Not Active" 0.

@@ -9,12 +9,13 @@
 
 namespace gapless::internal::gpu_samples {
 
-// kQuery: commas, from nvidia-smi --query-gpu. kDmon: columns of spaces, from nvidia-smi dmon. kDcgm: from dcgmi
-// dmon.
-enum class Form : uint8_t { kNone, kQuery, kDmon, kDcgm };
+// kQuery: commas, from nvidia-smi --query-gpu and others. kDmon, kPmon: columns of spaces, from nvidia-smi dmon
+// (GPUs) and pmon (processes on them). kDcgm: from dcgmi dmon.
+enum class Form : uint8_t { kNone, kQuery, kDmon, kPmon, kDcgm };
 
 // Returns the form of the table whose head this line is; kNone if it is no head. A CSV head needs two known
-// columns, one of them a value, since commas are in other files, too.
+// columns, one of them a value of a name that only GPUs have, since commas are in other files, too; a single column is
+// one if nvidia-smi printed it with a unit.
 Form FormOf(std::string_view line);
 
 // Returns the words of a line without the "#" that marks heads: "# gpu" and "#gpu" give the same.
