@@ -86,30 +86,32 @@ class Nsight(unittest.TestCase):
         done = self.gapless("query", str(folder), "--no-cache", "--csv", "SELECT count(*) FROM trace")
         self.assertEqual(done.stdout.split()[-1], "1", done.stderr)
 
-    def test_an_older_export_is_not_replaced(self) -> None:
-        export, report = self.folder / "kernels.ncu.csv", self.folder / "kernels.ncu-rep"
-        export.write_text("mine", encoding="utf-8")
-        report.write_text("report", encoding="utf-8")
-        os.utime(export, (1, 1))
+    def test_a_report_of_ncu_is_read_without_ncu(self) -> None:
+        report = self.folder / "kernels.ncu-rep"
+        shutil.copy(ROOT / "tests/data/kernels.ncu-rep", report)
+        sql = "SELECT count(*) FROM measured_kernels"
+        done = self.gapless("query", str(report), "--no-cache", "--csv", sql, PATH="/usr/bin:/bin")
+        self.assertEqual(done.stdout.split()[-1], "2", done.stderr)
+        self.assertEqual(
+            [self.asked(), sorted(path.suffix for path in self.folder.glob("kernels*"))], [[], [".ncu-rep"]]
+        )
+
+    def test_a_report_of_ncu_and_its_table_in_a_folder_are_one_recording(self) -> None:
+        folder = self.folder / "both"
+        folder.mkdir()
+        for ending in (".ncu-rep", ".ncu.csv"):
+            shutil.copy(ROOT / f"tests/data/kernels{ending}", folder / f"kernels{ending}")
+        done = self.gapless("query", str(folder), "--no-cache", "--csv", "SELECT count(*) FROM trace")
+        self.assertEqual(done.stdout.split()[-1], "1", done.stderr)
+
+    def test_a_report_of_ncu_that_cannot_be_read_names_the_command(self) -> None:
+        report = self.folder / "my kernels.ncu-rep"
+        report.write_bytes((ROOT / "tests/data/kernels.ncu-rep").read_bytes()[:60])
         done = self.gapless("analyze", str(report))
         self.assertEqual(done.returncode, 3)
-        self.assertIn("kernels.ncu.csv is there, and older", done.stderr)
-        self.assertEqual(export.read_text(encoding="utf-8"), "mine")
-
-    def test_a_report_of_ncu_is_printed_and_judged(self) -> None:
-        report = self.folder / "kernels.ncu-rep"
-        report.write_text("report", encoding="utf-8")
-        done = self.gapless("query", str(report), "--no-cache", "--csv", "SELECT count(*) FROM measured_kernels")
-        self.assertEqual(done.stdout.split()[-1], "2", done.stderr)
-        self.assertIn("--import", self.asked()[-1])
-
-    def test_without_the_tool_the_command_is_named(self) -> None:
-        report = self.folder / "my kernels.ncu-rep"
-        report.write_text("report", encoding="utf-8")
-        done = self.gapless("analyze", str(report), PATH="/usr/bin:/bin")
-        self.assertEqual(done.returncode, 4)
-        self.assertIn("ncu is not on PATH", done.stderr)
-        self.assertIn("my kernels.ncu.csv", done.stderr)
+        self.assertIn("it was cut off before the first kernel", done.stderr)
+        self.assertIn("ncu --import '", done.stderr)
+        self.assertIn("my kernels.ncu-rep' --csv --page raw", done.stderr)
 
     def test_a_report_of_nsys_that_cannot_be_read_names_the_export(self) -> None:
         whole = (ROOT / "tests/data/nsys_two_processes.nsys-rep").read_bytes()

@@ -3,7 +3,8 @@
 """Holds what is read of Nsight's files against what NVIDIA's own tools say about the same recordings.
 
 nsys: kernels, CUDA calls, copies and memsets of every .sqlite, by name: how many and how long, against `nsys stats`.
-ncu: every number of the raw page (in printed and in base units), against the values of the ncu_report library.
+ncu: every number of the raw page (in printed and in base units), against the values of the ncu_report library. Every metric
+and rule of a report itself (.ncu-rep), against that library and against both pages.
 
 usage: oracle_nsight.py PROGRAM
 """
@@ -25,6 +26,7 @@ from oracle import ask
 Totals = dict[str, tuple[int, int]]  # of each name: how many, ns
 ASTRAY = "SELECT count(*) AS n FROM all_gpu_op g JOIN all_slice s ON s.id = g.launch_id WHERE g.pid <> s.pid"
 NUMBERS = "SELECT launch_index AS launch, metric, value FROM kernel_metric WHERE value IS NOT NULL"
+METRICS = "SELECT launch_index AS launch, kernel_name AS kernel, metric, value, text, unit FROM kernel_metric"
 COPIES = {"htod": "h2d", "dtoh": "d2h", "dtod": "d2d"}
 
 
@@ -131,13 +133,89 @@ def check_ncu(program: str, failures: list[str]) -> int:
     return checked
 
 
+def rows_of(program: str, path: Path, failures: list[str]) -> list[dict[str, Any]]:
+    rows, problem = ask(program, str(path), METRICS)
+    if rows is None:
+        failures.append(f"{path.name}: {problem}")
+    return rows or []
+
+
+def is_there(value: Any) -> bool:
+    return value not in (None, "", "nan", "inf", "-inf")
+
+
+def against_library(answers: dict[str, Any], rows: list[dict[str, Any]]) -> list[str]:
+    """Differences between the rows of a report and what the library says: no value more, none less, none other."""
+    said = {
+        (index, metric): value if isinstance(value, str) else float(value)
+        for index, action in enumerate(answers["actions"])
+        for metric, value in zip(answers["metric_names"], action["values"])
+        if is_there(value)
+    }
+    read = {(row["launch"], row["metric"]): row["value"] if row["text"] is None else row["text"] for row in rows}
+    known = set(answers["metric_names"])
+    read = {key: value for key, value in read.items() if key[1] in known}
+    return [
+        f"{key}: {read.get(key)}, ncu_report says {said.get(key)}"
+        for key in {**said, **read}
+        if said.get(key) != read.get(key)
+    ]
+
+
+def against_table(table: list[dict[str, Any]], report: list[dict[str, Any]]) -> list[str]:
+    """Rows of the page with base units that the report has not, or otherwise; values are printed with two decimals."""
+    rows = {(row["launch"], row["metric"]): row for row in report}
+    found = []
+    for row in table:
+        own = rows.get((row["launch"], row["metric"]))
+        same = own is not None and all(own[key] == row[key] for key in ("kernel", "text", "unit"))
+        if (
+            own is None
+            or not same
+            or (own["value"] is None) != (row["value"] is None)
+            or own["value"] is not None
+            and abs(own["value"] - row["value"]) > max(abs(own["value"]) * 1e-5, 0.0051)
+        ):
+            found.append(f"{row}, the report has {own}")
+    return found
+
+
+def rules_of(rows: list[dict[str, Any]]) -> list[tuple[int, str, str, float | None]]:
+    return [
+        (row["launch"], row["metric"], row["text"], row["value"] if row["value"] is None else round(row["value"], 2))
+        for row in rows
+        if row["metric"].startswith("rule:")
+    ]
+
+
+def check_reports(program: str, failures: list[str]) -> int:
+    checked = 0
+    for path in sorted((corpus.FOLDER / "ncu").rglob("*.ncu-rep*")):
+        answers = corpus.FOLDER / "oracle" / path.relative_to(corpus.FOLDER)
+        if not answers.with_name(answers.name + ".metrics.json").exists():
+            continue
+        rows = rows_of(program, path, failures)
+        said = json.loads(answers.with_name(answers.name + ".metrics.json").read_text(encoding="utf-8"))
+        found = against_library(said, rows)
+        table = rows_of(program, answers.with_name(answers.name + ".raw-base-units.csv.gz"), failures)
+        found += against_table(table, rows)
+        printed = rules_of(rows_of(program, answers.with_name(answers.name + ".details.csv.gz"), failures))
+        if rules_of(rows) != printed:
+            found.append(f"{len(rules_of(rows))} rules, ncu prints {len(printed)}")
+        failures += [f"{path.name}: {text}" for text in found]
+        checked += len(rows)
+    return checked
+
+
 def main() -> int:
     corpus.require()
     failures: list[str] = []
     tables, metrics = check_nsys(sys.argv[1], failures), check_ncu(sys.argv[1], failures)
+    rows = check_reports(sys.argv[1], failures)
     print(*failures[:30], sep="\n")
-    print(f"{tables} tables of nsys and {metrics} values of ncu compared, {len(failures)} differences")
-    return 1 if failures or tables == 0 or metrics == 0 else 0
+    compared = f"{tables} tables of nsys, {metrics} values of ncu and {rows} rows of its reports compared"
+    print(f"{compared}, {len(failures)} differences")
+    return 1 if failures or 0 in (tables, metrics, rows) else 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads recordings with a progress line on standard error, parses --rank, and warns about data that was lost in
-// reading. Nsight's reports are exported first (nsight_reports.h). Outputs are checked against everything that was
-// read, archives included, before any of them is opened.
+// reading. Outputs are checked against everything that was read, archives included, before any of them is opened.
 #include "cli/loading.h"
 
 #include <charconv>
@@ -10,7 +9,6 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "cli/failure.h"
-#include "cli/nsight_reports.h"
 #include "cli/output.h"
 #include "ingest/redaction.h"
 #include "ingest/source_root.h"
@@ -85,8 +83,7 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   options.use_cache = !arguments.no_cache;
   options.ranks = arguments.rank;
   options.memory_bytes = static_cast<uint64_t>(arguments.memory.value_or(0));
-  GAPLESS_ASSIGN(const auto readable, ExportedReports(paths));
-  auto loaded = LoadRun(readable, options);
+  auto loaded = LoadRun(paths, options);
   if (!loaded) return loaded;
   if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   const std::vector<std::string> inputs = InputFiles(*loaded, paths);

@@ -33,8 +33,11 @@ bool HasExtension(std::string_view path) {
 // An export of Nsight Systems has all of its report; the agent sums up its samples; an XSpace stands beside the events
 // of the same recording.
 bool HasExportBeside(std::string_view path) {
-  constexpr std::pair<std::string_view, std::string_view> kSame[] = {
-      {".nsys-rep", ".sqlite"}, {".qdrep", ".sqlite"}, {".speedscope.json", ".host.json"}, {kXSpace, ".trace.json.gz"}};
+  constexpr std::pair<std::string_view, std::string_view> kSame[] = {{".nsys-rep", ".sqlite"},
+                                                                     {".qdrep", ".sqlite"},
+                                                                     {".ncu-rep", ".ncu.csv"},
+                                                                     {".speedscope.json", ".host.json"},
+                                                                     {kXSpace, ".trace.json.gz"}};
   for (const auto& [ending, of_other] : kSame) {
     std::error_code error;
     if (path.ends_with(ending)) return fs::exists(StrCat(path.substr(0, path.size() - ending.size()), of_other), error);

@@ -229,10 +229,6 @@ Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& option
 Unexpected UnknownFormat(std::string_view head, const std::string& path) {
   if (head.empty())
     return Fail(ErrorCode::kInput, "the file is empty", path, "`gapless formats` lists what can be read");
-  if (head.starts_with(std::string_view("NVR\0", 4)))
-    return Fail(
-        ErrorCode::kInput, "cannot read a report of Nsight Compute by this name", path,
-        "rename it to end in .ncu-rep, or export it: ncu --import REPORT.ncu-rep --csv --page raw > kernels.csv");
   if (head.find("Execution Stats") != head.npos && head.find("GPU ID") != head.npos)
     return Fail(ErrorCode::kInput, "cannot read the totals of dcgmi stats: they have no samples over time", path,
                 "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");

@@ -27,6 +27,7 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"nsys_rep", "tests/data/nsys_two_processes.nsys-rep"},
                                                           {"gpu_samples", "tests/data/nvidia-smi.csv"},
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"},
+                                                          {"ncu_rep", "tests/data/kernels.ncu-rep"},
                                                           {"torch_memory", "tests/data/memory_snapshot.pickle"},
                                                           {"pstats", "tests/data/profile.prof"},
                                                           {"speedscope", "tests/data/profile.speedscope.json"}};

@@ -144,7 +144,10 @@ void MetricTable::AddLong(const Row& row) {
   if (!TakeLaunch(row, metric)) return void(++contradictory_);
   // --print-summary has three values instead of one.
   const std::string_view value = Get(row, column_.contains("Metric Value") ? "Metric Value" : "Average");
-  if (!printed.empty()) AddValue(metric, value, Get(row, "Metric Unit"));
+  if (!printed.empty()) {
+    AddValue(metric, value, Get(row, "Metric Unit"));
+    if (const std::string_view section = Get(row, "Section Name"); !section.empty()) sections_.emplace(section);
+  }
   if (rule.empty()) return;
   const double speedup = ParseValue(Get(row, "Estimated Speedup"), style_);
   Add(StrCat("rule:", rule), speedup, Get(row, "Rule Description"), std::isnan(speedup) ? "" : "%");
@@ -158,6 +161,8 @@ const BaseUnit& MetricTable::BaseOf(std::string_view unit) {
 }
 
 void MetricTable::Finish() {
+  if (!sections_.empty())
+    builder_.AddEnvironment("ncu.sections", Join(std::vector<std::string>(sections_.begin(), sections_.end()), ", "));
   builder_.info().event_count = metrics_;
   builder_.Count("absent_values", Severity::kInfo, absent_, kAbsent, "metrics without a value were left out");
   builder_.Count("other_lines", Severity::kInfo, other_lines_, kAbsent,

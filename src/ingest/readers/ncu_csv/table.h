@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -53,6 +54,7 @@ class MetricTable {
   std::string kernel_;
   int64_t launch_ = kAbsent;
   std::unordered_set<int64_t> described_;
+  std::set<std::string> sections_;
   int64_t metrics_ = 0, absent_ = 0, contradictory_ = 0, other_lines_ = 0;
 };
 
