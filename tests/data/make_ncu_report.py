@@ -3,7 +3,7 @@
 """Writes kernels.ncu-rep: two kernels with metrics, sections and rules in the container of Nsight Compute.
 
 It is made up by hand from docs/formats/ncu_rep.md.
-Usage: make_ncu_report.py FILE [LAUNCHES]
+Usage: make_ncu_report.py FILE
 """
 
 from __future__ import annotations
@@ -93,14 +93,13 @@ def block(payload: list[bytes], sources: int, names: list[str]) -> bytes:
     return sized(message(*counts, (4, strings), (5, len(content)), (6, process))) + content
 
 
-def report(launches: int = 2) -> bytes:
-    parts = [block([b"\x7fELF made up"], 1, []), block([launch(0)], 0, list(METRICS))]
-    parts += [block([launch(i)], 0, []) for i in range(1, launches)]
+def report() -> bytes:
+    parts = [block([b"\x7fELF made up"], 1, []), block([launch(0)], 0, list(METRICS)), block([launch(1)], 0, [])]
     return b"NVR\0" + sized(message((1, 7))) + b"".join(parts)
 
 
 def main() -> None:
-    pathlib.Path(sys.argv[1]).write_bytes(report(int(sys.argv[2]) if len(sys.argv) > 2 else 2))
+    pathlib.Path(sys.argv[1]).write_bytes(report())
 
 
 if __name__ == "__main__":
