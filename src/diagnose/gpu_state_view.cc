@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "diagnose/gpu_state_view.h"
 
+#include <algorithm>
+
 #include "analyses/rows/gpu_state.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
+
+bool HasSamplesOnly(const Run& run) {
+  return !run.traces().empty() && std::ranges::all_of(run.traces(), [](const RunTrace& of) {
+    const Trace& trace = *of.trace;
+    return trace.info.pid == kAbsent && trace.counters.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+  });
+}
 
 std::optional<size_t> WorstGpu(const GpuStateRows& gpus, GpuStateRows::RealColumn column) {
   std::optional<size_t> worst;

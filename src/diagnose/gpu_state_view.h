@@ -13,6 +13,9 @@ namespace gapless::internal {
 
 inline constexpr int64_t kFewestGpuSamples = 10;  // one second of telemetry at its default rate
 
+// Returns true if only counters of GPUs were recorded, and nothing that a program did.
+bool HasSamplesOnly(const Run& run);
+
 // The GPU with the largest value of `column`, of those that were sampled often enough; nothing: no GPU has a value.
 std::optional<size_t> WorstGpu(const GpuStateRows& gpus, GpuStateRows::RealColumn column);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 #include "analyses/rows/engine_steps.h"
 #include "analyses/rows/memory.h"
 #include "base/strings.h"
+#include "diagnose/gpu_state_view.h"
 #include "diagnose/run_traits.h"
 #include "report/amounts.h"
 
@@ -66,15 +68,6 @@ std::string Devices(const RunSummary& summary) {
     text += name.empty() ? StrCat(count, count == 1 ? " GPU" : " GPUs") : StrCat(count, " × ", Printable(name));
   }
   return text.empty() ? "no GPU work" : text;
-}
-
-// Returns true if only counters of GPUs were recorded, and nothing that a program did.
-bool IsSamplesOnly(const Run& run) {
-  const auto samples = [](const RunTrace& of) {
-    const Trace& trace = *of.trace;
-    return trace.info.pid == kAbsent && trace.counters.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
-  };
-  return !run.traces().empty() && std::ranges::all_of(run.traces(), samples);
 }
 
 // Returns true if a kernel profiler measured single launches, and nothing shows what the program did between them.
@@ -154,26 +147,36 @@ std::vector<std::string> MetricFacts(const Run& run) {
 
 // "samples of 2 GPUs", with the means of what says most: "GPU utilization 98 %, 393 W".
 std::vector<std::string> SampleFacts(const Run& run) {
-  std::map<std::string_view, std::pair<double, int64_t>> sums;
+  struct Sum {
+    double sum = 0, most = 0;
+    int64_t count = 0;
+  };
+  std::map<std::string_view, Sum> sums;
   size_t devices = 0;
+  int64_t first_ns = std::numeric_limits<int64_t>::max(), last_ns = std::numeric_limits<int64_t>::min();
   for (const RunTrace& of : run.traces()) {
     devices += of.trace->devices.size();
     const CounterTable& counters = of.trace->counters;
     for (size_t row = 0; row < counters.size(); ++row) {
-      auto& [sum, count] = sums[of.trace->Text(counters.name[row])];
-      sum += counters.value[row], ++count;
+      auto& [sum, most, count] = sums[of.trace->Text(counters.name[row])];
+      sum += counters.value[row], most = std::max(most, counters.value[row]), ++count;
+      const int64_t at = counters.ts_ns[row] + of.ts_shift_ns;
+      first_ns = std::min(first_ns, at), last_ns = std::max(last_ns, at);
     }
   }
   std::vector<std::string> facts{
       devices == 0 ? "samples of a host" : StrCat("samples of ", FormatCounted(static_cast<int64_t>(devices), "GPU"))};
   const auto mean = [&](std::string_view name) {
     const auto at = sums.find(name);
-    return at == sums.end() ? std::optional<double>() : at->second.first / static_cast<double>(at->second.second);
+    return at == sums.end() ? std::optional<double>() : at->second.sum / static_cast<double>(at->second.count);
   };
   if (const auto active = mean("gpu.dcgm.sm_active"))
     facts.push_back(StrCat("multiprocessors active ", FormatPercent(*active)));
   if (const auto busy = mean("gpu.utilization")) facts.push_back(StrCat("utilization ", FormatPercent(*busy)));
   if (const auto watts = mean("gpu.power")) facts.push_back(StrCat(FormatNumber(*watts, 0), " W"));
+  if (const auto used = sums.find("gpu.memory.used"); used != sums.end())
+    facts.push_back(StrCat("at most ", FormatBytes(std::llround(used->second.most)), " in use"));
+  if (const auto span = last_ns - first_ns; span > 0) facts.push_back(StrCat("over ", FormatDuration(span)));
   return facts;
 }
 
@@ -201,7 +204,7 @@ std::string LargestFirst(std::string_view table) {
 // Returns a table to look at next: the first input of the first bottleneck's rule that the report does not already
 // show.
 std::string TableToSee(const Report& report) {
-  if (IsSamplesOnly(report.run)) return "counter";
+  if (HasSamplesOnly(report.run)) return "counter";
   if (IsMetricsOnly(report.run)) return "measured_kernels";
   if (IsMemoryOnly(report.run)) return "memory_at_peak";
   if (IsHostProfileOnly(report.run)) return "python_functions";
@@ -300,7 +303,7 @@ bool HasWholeGraphs(const Run& run) {
 // The p95 is left out where it reads like the median.
 std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
-  if (IsSamplesOnly(report.run)) return SampleFacts(report.run);
+  if (HasSamplesOnly(report.run)) return SampleFacts(report.run);
   if (IsMetricsOnly(report.run)) return MetricFacts(report.run);
   if (IsMemoryOnly(report.run)) return MemoryFacts(report);
   if (IsHostProfileOnly(report.run)) return HostProfileFacts(report.run);
@@ -329,7 +332,7 @@ Next NextOf(const Report& report) {
       !report.diagnosis.bottlenecks.empty() && report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
-  } else if (IsSamplesOnly(report.run)) {
+  } else if (HasSamplesOnly(report.run)) {
     next.advice = "samples say how busy a GPU is, not why: give them together with a recording of the program";
   } else if (IsMetricsOnly(report.run)) {
     next.advice =

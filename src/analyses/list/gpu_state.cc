@@ -21,15 +21,17 @@ namespace gapless::internal::gpu_state_analysis {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kIdle = 0.05;     // utilisation of a desktop that nobody uses, and of a program that only waits
+constexpr double kAtLimit = 0.97;  // of the limit: samples of the power scatter by some percent
 constexpr std::string_view kThrottlePrefix = "gpu.throttle.";
 // Reasons that are a fault of cooling or power supply. A power cap alone is how many GPUs run at full load.
 constexpr std::array<std::string_view, 4> kFaults = {"hw_slowdown", "sw_thermal", "hw_thermal", "power_brake"};
 
 // The values of one device at one moment.
 struct Moment {
-  std::optional<double> utilization, clock_hz;
+  std::optional<double> utilization, clock_hz, power, limit;
   std::array<bool, kFaults.size()> faults{};
-  bool has_throttling = false, is_empty = true;
+  bool has_throttling = false, is_empty = true, is_capped = false;
   bool is_throttled() const { return std::find(faults.begin(), faults.end(), true) != faults.end(); }
 };
 
@@ -48,6 +50,9 @@ class Gpu {
 
  private:
   void EndMoment();
+  bool TakeSeldom(std::string_view name, double value);
+  void TakeIdle(double utilization);
+  void EndIdle();
 
   Moment moment_;
   int64_t first_ns_ = 0, last_ns_ = 0, moments_ = 0;
@@ -56,15 +61,44 @@ class Gpu {
   Mean utilization_, throttled_hz_, free_hz_, sm_active_, dram_active_, power_;
   std::optional<double> temperature_, foreign_bytes_, memory_used_;
   int64_t asked_for_foreign_ = 0, foreign_ = 0;
+  std::optional<double> power_peak_, power_limit_, generation_, most_generation_, width_, most_width_, ecc_, xid_;
+  int64_t asked_for_cap_ = 0, capped_ = 0;
+  int64_t idle_ = 0, idle_stretches_ = 0, longest_idle_ns_ = 0;
+  std::optional<int64_t> idle_since_;
 };
 
 void Raise(std::optional<double>& most, double value) { most = most ? std::max(*most, value) : value; }
+
+// What changes seldom, and of which the highest counts.
+bool Gpu::TakeSeldom(std::string_view name, double value) {
+  const std::pair<std::string_view, std::optional<double>*> kSeldom[] = {
+      {"gpu.pcie.generation", &generation_}, {"gpu.pcie.generation.max", &most_generation_},
+      {"gpu.pcie.width", &width_},           {"gpu.pcie.width.max", &most_width_},
+      {"gpu.ecc.uncorrected", &ecc_},        {"gpu.xid", &xid_}};
+  for (const auto& [known, most] : kSeldom)
+    if (name == known) return Raise(*most, value), true;
+  return false;
+}
+
+// A stretch without work ends with the sample that shows work, or with the last one.
+void Gpu::TakeIdle(double utilization) {
+  utilization_.Add(utilization);
+  if (utilization > kIdle) return EndIdle();
+  ++idle_;
+  if (idle_since_) return;
+  idle_since_ = last_ns_, ++idle_stretches_;
+}
+
+void Gpu::EndIdle() {
+  if (idle_since_) longest_idle_ns_ = std::max(longest_idle_ns_, last_ns_ - *idle_since_);
+  idle_since_.reset();
+}
 
 void Gpu::Take(std::string_view name, int64_t ts_ns, double value) {
   if (name == "gpu.temperature") return Raise(temperature_, value);
   if (name == "gpu.memory.used") return Raise(memory_used_, value);
   if (name == "gpu.memory.foreign") return Raise(foreign_bytes_, value);
-  if (name == "gpu.power") return power_.Add(value);
+  if (TakeSeldom(name, value)) return;
   if (name == "gpu.dcgm.dram_active") return dram_active_.Add(value);
   if (name == "gpu.processes.foreign") {
     ++asked_for_foreign_, foreign_ += value > 0;
@@ -72,15 +106,19 @@ void Gpu::Take(std::string_view name, int64_t ts_ns, double value) {
   }
   const bool is_throttle = name.starts_with(kThrottlePrefix);
   const bool is_sm_active = name == "gpu.dcgm.sm_active";
-  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_sm_active && !is_throttle) return;
+  const bool is_power = name == "gpu.power" || name == "gpu.power.limit";
+  if (name != "gpu.utilization" && name != "gpu.clock.sm" && !is_sm_active && !is_throttle && !is_power) return;
   if (!moment_.is_empty && ts_ns != last_ns_) EndMoment();
   if (moments_ == 0 && moment_.is_empty) first_ns_ = ts_ns;
   last_ns_ = ts_ns, moment_.is_empty = false;
   if (name == "gpu.utilization") moment_.utilization = value;
   if (name == "gpu.clock.sm") moment_.clock_hz = value;
+  if (name == "gpu.power") moment_.power = value, power_.Add(value), Raise(power_peak_, value);
+  if (name == "gpu.power.limit") moment_.limit = value, power_limit_ = value;
   if (is_sm_active) sm_active_.Add(value);
   if (!is_throttle) return;
   moment_.has_throttling = true;
+  moment_.is_capped |= name == "gpu.throttle.power_cap" && value > 0;
   const auto fault = std::find(kFaults.begin(), kFaults.end(), name.substr(kThrottlePrefix.size()));
   if (fault != kFaults.end()) moment_.faults[static_cast<size_t>(fault - kFaults.begin())] |= value > 0;
 }
@@ -89,7 +127,10 @@ void Gpu::EndMoment() {
   if (moment_.is_empty) return;
   ++moments_;
   const bool throttled = moment_.is_throttled();
-  if (moment_.utilization) utilization_.Add(*moment_.utilization);
+  if (moment_.utilization) TakeIdle(*moment_.utilization);
+  const bool has_limit = moment_.power && power_limit_ && *power_limit_ > 0;
+  asked_for_cap_ += moment_.has_throttling || has_limit;
+  capped_ += moment_.is_capped || (has_limit && *moment_.power >= kAtLimit * *power_limit_);
   asked_ += moment_.has_throttling, throttled_ += throttled;
   for (size_t i = 0; i < kFaults.size(); ++i) by_fault_[i] += moment_.faults[i];
   if (moment_.clock_hz && throttled) throttled_hz_.Add(*moment_.clock_hz);
@@ -100,6 +141,7 @@ void Gpu::EndMoment() {
 
 void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, TableOf<GpuStateRows>& table) {
   EndMoment();
+  EndIdle();
   const auto most = std::max_element(by_fault_.begin(), by_fault_.end());
   auto row = table.Row(of);
   row.Set("device", device).Set("samples", moments_).Set("span_ns", last_ns_ - first_ns_);
@@ -109,7 +151,13 @@ void Gpu::AddRow(const RunTrace& of, int32_t device, int64_t memory_bytes, Table
   row.Set("temperature_max", temperature_).Set("foreign_share", ShareOf(foreign_, asked_for_foreign_));
   row.Set("foreign_bytes", foreign_bytes_).Set("memory_peak_bytes", memory_used_).Set("memory_bytes", memory_bytes);
   row.Set("sm_active_share", sm_active_.value()).Set("dram_active_share", dram_active_.value());
-  row.Set("power_watts", power_.value());
+  row.Set("power_watts", power_.value()).Set("power_peak_watts", power_peak_).Set("power_limit_watts", power_limit_);
+  row.Set("capped_share", ShareOf(capped_, asked_for_cap_)).Set("idle_share", ShareOf(idle_, utilization_.count));
+  const bool is_known = utilization_.count > 0;
+  row.Set("idle_stretches", is_known ? idle_stretches_ : kAbsent);
+  row.Set("longest_idle_ns", is_known ? longest_idle_ns_ : kAbsent);
+  row.Set("pcie_generation", generation_).Set("pcie_generation_max", most_generation_);
+  row.Set("pcie_width", width_).Set("pcie_width_max", most_width_).Set("ecc_uncorrected", ecc_).Set("xid", xid_);
 }
 
 std::map<int32_t, Gpu> Collect(const RunTrace& of, const std::optional<Interval>& window) {

@@ -47,6 +47,31 @@ TEST(GpuState, WhatWasNotSampledIsAbsent) {
     EXPECT_TRUE(table.IsNull(0, column)) << column;
 }
 
+// A stretch ends with the first sample that shows work, or with the last one.
+TEST(GpuState, IdleStretches) {
+  HandMade trace;
+  trace.Format("telemetry");
+  for (const auto& [at, share] : {std::pair{0, 0.9}, {10, 0.0}, {20, 0.04}, {30, 0.8}, {40, 0.0}, {45, 0.0}})
+    trace.Counter("gpu.utilization", at, share, 0);
+  Analysed run(trace);
+  const auto table = run["gpu_state"];
+  EXPECT_DOUBLE_EQ(table.Real(0, "idle_share"), 4.0 / 6);
+  EXPECT_EQ(table.Int(0, "idle_stretches"), 2);
+  EXPECT_EQ(table.Int(0, "longest_idle_ns"), 20);
+  EXPECT_TRUE(table.IsNull(0, "capped_share"));
+}
+
+TEST(GpuState, PowerAtItsLimit) {
+  HandMade trace;
+  trace.Format("telemetry");
+  for (int64_t at = 0; at < 40; at += 10)
+    trace.Counter("gpu.power", at, at < 30 ? 398 : 200, 0).Counter("gpu.power.limit", at, 400, 0);
+  Analysed run(trace);
+  EXPECT_EQ(run["gpu_state"].Real(0, "capped_share"), 0.75);
+  EXPECT_EQ(run["gpu_state"].Real(0, "power_limit_watts"), 400);
+  EXPECT_TRUE(run["gpu_state"].IsNull(0, "idle_share"));
+}
+
 TEST(GpuState, SamplesCountWhileStepsRun) {
   HandMade telemetry, agent;
   telemetry.Format("telemetry").Process(1, 1'700'000'000'000'000'000);

@@ -31,6 +31,19 @@ struct GpuStateRows : TypedRows<GpuStateRows> {
       {"dram_active_share", kReal, "share",
        "mean share of time in which device memory moves data (DCGM); NULL: not sampled"},
       {"power_watts", kReal, "W", "mean power of the board; NULL: not sampled"},
+      {"power_peak_watts", kReal, "W", "highest power; NULL: not sampled"},
+      {"power_limit_watts", kReal, "W", "limit of the power; NULL: not sampled"},
+      {"capped_share", kReal, "share",
+       "samples with the power at its limit, or clocks held down by it; NULL: not known"},
+      {"idle_share", kReal, "share", "samples with a utilisation of 5 % or less; NULL: not sampled"},
+      {"idle_stretches", kInt, "", "stretches of such samples; NULL: not sampled"},
+      {"longest_idle_ns", kInt, "ns", "the longest of them; NULL: not sampled"},
+      {"pcie_generation", kReal, "", "highest generation of the PCIe link; NULL: not sampled"},
+      {"pcie_generation_max", kReal, "", "the one that GPU and host can do; NULL: not sampled"},
+      {"pcie_width", kReal, "lanes", "highest width of the PCIe link; NULL: not sampled"},
+      {"pcie_width_max", kReal, "lanes", "the one that GPU and host can do; NULL: not sampled"},
+      {"ecc_uncorrected", kReal, "errors", "memory errors that were not corrected; NULL: not sampled"},
+      {"xid", kReal, "", "number of the last error that the driver reported, 0 for none; NULL: not sampled"},
   };
 };
 
