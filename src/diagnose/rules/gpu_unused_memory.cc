@@ -38,7 +38,11 @@ std::optional<size_t> Fullest(const GpuStateRows& gpus) {
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto gpus = tables.Get<GpuStateRows>();
   const std::optional<size_t> fullest = Fullest(gpus);
-  if (!fullest) return std::vector<Bottleneck>{};
+  // Samples alone do not say that there is a batch to make larger: gpu_samples_alone has what they say.
+  const bool program = std::ranges::any_of(tables.run().traces(), [](const RunTrace& of) {
+    return of.trace->slices.size() + of.trace->gpu_ops.size() + of.trace->steps.size() > 0;
+  });
+  if (!fullest || !program) return std::vector<Bottleneck>{};
   const auto peak = static_cast<int64_t>(gpus.Real(*fullest, "memory_peak_bytes"));
   const int64_t all = gpus.Int(*fullest, "memory_bytes");
   const double unused = 1 - static_cast<double>(peak) / static_cast<double>(all);
