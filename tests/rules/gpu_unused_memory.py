@@ -5,6 +5,8 @@ from recording import Run
 
 
 def _samples(run: Run, used: float, utilization: float) -> None:
+    for _ in run.agent().steps(100, 100_000):
+        pass
     telemetry = run.telemetry()
     for number in range(100):
         telemetry.sample(number * 100_000, utilization=utilization, memory_used=used)
