@@ -40,7 +40,7 @@ def write_recording(path: Path, rows: int) -> None:
 
 
 def library_addresses(table: Any) -> dict[str, int]:
-    """Where the library has the values of each column."""
+    """The addresses at which the library has the values of each column."""
     from gapless.frames import batches, schema_of
 
     stream = table._stream()
@@ -62,7 +62,7 @@ def pandas_address(column: Any) -> int:
 
 
 def polars_address(column: Any) -> int:
-    """Where Polars has it: what it exports by Arrow is its own memory."""
+    """The address at which Polars has it: an export by Arrow is its own memory."""
     import polars
     from gapless import native
     from gapless.frames import batches

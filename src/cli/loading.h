@@ -39,7 +39,7 @@ inline constexpr auto kRedactOption =
     Flag<&ReadArguments::redact>("Replace paths, source files, hosts and users by names");
 inline constexpr auto kSourceRootOption =
     Text<&ReadArguments::source_root>("DIR", "Find the recorded sources below DIR");
-// How a verb reads, last in its list.
+// The way a verb reads, last in its list.
 inline constexpr OptionList kReadingOptions{
     Flag<&ReadArguments::no_cache>("Do not read or write the column cache"),
     Parsed<&ReadArguments::memory, ReadBytes>("SIZE", "Keep at most SIZE of recordings in memory (512M)"),

@@ -24,7 +24,7 @@ class Output {
 
   // Returns false if nothing more can be written. If that is because a pipe's reader has gone, Commit() still succeeds.
   bool Write(std::string_view text);
-  // Where it is written to until Close(), for a process that writes instead.
+  // The place it is written to until Close(), for a process that writes instead.
   int descriptor() const { return descriptor_; }
   // Ends writing; Commit() then only has to rename the file. With several outputs all can be complete before any
   // appears.

@@ -19,7 +19,7 @@ bool HasSamplesOnly(const Run& run);
 // The GPU with the largest value of `column`, of those that were sampled often enough; nothing: no GPU has a value.
 std::optional<size_t> WorstGpu(const GpuStateRows& gpus, GpuStateRows::RealColumn column);
 
-// How many GPUs have at least this value.
+// The number of GPUs that have at least this value.
 int64_t GpusFrom(const GpuStateRows& gpus, GpuStateRows::RealColumn column, double least);
 
 // "GPU 3", or "3 of 8 GPUs, most of all GPU 3" where several have at least `least` of the column.

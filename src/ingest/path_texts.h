@@ -41,7 +41,7 @@ void ChangeTexts(Trace& trace, F&& changed) {
     views.push_back(*made);
     owned->push_back(std::move(made));
   }
-  // What is unchanged stays in the pool that there was.
+  // Whatever is unchanged stays in the pool that there was.
   auto before = std::make_shared<StringPool>(std::move(trace.strings));
   auto owner = std::make_shared<std::pair<decltype(owned), decltype(before)>>(owned, before);
   trace.strings = StringPool::FromViews(std::move(views), owner);

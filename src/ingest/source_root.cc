@@ -31,7 +31,7 @@ constexpr size_t kMostNamed = 5;           // files in a note
 constexpr size_t kLinesOfDecorators = 12;  // between the line that a function has in a recording and its "def"
 constexpr int64_t kSecond = 1'000'000'000;
 
-// What the recordings say of one file that was found.
+// The facts that the recordings have of one file that was found.
 struct Recorded {
   int64_t last_line = 0, end_unix_ns = kAbsent;
   std::set<std::pair<int64_t, std::string>> functions{};  // line and name

@@ -47,7 +47,7 @@ enum ListIndex : uint8_t {
   kLists
 };
 
-// How many rows each list had when a chunk began.
+// The number of rows that each list had when a chunk began.
 struct ChunkMark {
   uint64_t order = 0;
   std::array<uint32_t, kLists> rows{};

@@ -69,7 +69,7 @@ class Gpu {
 
 void Raise(std::optional<double>& most, double value) { most = most ? std::max(*most, value) : value; }
 
-// What changes seldom, and of which the highest counts.
+// Values that change seldom, of which the highest counts.
 bool Gpu::TakeSeldom(std::string_view name, double value) {
   const std::pair<std::string_view, std::optional<double>*> kSeldom[] = {
       {"gpu.pcie.generation", &generation_}, {"gpu.pcie.generation.max", &most_generation_},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the allocator holds around the tensors when a snapshot was taken.
+// The memory that the allocator holds around the tensors when a snapshot was taken.
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"

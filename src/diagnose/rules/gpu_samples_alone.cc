@@ -19,7 +19,7 @@ constexpr double kIdleShare = 0.20, kCappedShare = 0.50, kFullMemory = 0.95;
 constexpr double kNoted = 0.3;
 constexpr std::string_view kNeeds[] = {"gpu_state"};
 
-// What is said about one GPU: the most severe comes first.
+// Sentences about one GPU: the most severe comes first.
 struct Said {
   double severity = 0;
   std::string title;

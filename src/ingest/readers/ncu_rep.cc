@@ -15,7 +15,7 @@ constexpr std::string_view kExtensions[] = {".ncu-rep", ".nsight-cuprof-report"}
 
 Sniff SniffHead(std::string_view head) { return head.starts_with(ncu_rep::kMagic) ? Sniff::kYes : Sniff::kNo; }
 
-// What was passed over, or not found.
+// Parts that were passed over, or not found.
 struct Left {
   int64_t sources = 0, other = 0, blocks = 0;
 };

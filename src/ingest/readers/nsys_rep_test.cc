@@ -151,7 +151,7 @@ TEST(NsysReport, CallsByTheirClass) {
             "kind 117 in field 123");
 }
 
-// Which number means what depends on the version, and newer ones write it into another field.
+// The meaning of a number depends on the version, and newer ones write it into another field.
 TEST(NsysReport, SynchronisationsInThreeNumberings) {
   using enum SyncKind;
   const struct {

@@ -104,7 +104,7 @@ class Writer {
     CountPlaces();
   }
 
-  // How many allocations of a backward pass, and of anything else known, stand before each event.
+  // The number of allocations of a backward pass, and of anything else, that stand before each event.
   void CountPlaces() {
     backward_.assign(snapshot_.events.size() + 1, 0), other_.assign(snapshot_.events.size() + 1, 0);
     for (size_t row = 0; row < snapshot_.events.size(); ++row) {

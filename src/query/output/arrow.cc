@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kRowsOfBatch = 1 << 16;
 constexpr int64_t kMostExact = int64_t{1} << 53;  // reals hold every whole number up to here
 
-// What is no UTF-8 becomes U+FFFD, as in JSON.
+// Bytes that are no UTF-8 become U+FFFD, as in JSON.
 std::string ValidUtf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What HTA does where it is wrong, on the rows of the file: GAPLESS_HTA_BUGS=1 asks for it.
+"""Answers as HTA gives them where it is wrong, on the rows of the file: GAPLESS_HTA_BUGS=1 asks for it.
 
 Sums at the same time are added up in the order in which HTA's unstable sort leaves them, which is the same where the rows are.
 """
@@ -59,7 +59,7 @@ def together(sets: Sequence[tuple[Any, Any]]) -> dict[int, Any]:
 
 
 def overlap(first: tuple[Any, Any], second: tuple[Any, Any]) -> float:
-    """How long both run, where rounding has left intervals that end before they begin."""
+    """The time that both run, where rounding has left intervals that end before they begin."""
     time = np.concatenate([*first, *second])
     status = np.concatenate([np.full(len(side), sign) for sign, side in zip((1, -1, 2, -2), (*first, *second))])
     order = np.argsort(time)
@@ -103,7 +103,7 @@ def operators_above(rows: Any, calls: Any, symbols: TraceSymbolTable) -> Any:
 
 
 def launch_names(symbols: TraceSymbolTable) -> Any:
-    """What get_aten_op_kernels_and_delay takes for launches."""
+    """The calls that get_aten_op_kernels_and_delay takes for launches."""
     return symbols.ids_where(
         lambda name: (name.startswith("cuda") and "LaunchKernel" in name) or name.startswith((*LAUNCHES, "runFunction"))
     )

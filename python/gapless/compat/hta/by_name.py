@@ -46,7 +46,7 @@ def _named(found: dict[str, Any], names: list[str]) -> dict[str, Any]:
 
 
 def _largest_first(found: dict[str, Any], texts: list[str]) -> dict[str, Any]:
-    """By falling sum; equal ones by their name."""
+    """Sorted by falling sum; equal ones by their name."""
     numbers = found["number"]
     rank_of = np.empty(len(numbers), np.int64)
     rank_of[sorted(range(len(numbers)), key=lambda at: texts[numbers[at]])] = np.arange(len(numbers))

@@ -60,7 +60,7 @@ def _window(trace: Trace, rows: Any, annotation: str, instance: Instances) -> tu
 
 
 def _clipped(rows: Any, first: float, last: float, trace: Trace) -> Any:
-    """What the host began in the window, what that launched, and all waits between streams; without what took no time."""
+    """All that the host began in the window, what that launched, and all waits between streams; without what took no time."""
     on_host = rows["stream"] == -1
     inside = on_host & rows["ts"].between(first, last) & (rows["dur"] > 0)
     launched = rows["index"].isin(rows["index_correlation"][inside])

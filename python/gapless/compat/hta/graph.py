@@ -219,7 +219,7 @@ class CPGraph(networkx.DiGraph):  # type: ignore[misc]
         return frame
 
     def bound_by(self, row: Any) -> str:
-        """What bounds an edge: a row of the breakdown. Edges that only order events are bound by nothing, which is "" in HTA."""
+        """The bound of an edge: a row of the breakdown. Edges that only order events are bound by nothing, which is "" in HTA."""
         return "" if (found := self._bound_by(CPEdgeType(row["type"]), row)) is None else str(found.value)
 
     def _bound_by(self, kind: CPEdgeType, row: Any) -> BoundType | None:

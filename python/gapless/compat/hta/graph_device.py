@@ -30,7 +30,7 @@ def launch_calls(graph: CPGraph) -> Any:
 
 
 def queue_lengths(graph: CPGraph) -> dict[int, int]:
-    """How many operations of its stream wait or run after each launch, and wait after each start, by place."""
+    """The number of operations of its stream that wait or run after each launch, and wait after each start, by place."""
     if graph.as_hta:
         names = graph.symbol_table.ids_where(lambda name: name in HTA_QUEUED_LAUNCHES)
         return dict(as_hta.queue_lengths(graph.full_trace_df, names)["queue_length"].items())
@@ -45,7 +45,7 @@ def queue_lengths(graph: CPGraph) -> dict[int, int]:
 
 
 class Waits:
-    """Which operations the recorder's rows of waits are about."""
+    """The operations that the recorder's rows of waits are about."""
 
     def __init__(self, graph: CPGraph) -> None:
         self.graph, self.rows = graph, graph.full_trace_df

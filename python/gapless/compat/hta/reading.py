@@ -134,7 +134,7 @@ class Events:
 
     @functools.cached_property
     def partner(self) -> Any:
-        """Of an operation the row of its launch, of a launch that of its last operation; -1: none."""
+        """For an operation the row of its launch, for a launch that of its last operation; -1: none."""
         found = np.full(self.slices + self.op_count + self.mark_count, -1, np.int64)
         known = self.launches >= 0
         found[self.launches[known]] = self.slices + np.flatnonzero(known)
@@ -158,7 +158,7 @@ class Events:
 
     @functools.cached_property
     def parents(self) -> Any:
-        """Of each slice the row around it, or -1."""
+        """For each slice the row around it, or -1."""
         return _row_of(self.host["id"], self._nesting["parent_id"])
 
     @functools.cached_property

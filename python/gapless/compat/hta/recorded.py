@@ -151,7 +151,7 @@ def completed(rows: Any, zero: float, symbols: TraceSymbolTable) -> Any:
 
 
 def _partners(rows: Any, device: Any) -> Any:
-    """Of a call the place of the last operation with its correlation, of an operation that of the last call; 0: none, -1: no number."""
+    """For a call the place of the last operation with its correlation, for an operation that of the last call; 0: none, -1: no number."""
     found = np.minimum(rows["correlation"].to_numpy(), 0)
     linked = rows["correlation"].to_numpy() != -1
     sides = [rows[linked & side] for side in (~device, device)]

@@ -11,7 +11,7 @@
 namespace gapless::internal::gpu_samples {
 namespace {
 
-// What a value says, as a cell: "40 %" of {"value": 40, "unit": "%"}.
+// The text of a value, as a cell: "40 %" of {"value": 40, "unit": "%"}.
 std::string CellOf(const JsonValue& value) {
   if (value.is_object()) {
     const JsonValue* number = value.Find("value");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every form of samples gives its values to: rows of `counter`, rows of `device`, and what was not read.
+// The place to which every form of samples gives its values: rows of `counter`, rows of `device`, and what was not
+// read.
 #pragma once
 
 #include <map>

@@ -20,7 +20,7 @@ inline constexpr uint64_t kKnownVersion = 7;  // of the container, in reports of
 // Makes the error of a report that cannot be read; the table that ncu prints is the way around.
 Unexpected Refuse(const std::string& path, std::string why);
 
-// What the header of a block says.
+// The header of a block.
 struct Block {
   uint64_t offset = 0;                           // of its first byte in the file
   uint64_t sources = 0, results = 0, other = 0;  // messages in its payload, in this order

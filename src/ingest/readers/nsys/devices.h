@@ -21,8 +21,8 @@ struct Gpu {
 class Gpus {
  public:
   void Add(Gpu gpu);
-  // What CUDA said of a GPU in one process, where `gpu.id` is its number there: until 2020 this has all but the name.
-  // It is the GPU at the same place on the bus.
+  // The facts that CUDA gave of a GPU in one process, where `gpu.id` is its number there: until 2020 this has all but
+  // the name. It is the GPU at the same place on the bus.
   void AddOfCuda(const Gpu& gpu, int64_t pid, Facts& facts);
   void Give(TraceBuilder& builder) const;
 

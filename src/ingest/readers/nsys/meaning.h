@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of Nsight Systems mean for the tables, said once for both containers.
+// The meaning of the rows of Nsight Systems for the tables, said once for both containers.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace gapless::internal::nsys {
 
-// What was met beside the rows that went into tables.
+// Everything that was met beside the rows that went into tables.
 struct Tally {
   int64_t events = 0, bad_times = 0, ops_without_time = 0, nested_calls = 0, open_ranges = 0, other_nvtx = 0;
   std::set<int64_t> ranged_processes{};                    // with ranges that start and end anywhere

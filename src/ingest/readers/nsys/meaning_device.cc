@@ -37,9 +37,9 @@ CopyKind KindOfCopy(std::string_view name, int64_t operation, int64_t cause) {
   return ClassifyCopy(name);
 }
 
-// What a number in syncType means, by the version of nsys ("2024.5.1.113-…") that wrote it: there are three numberings,
-// and ENUM_CUPTI_SYNC_TYPE of the export does not tell them apart. A row of a known call is what the call is
-// (trace/syncs.cc), so this counts for rows without one.
+// The meaning of a number in syncType, by the version of nsys ("2024.5.1.113-…") that wrote it: there are three
+// numberings, and ENUM_CUPTI_SYNC_TYPE of the export does not tell them apart. A row of a known call is what the call
+// is (trace/syncs.cc), so this counts for rows without one.
 std::optional<SyncKind> SyncKindOf(int64_t type, std::string_view version) {
   using enum SyncKind;
   constexpr std::optional<SyncKind> kNone;

@@ -105,7 +105,7 @@ nsys::Gpu GpuOf(std::string_view message) {
   return gpu;
 }
 
-// What CUDA said of a GPU in a process, until 2020.
+// The facts that CUDA gave of a GPU in a process, until 2020.
 void ReadGpuOfCuda(std::string_view message, nsys::Gpus& gpus, nsys::Facts& facts) {
   nsys::Gpu gpu;
   int64_t pid = kAbsent;
@@ -127,7 +127,7 @@ void ReadGpuOfCuda(std::string_view message, nsys::Gpus& gpus, nsys::Facts& fact
   gpus.AddOfCuda(gpu, pid, facts);
 }
 
-// Which GPU of the host a process calls by which number.
+// The GPUs of the host, by the numbers that a process calls them.
 void ReadGpuOfProcess(std::string_view message, nsys::Facts& facts) {
   int32_t gpu = kAbsent32;
   int64_t cuda = kAbsent, pid = kAbsent;

@@ -13,7 +13,7 @@ struct About {
   nsys::Facts facts{};
   Layouts layouts{};
   int64_t session_start_unix_ns = kAbsent;
-  // What the index says of the counts; kAbsent when it does not.
+  // The counts that the index states; kAbsent when it does not.
   int64_t events = kAbsent, texts = kAbsent, threads = kAbsent, generic = kAbsent;
   int64_t threads_found = 0;
   int64_t damaged = 0;  // messages

@@ -19,7 +19,7 @@ inline int32_t Narrow(const WireReader& field) {
   return value > INT32_MIN && value <= INT32_MAX ? static_cast<int32_t>(value) : kAbsent32;
 }
 
-// How the records of one type of generic events lie: a metric of a GPU each.
+// The layout of the records of one type of generic events: a metric of a GPU each.
 struct MetricField {
   std::string_view name{};
   uint64_t offset = 0, bytes = 0;

@@ -110,7 +110,7 @@ class FlatBuffer {
   void Align(size_t to, size_t remainder) {
     while (bytes_.size() % to != remainder) bytes_.push_back('\0');
   }
-  // What is added next is what stands at `from`.
+  // The next thing that is added stands at `from`.
   void Refer(Place from) {
     const auto distance = static_cast<uint32_t>(bytes_.size() - from);
     std::memcpy(bytes_.data() + from, &distance, sizeof(distance));

@@ -50,7 +50,7 @@ inline Message Words(uint64_t name, std::string_view text) {
   return Message().Int(1, name).Add(2, Message().Text(1, text));
 }
 
-// What a rule says in a section: texts, and the speedup that goes with the first; below 0: none.
+// The outcome of a rule in a section: texts, and the speedup that goes with the first; below 0: none.
 inline Message Rule(std::string_view name, std::string_view section, const std::vector<std::string>& texts,
                     double speedup = -1) {
   Message body;

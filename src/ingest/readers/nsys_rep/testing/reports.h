@@ -73,7 +73,7 @@ inline Message Work(int64_t start, int64_t end, int64_t correlation, uint64_t fi
 }
 inline int64_t ThreadOf(int64_t pid) { return (int64_t{1} << 48) | (pid << 24) | pid; }
 
-// What a report is made of; each part may be made wrong.
+// The parts of a report; each part may be made wrong.
 struct Report {
   std::string version = "2025.3.2.474", codec = "lz4", magic = "QDTEXT00", end = "U3w[END]";
   Message session{}, target{}, threads{}, conversions{};
