@@ -24,6 +24,8 @@ NOT_BUILT = "_NOT_BUILT"  # how ctest calls a program of GoogleTest that this bu
 HELPERS = {
     "action_runner.py",
     "cases.py",
+    "compat_hta_cases.py",
+    "compat_hta_jobs.py",
     "ci_job.py",
     "fake_hosts.py",
     "oracle.py",
