@@ -88,7 +88,7 @@ def without_pandas() -> list[str]:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     last = done.stderr.strip().splitlines()[-1:]
-    wanted = 'gapless.compat.hta.PandasMissing: gapless.compat.hta needs pandas: pip install "gapless[pandas]"'
+    wanted = 'gapless.compat.hta.PandasMissing: gapless.compat.hta needs pandas: pip install "gapless[hta]"'
     return [] if last == [wanted] else [f"without pandas: {last}, expected {wanted}"]
 
 

@@ -37,7 +37,6 @@ CODE = {
     "yaml": "from pathlib import Path; from gapless.model_config import read; read(Path('config.yaml'))",
     "hta": "import gapless.compat.hta",
 }
-EXTRA_OF = {"hta": "pandas"}  # where the two are not called the same
 # Words of the program.
 WORDS = {"mcp": ["mcp"], "parquet": ["query", SAMPLE, "step", "--parquet", "rows.parquet"]}
 PROGRAM = ""
@@ -72,7 +71,7 @@ class Extras(unittest.TestCase):
         )  # fmt: skip
 
     def test_every_extra_is_here(self) -> None:
-        self.assertEqual({EXTRA_OF.get(name, name) for name in (*CODE, *WORDS)}, set(declared()))
+        self.assertEqual({*CODE, *WORDS}, set(declared()))
 
     def test_the_environment_has_gapless_alone(self) -> None:
         done = self.run_it([self.python, "-c", OPENED + "print(len(table))"])
@@ -86,7 +85,7 @@ class Extras(unittest.TestCase):
                 self.assertEqual(done.stderr, "")
                 sentence, status = done.stdout.strip().split("|")
                 self.assertEqual(status, "4")
-                self.assertRegex(sentence, rf'^[^\n]* pip install "gapless\[{EXTRA_OF.get(name, name)}\]"')
+                self.assertRegex(sentence, rf'^[^\n]* pip install "gapless\[{name}\]"')
 
     def test_the_program(self) -> None:
         for name, words in WORDS.items():

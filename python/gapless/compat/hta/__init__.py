@@ -17,7 +17,7 @@ class PandasMissing(ProgramError, ImportError):
 
 
 if importlib.util.find_spec("pandas") is None:
-    raise PandasMissing('gapless.compat.hta needs pandas: pip install "gapless[pandas]"')
+    raise PandasMissing('gapless.compat.hta needs pandas: pip install "gapless[hta]"')
 
 from .trace import Trace
 from .trace_analysis import TimeSeriesTypes, TraceAnalysis

@@ -24,7 +24,7 @@ class NetworkxMissing(ProgramError, ImportError):
 
 
 if importlib.util.find_spec("networkx") is None:
-    raise NetworkxMissing("critical_path_analysis of gapless.compat.hta needs networkx: pip install networkx")
+    raise NetworkxMissing('critical_path_analysis of gapless.compat.hta needs networkx: pip install "gapless[hta]"')
 
 import networkx
 
