@@ -2,36 +2,14 @@
 // The reader of Nsight Systems' reports on arbitrary events. Mutations of a whole file seldom get past its lengths, so
 // the input is the message of a block of events, and the report around it is made here. An input that begins as a
 // report is read as one.
-#include <cstdlib>
 #include <string>
 
+#include "check_trace.h"
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
 #include "ingest/readers/nsys_rep/container.h"
 #include "ingest/readers/nsys_rep/testing/reports.h"
-
-namespace {
-
-void Check(bool good) {
-  if (!good) std::abort();
-}
-
-void CheckTrace(const gapless::internal::Trace& trace) {
-  for (size_t row = 0; row < trace.slices.size(); ++row) {
-    Check(trace.slices.dur_ns[row] >= 0);
-    Check(static_cast<size_t>(trace.slices.name[row]) < trace.strings.size());
-    Check(trace.slices.thread[row].value < trace.threads.size());
-    Check(row == 0 || trace.slices.ts_ns[row - 1] <= trace.slices.ts_ns[row]);
-  }
-  for (size_t row = 0; row < trace.gpu_ops.size(); ++row) {
-    Check(trace.gpu_ops.dur_ns[row] >= 0);
-    Check(static_cast<size_t>(trace.gpu_ops.name[row]) < trace.strings.size());
-    Check(!trace.gpu_ops.launch[row].valid() || trace.gpu_ops.launch[row].value < trace.slices.size());
-  }
-}
-
-}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gapless::internal;

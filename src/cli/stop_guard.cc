@@ -26,10 +26,10 @@ constexpr auto kTimeToNotice = std::chrono::milliseconds(100);
 
 StopGuard::StopGuard(std::function<int(Why)> say, std::optional<double> limit_s) : say_(std::move(say)) {
   using Clock = std::chrono::steady_clock;
-  constexpr double kMostS = 1e9;  // the clock holds no more
+  constexpr double kMaxSeconds = 1e9;  // the clock holds no more
   if (limit_s)
     end_ = Clock::now() +
-           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(*limit_s, kMostS)));
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(*limit_s, kMaxSeconds)));
   try {
     thread_ = std::thread([this] { Watch(); });
   } catch (const std::system_error&) {  // a signal then ends the command only where the command itself looks

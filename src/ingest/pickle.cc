@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kAtOnce = size_t{1} << 20, kTextsAtOnce = size_t{1} << 16;
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 constexpr int kNewestProtocol = 5;
-constexpr size_t kMaxPlainBytes = 8;  // of a whole number that fits into 64 bits
+constexpr size_t kMaxPlainBytes = 8;  // size of a whole number that fits into 64 bits
 
 using Kind = PickleValue::Kind;
 

@@ -30,8 +30,8 @@ namespace gapless::internal {
 struct PickleValue {
   enum class Kind : uint8_t { kNone, kBool, kInt, kReal, kText, kList, kDict, kOther };  // a tuple or set is a kList
   Kind kind = Kind::kNone;
-  uint32_t index = 0;   // of the text or container
-  int64_t integer = 0;  // of a kReal its bits
+  uint32_t index = 0;   // place of the text or container
+  int64_t integer = 0;  // the number, or the bits of a kReal
   double real() const { return std::bit_cast<double>(integer); }
 };
 
@@ -67,7 +67,7 @@ class Pickle {
   };
 
   std::vector<std::string_view> texts_{""};
-  std::deque<std::string> held_;  // what the texts point into
+  std::deque<std::string> held_;  // memory of the texts
   std::vector<Container> containers_;
   PickleValue root_;
 };

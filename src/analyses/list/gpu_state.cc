@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kIdle = 0.05;     // utilisation of a desktop that nobody uses, and of a program that only waits
-constexpr double kAtLimit = 0.97;  // of the limit: samples of the power scatter by some percent
+constexpr double kAtLimit = 0.97;  // share of the limit: samples of the power scatter by some percent
 constexpr std::string_view kThrottlePrefix = "gpu.throttle.";
 // Reasons that are a fault of cooling or power supply. A power cap alone is how many GPUs run at full load.
 constexpr std::array<std::string_view, 4> kFaults = {"hw_slowdown", "sw_thermal", "hw_thermal", "power_brake"};

@@ -16,15 +16,15 @@
 namespace gapless::internal::memory_snapshot_rule {
 namespace {
 
-constexpr double kFragmented = 0.2;  // of what is held; assumed
-constexpr double kMainShare = 0.25;  // of the peak, from which a category gets advice
+constexpr double kFragmented = 0.2;  // share of the held memory; assumed
+constexpr double kMainShare = 0.25;  // share of the peak, from which a category gets advice
 constexpr size_t kMaxLines = 3;      // lines of the program as evidence
 constexpr std::string_view kNeeds[] = {"memory_at_peak", "memory_segments"};
 
 struct Holding {
   int64_t peak = 0;
   std::map<std::string, int64_t, std::less<>> categories;
-  std::vector<size_t> rows;  // of the device, largest first
+  std::vector<size_t> rows;  // rows of the device, largest first
 };
 
 Holding HoldingOf(const MemoryAtPeakRows& at_peak, int64_t trace, int64_t device) {

@@ -38,7 +38,7 @@ struct Value {
   int64_t whole = 0;
   double real = 0;
   std::string_view text{};
-  std::vector<Value> items{};  // of a tuple
+  std::vector<Value> items{};  // items of a tuple
 
   bool IsNumber() const { return kind == Kind::kWhole || kind == Kind::kReal; }
   double number() const { return kind == Kind::kReal ? real : static_cast<double>(whole); }

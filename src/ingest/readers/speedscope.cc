@@ -165,7 +165,7 @@ class Writer {
   TraceBuilder::Shard& shard_;
   std::vector<Frame> frames_;
   std::vector<uint64_t> stack_;
-  std::map<uint64_t, Sums> sums_;  // by frame
+  std::map<uint64_t, Sums> sums_;  // sums by frame
   int64_t thread_ = 0, samples_ = 0;
 };
 

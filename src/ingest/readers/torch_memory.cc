@@ -85,7 +85,7 @@ class Writer {
   }
 
   void FindLifetimes() {
-    std::map<std::pair<int32_t, int64_t>, size_t> open;  // by device and address
+    std::map<std::pair<int32_t, int64_t>, size_t> open;  // key: device and address
     of_event_.assign(snapshot_.events.size(), SIZE_MAX);
     for (size_t row = 0; row < snapshot_.events.size(); ++row) {
       const Event& event = snapshot_.events[row];

@@ -19,7 +19,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kRowsOfBatch = 1 << 16;
-constexpr int64_t kMostExact = int64_t{1} << 53;  // reals hold every whole number up to here
+constexpr int64_t kMaxExact = int64_t{1} << 53;  // reals hold every whole number up to here
 
 // Bytes that are no UTF-8 become U+FFFD, as in JSON.
 std::string ValidUtf8(std::string_view text) {
@@ -46,7 +46,7 @@ class HeldColumn {
       case SqlValue::Kind::kNull: break;
       case SqlValue::Kind::kInt:
         std::memcpy(&bits, &value.integer, sizeof(bits));
-        has_long_ |= value.integer > kMostExact || value.integer < -kMostExact;
+        has_long_ |= value.integer > kMaxExact || value.integer < -kMaxExact;
         break;
       case SqlValue::Kind::kReal: std::memcpy(&bits, &value.real, sizeof(bits)); break;
       case SqlValue::Kind::kText: bits = Number(value.text); break;

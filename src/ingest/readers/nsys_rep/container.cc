@@ -18,7 +18,7 @@ constexpr std::string_view kEvents = "Raw Sampling Data", kOffsets = "Sampling D
 constexpr uint64_t kTailBytes = 16;  // the place of the directory, and kEnd
 constexpr uint64_t kMostOfBlock = uint64_t{64} << 20, kMostOfTexts = uint64_t{512} << 20;
 constexpr uint64_t kMostOfMessage = uint64_t{256} << 20;
-constexpr uint64_t kMostExpansion = 255;  // of LZ4: a byte of a length stands for 255
+constexpr uint64_t kMaxExpansion = 255;  // ratio of LZ4: a byte of a length stands for 255
 constexpr uint64_t kLongestVarint = 10;
 
 uint64_t NumberAt(std::string_view bytes) {
@@ -157,7 +157,7 @@ Result<Container::Block> Container::BlockAt(uint64_t offset, uint64_t end, uint6
   if (!TakeVarint(rest, block.stored) || !TakeVarint(rest, block.unpacked) ||
       block.stored > end - offset - (head.size() - rest.size()))
     return Refuse(path_, StrCat("the block at byte ", offset, " is longer than its section"));
-  if (block.unpacked > most || block.unpacked > block.stored * kMostExpansion)
+  if (block.unpacked > most || block.unpacked > block.stored * kMaxExpansion)
     return Refuse(path_, StrCat("the block at byte ", offset, " says that it unpacks to ", block.unpacked, " bytes"));
   block.offset += head.size() - rest.size();
   return block;

@@ -23,7 +23,7 @@ struct Event {
   int32_t device = -1;  // set when the list that holds it is known
   StackId stack{};
   int64_t address = kAbsent, bytes = 0, stream = kAbsent;
-  int64_t ts_ns = kAbsent;  // of Unix time
+  int64_t ts_ns = kAbsent;  // Unix time
 };
 
 struct Block {
