@@ -24,7 +24,7 @@ from moved_recording import HOST, LIBRARY, LINUX, MAC, WINDOWS, WINDOWS_LIBRARY,
 PROGRAM = ""
 # Parts of every path, host and user above; no word of the program's own has them.
 SECRETS = ("zorb", "quux", "trainer", "imagenet", "anaconda3", "cluster.example", "yangu")
-FORMS = ("terminal", "markdown", "html", "json", "brief")
+FORMS = ("terminal", "markdown", "html", "json", "brief", "sarif")
 FRAMES = """SELECT DISTINCT source_line AS frame FROM all_slice WHERE frame != ''
 UNION SELECT name FROM all_slice WHERE category = 'python' AND name LIKE '/%.py(%'"""
 KEPT = 4  # parts of a path that are looked for: at least this long
@@ -50,6 +50,9 @@ def outputs(path: str, every_table: bool = True) -> dict[str, bytes]:
     for table in tables() if every_table else ["slice", "environment", "trace", "thread"]:
         found[table] = run("query", path, table, "--redact", "--csv")
     found["arrow"] = run("query", path, "slice", "--redact", "--arrow", "-")
+    found["convert"] = run("convert", path, "--redact")
+    found["report"] = run("report", path, "--redact")
+    found["report --json"] = run("report", path, "--redact", "--json")
     return found
 
 
@@ -93,6 +96,50 @@ class Redacted(unittest.TestCase):
         self.assertEqual(run("brief", file, "--redact", "--no-cache").decode(), brief, "the same names each time")
         frames = run("query", file, "SELECT value FROM environment WHERE key = 'command'", "--redact", "--csv").decode()
         self.assertRegex(frames, r"python file-\d+\.py --data path-\d+ --host host-1")
+
+    def test_two_runs_share_their_names(self) -> None:
+        """A file that both runs have keeps one name, so that nothing seems new or gone; the runs themselves have a letter."""
+        a = str(recording(self.folder / "before.json", LINUX, host=HOST))
+        after = recording(self.folder / "after.json", LINUX, host=HOST)
+        # One more path, which is the first by name: numbers that were given anew would be others.
+        text = after.read_text(encoding="utf-8").replace('"traceName": "', '"more": "/aa/zorb/first.py", "traceName": "')
+        document = json.loads(text)
+        for event in document["traceEvents"]:
+            if event.get("cat", "").lower() == "kernel" and "sgemm" in event["name"]:
+                event["dur"] /= 2
+        after.write_text(json.dumps(document), encoding="utf-8")
+        b = str(after)
+        for verb in ("why", "diff"):
+            for form in ((), ("--json",)):
+                said = run(verb, a, b, "--redact", *form)
+                self.assert_nothing_left({verb: said}, SECRETS)
+            self.assertEqual(json.loads(run(verb, a, a, "--redact", "--json"))["a"]["name"], "recording A")
+        for verb in ("why", "diff"):
+            plain, redacted = (json.loads(run(verb, a, b, "--json", *more)) for more in ((), ("--redact",)))
+            self.assertEqual([*redacted], [*plain])
+            for part in ("causes", "operators", "kernels"):
+                self.assertEqual(len(redacted.get(part, [])), len(plain.get(part, [])), part)
+        of_a = run("query", a, "SELECT DISTINCT source_line FROM all_slice WHERE source_line LIKE '%:42'", "--redact", "--csv")
+        file, _, line = of_a.decode().split()[-1].rpartition(":")
+        self.assertEqual(line, "42")
+        shown = set(re.findall(r'"source_line": "(.*):', run("why", a, b, "--redact", "--json").decode()))
+        self.assertEqual(shown, {file}, "the script has the name that it has in A")
+
+    def test_results_are_redacted_too(self) -> None:
+        """A result of bench names its command, which names files."""
+        file = self.folder / "zorb-baseline.json"
+        self.folder.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [PROGRAM, "bench", "--whole", "--runs", "5", f"--json={file}", "--", sys.executable, "-c", "pass"],
+            capture_output=True,
+            check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        plain = run("report", str(file)).decode()
+        self.assertIn("zorb-baseline", plain, "the report names the result")
+        self.assert_nothing_left(
+            {"report": run("report", str(file), "--redact"), "json": run("report", str(file), "--redact", "--json")}, SECRETS
+        )
 
     def test_what_could_not_be_read(self) -> None:
         recording(self.folder / "rank0.json", LINUX, host=HOST)

@@ -66,6 +66,8 @@ typedef struct gapless_open_options {
   const char* history; /* its tested predictions count, too; NULL: the user's own history */
   gapless_progress progress;
   void* progress_data;
+  const char* source_root; /* the recorded sources are below this folder; NULL: where the recording says */
+  int32_t redact;          /* 1: paths, source files, hosts and users are replaced by names */
 } gapless_open_options;
 
 typedef struct gapless_report_options {

@@ -31,6 +31,8 @@ struct OpenOptions {
   bool all_steps = false;  // predictions replay every step, not some that stand for all; slower, and needs more memory
   // Bytes of recordings in memory; further ones lie in files. 0: as GAPLESS_MEMORY_BYTES says, or 512 MiB.
   uint64_t memory_bytes = 0;
+  std::string source_root{};  // the recorded sources are below this folder; empty: where the recording says
+  bool redact = false;        // replace paths, source files, hosts and users by names ("file-3.py", "host-1")
 };
 
 }  // namespace gapless

@@ -64,6 +64,7 @@ class OpenOptions(ctypes.Structure):
     _fields_ = [
         ("ranks", POINTER(c_int64)), ("rank_count", c_size_t), ("threads", c_size_t), ("no_cache", c_int32),
         ("all_steps", c_int32), ("history", c_char_p), ("progress", Progress), ("progress_data", c_void_p),
+        ("source_root", c_char_p), ("redact", c_int32),
     ]  # fmt: skip
 
 

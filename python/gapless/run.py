@@ -71,19 +71,25 @@ def open(
     cache: bool = True,
     threads: int = 0,
     all_steps: bool = False,
+    redact: bool = False,
+    source_root: Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Reads recordings: files, folders of them (the ranks of one job) or tar archives, of any profiler that `gapless formats` lists.
 
     "3=path" assigns the path to rank 3. `ranks` reads only these. `cache` keeps what was read in the user's cache folder, and takes
-    it from there. `threads` 0 takes as many as the machine allows. `all_steps` makes predictions replay every step. `progress` is
-    called now and then with the share of bytes that were read, from another thread. Ctrl-C ends the reading.
+    it from there. `threads` 0 takes as many as the machine allows. `all_steps` makes predictions replay every step. `redact`
+    replaces paths, source files, hosts and users by names, before anything is computed; `source_root` is the folder in which the
+    recorded sources are on this machine. `progress` is called now and then with the share of bytes that were read, from another
+    thread. Ctrl-C ends the reading.
 
     Raises ProgramError if nothing could be read, or if the library is not there; `Run.failures` lists paths that could not be read.
     """
     run = Run()
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    options = native.OpenOptions(threads=threads, no_cache=not cache, all_steps=all_steps)
+    options = native.OpenOptions(threads=threads, no_cache=not cache, all_steps=all_steps, redact=redact)
+    if source_root is not None:
+        options.source_root = os.fsencode(source_root)
     if ranks:
         options.ranks, options.rank_count = (ctypes.c_int64 * len(ranks))(*ranks), len(ranks)
     if progress is not None:
@@ -91,6 +97,7 @@ def open(
     words = [os.fspath(path) for path in given]
     run._work("gapless_open", native.texts(words), len(words), ctypes.byref(options))
     run.paths = tuple(words)
+    run._shown = "redacted recordings" if redact else ", ".join(words)
     return run
 
 
@@ -222,6 +229,7 @@ class Run:
     def __init__(self) -> None:
         loaded = native.library()
         self.paths: tuple[str, ...] = ()
+        self._shown = ""
         self._handle = native.Handle(loaded.gapless_run_new(), "gapless_run_free")
 
     @property
@@ -280,7 +288,7 @@ class Run:
         return found
 
     def __repr__(self) -> str:
-        return f"<gapless.Run of {', '.join(self.paths)}>"
+        return f"<gapless.Run of {self._shown}>"
 
     def _repr_html_(self) -> str:
         return self.report()._repr_html_()

@@ -107,6 +107,8 @@ OpenOptions OptionsOf(const gapless_open_options* given, const std::atomic<bool>
   options.use_cache = given->no_cache == 0;
   options.all_steps = given->all_steps != 0;
   if (given->history != nullptr) options.history = given->history;
+  if (given->source_root != nullptr) options.source_root = given->source_root;
+  options.redact = given->redact != 0;
   if (given->progress != nullptr)
     options.progress = [call = given->progress, data = given->progress_data](const LoadProgress& progress) {
       call(data, std::string(progress.path).c_str(), progress.bytes_done, progress.bytes_total);

@@ -6,6 +6,8 @@
 #include "api/run_state.h"
 #include "api/table_data.h"
 #include "ingest/load.h"
+#include "ingest/redaction.h"
+#include "ingest/source_root.h"
 
 namespace gapless {
 namespace {
@@ -41,6 +43,11 @@ Run::Run(std::shared_ptr<const internal::RunState> state) : state_(std::move(sta
 Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& options) {
   auto loaded = internal::LoadRun(paths, options);
   if (!loaded) return Unexpected{std::move(loaded.error())};
+  if (!options.source_root.empty()) {
+    auto mapped = internal::MapSources(*loaded, options.source_root);
+    if (!mapped) return Unexpected{std::move(mapped.error())};
+  }
+  if (options.redact) internal::Redaction().Apply(*loaded);
   auto state = std::make_shared<const internal::RunState>(std::move(*loaded), options);
   // Catches a stop that came after the last time LoadRun() looked.
   if (state->stop.is_set()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");

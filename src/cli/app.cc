@@ -28,6 +28,7 @@
 #include "cli/output.h"
 #include "cli/stop_guard.h"
 #include "cli/usage.h"
+#include "ingest/redaction.h"
 
 namespace gapless::internal {
 namespace {
@@ -88,7 +89,10 @@ void ObeyLog(const Arguments& arguments, Session& session) {
 
 // Runs one command. A command that only reads is ended by the guard if it does not end itself soon after a signal.
 int RunVerb(const Command& command, std::span<const std::string> words, bool as_json) {
-  Session session{.terminal = DetectTerminal(), .stderr_is_tty = isatty(STDERR_FILENO) == 1, .cancel = CatchSignals()};
+  Session session{.terminal = DetectTerminal(),
+                  .stderr_is_tty = isatty(STDERR_FILENO) == 1,
+                  .cancel = CatchSignals(),
+                  .redaction = std::make_shared<Redaction>()};
   const auto arguments = ParseArguments(command, words);
   if (!arguments) return ReportError(arguments.error(), as_json, command.own_failure);
   if ((*arguments)->help) return PrintAndExit(HelpOf(command, session.terminal.width));

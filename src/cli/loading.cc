@@ -39,12 +39,12 @@ Result<int64_t> ParseNumber(std::string_view text, std::string_view noun, std::s
 }
 
 // Honours --source-root and --redact. Redaction comes last: it knows no folder of this machine.
-Result<void> ChangeSources(const ReadArguments& arguments, LoadedRun& loaded) {
+Result<void> ChangeSources(const ReadArguments& arguments, const Session& session, LoadedRun& loaded) {
   if (!arguments.source_root.empty()) {
     GAPLESS_ASSIGN(const size_t found, MapSources(loaded, arguments.source_root));
     if (found == 0) log::Warning(StrCat("no source that was recorded is below ", arguments.source_root));
   }
-  if (arguments.redact) RedactRun(loaded);
+  if (arguments.redact) session.redaction->Apply(loaded);
   return {};
 }
 
@@ -90,7 +90,7 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   GAPLESS_TRY(RefuseInput(arguments.output, inputs));
   GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), inputs));
   for (const std::string& output : outputs) GAPLESS_TRY(RefuseInput(output, inputs));
-  GAPLESS_TRY(ChangeSources(arguments, *loaded));
+  GAPLESS_TRY(ChangeSources(arguments, session, *loaded));
   return loaded;
 }
 
@@ -102,6 +102,10 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments,
   // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.
   if (const std::string& warning = analysis->tested().warning; !warning.empty()) log::Warning(warning);
   return analysis;
+}
+
+std::string ShownName(const ReadArguments& arguments, const std::string& path, std::string_view letter) {
+  return arguments.redact ? StrCat("recording ", letter) : path;
 }
 
 void WarnOfLosses(const LoadedRun& loaded) {

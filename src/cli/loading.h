@@ -35,12 +35,10 @@ inline constexpr auto kRankOption =
     Parsed<&ReadArguments::rank, ReadRanks>("LIST", "Read only these ranks, e.g. 0,4-7");
 inline constexpr auto kAllStepsOption =
     Flag<&ReadArguments::all_steps>("Replay every step, not some that stand for all: slower, needs more memory");
-inline constexpr auto kRedactOption =
-    Flag<&ReadArguments::redact>("Replace paths, source files, hosts and users by names");
-inline constexpr auto kSourceRootOption =
-    Text<&ReadArguments::source_root>("DIR", "Find the recorded sources below DIR");
 // The way a verb reads, last in its list.
 inline constexpr OptionList kReadingOptions{
+    Flag<&ReadArguments::redact>("Replace paths, source files, hosts and users by names"),
+    Text<&ReadArguments::source_root>("DIR", "Find the recorded sources below DIR"),
     Flag<&ReadArguments::no_cache>("Do not read or write the column cache"),
     Parsed<&ReadArguments::memory, ReadBytes>("SIZE", "Keep at most SIZE of recordings in memory (512M)"),
 };
@@ -54,6 +52,9 @@ OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line);
 // that were read. Shows progress when standard error is a terminal and a second has passed.
 Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths,
                           std::span<const std::string> outputs = {});
+
+// The name of a run that two or more of a call compare: the path as given, or with --redact `letter`.
+std::string ShownName(const ReadArguments& arguments, const std::string& path, std::string_view letter);
 
 // The same, for verbs that analyse: with the tested predictions of --db, or of the user's own history.
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace gapless::internal {
+
+class Redaction;
 
 // The properties of standard output when the program starts.
 struct Terminal {
@@ -22,6 +25,7 @@ struct Session {
   Terminal terminal;
   bool stderr_is_tty = false;
   const std::atomic<bool>* cancel = nullptr;  // set by a signal that asks the program to stop
+  std::shared_ptr<Redaction> redaction{};     // the names that all recordings of the call share (--redact)
 };
 
 // From now on SIGHUP, SIGINT, SIGQUIT and SIGTERM set a flag (the same one again kills), and writing to a closed pipe

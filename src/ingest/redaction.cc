@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
@@ -112,8 +114,10 @@ bool IsPublic(std::string_view below) {
          std::end(kPublic);
 }
 
-// The names that took the place of others.
-class Names {
+}  // namespace
+
+// The names that took the place of others. What has a name keeps it when more is collected.
+class Redaction::Names {
  public:
   // The folder of a user tells the name.
   void CollectPath(std::string_view path) {
@@ -122,26 +126,27 @@ class Names {
     for (const std::string_view homes : {"/home/", "/Users/", "/users/", "/Documents and Settings/"}) {
       const std::string_view name = Behind(slashes, homes);
       const std::string_view user = name.substr(0, name.find('/'));
-      if (user.size() > 1 && user != "Shared" && user != "Public") users_.insert(std::string(user));
+      if (user.size() > 1 && user != "Shared" && user != "Public") users_[std::string(user)];
     }
   }
   void CollectHost(std::string_view host) {
-    if (host.size() > 1 && host != "localhost") hosts_.insert(std::string(host));
+    if (host.size() > 1 && host != "localhost") hosts_[std::string(host)];
   }
   void CollectUser(std::string_view user) {
-    if (user.size() > 1 && user != "root") users_.insert(std::string(user));
+    if (user.size() > 1 && user != "root") users_[std::string(user)];
   }
   void CollectText(std::string_view text) {
     for (const PathInText& path : PathsIn(text)) CollectPath(text.substr(path.begin, path.end - path.begin));
   }
 
-  // Gives everything its number.
+  // Gives everything that has no name yet its number.
   void Settle() {
-    int64_t files = 0, others = 0;
     AddFoldersWithSpaces();
-    for (auto& [path, name] : paths_) name = NameOf(path, files, others);
-    for (const auto& [path, name] : paths_)
+    for (auto& [path, name] : paths_) {
+      if (!name.empty()) continue;
+      name = NameOf(path);
       if (path.find(' ') != path.npos) spaced_.emplace_back(path, name);
+    }
     Number(hosts_, "host-");
     Number(users_, "user-");
     // A longer word first: "node1.cluster" before "node1".
@@ -174,7 +179,7 @@ class Names {
     for (const std::string& folder : folders) paths_[folder];
   }
 
-  static std::string NameOf(const std::string& path, int64_t& files, int64_t& others) {
+  std::string NameOf(const std::string& path) {
     const std::string slashes = WithSlashes(path);
     if (IsOfGapless(slashes)) {
       const size_t at = std::min(slashes.find("gapless_agent/"), slashes.find("python/gapless/"));
@@ -192,12 +197,13 @@ class Names {
       return StrCat("/lib/python", own);
     if (folder.empty() && IsInstalled(slashes)) return StrCat("/lib/python", slashes.substr(slashes.rfind('/')));
     const std::string_view ending = EndingOf(slashes);
-    return ending.empty() ? StrCat(folder, "path-", ++others) : StrCat(folder, "file-", ++files, ending);
+    return ending.empty() ? StrCat(folder, "path-", ++others_) : StrCat(folder, "file-", ++files_, ending);
   }
 
-  void Number(const std::set<std::string>& of, std::string_view prefix) {
-    int64_t number = 0;
-    for (const std::string& word : of) words_.emplace_back(word, StrCat(prefix, ++number));
+  void Number(std::map<std::string, bool>& words, std::string_view prefix) {
+    int64_t number = std::ranges::count_if(words, [](const auto& word) { return word.second; });
+    for (auto& [word, is_named] : words)
+      if (!std::exchange(is_named, true)) words_.emplace_back(word, StrCat(prefix, ++number));
   }
 
   // Replaces hosts and users where they are whole words.
@@ -215,9 +221,12 @@ class Names {
   }
 
   std::map<std::string, std::string> paths_;
-  std::set<std::string> hosts_, users_;
+  std::map<std::string, bool> hosts_, users_;  // true: it has a name
+  int64_t files_ = 0, others_ = 0;
   std::vector<std::pair<std::string, std::string>> words_, spaced_;  // paths with spaces and their names
 };
+
+namespace {
 
 // Settings that name a machine or a person.
 bool NamesHost(std::string_view key) {
@@ -229,6 +238,8 @@ bool NamesUser(std::string_view key) {
          ContainsIgnoreCase(key, "user_name");
 }
 
+// Collects the names of one recording.
+template <class Names>
 void Collect(const Trace& trace, Names& names) {
   names.CollectHost(IdentityOf(trace).host);
   for (size_t row = 0; row < trace.environment.size(); ++row) {
@@ -242,22 +253,29 @@ void Collect(const Trace& trace, Names& names) {
 
 }  // namespace
 
-void RedactRun(LoadedRun& loaded) {
-  Names names;
-  for (const RunTrace& each : loaded.run.traces()) Collect(*each.trace, names);
+Redaction::Redaction() : names_(std::make_unique<Names>()) {}
+Redaction::~Redaction() = default;
+
+void Redaction::Apply(LoadedRun& loaded) {
+  for (const RunTrace& each : loaded.run.traces()) Collect(*each.trace, *names_);
   for (const Error& failure : loaded.failures)
-    for (const std::string* text : {&failure.message, &failure.place, &failure.hint}) names.CollectText(*text);
-  names.Settle();
-  int64_t number = 0;
+    for (const std::string* text : {&failure.message, &failure.place, &failure.hint}) names_->CollectText(*text);
+  names_->Settle();
   for (const RunTrace& each : loaded.run.traces()) {
     // The run was read a moment ago, and nothing has looked at its texts.
     Trace& trace = const_cast<Trace&>(*each.trace);
-    ChangeTexts(trace, [&names](std::string_view text) { return names.Replaced(text); });
-    trace.info.host = names.Replaced(trace.info.host);
-    trace.info.path = StrCat("recording-", ++number, EndingOf(trace.info.path));
+    ChangeTexts(trace, [this](std::string_view text) { return names_->Replaced(text); });
+    trace.info.host = names_->Replaced(trace.info.host);
+    trace.info.path = StrCat("recording-", ++recordings_, EndingOf(trace.info.path));
   }
   for (Error& failure : loaded.failures)
-    for (std::string* text : {&failure.message, &failure.place, &failure.hint}) *text = names.Replaced(*text);
+    for (std::string* text : {&failure.message, &failure.place, &failure.hint}) *text = names_->Replaced(*text);
+}
+
+void Redaction::Apply(std::span<std::string* const> texts) {
+  for (const std::string* text : texts) names_->CollectText(*text);
+  names_->Settle();
+  for (std::string* text : texts) *text = names_->Replaced(*text);
 }
 
 }  // namespace gapless::internal

@@ -62,8 +62,6 @@ struct AnalyzeArguments : ReadArguments {
           "WHEN", "Choose when to use colour (auto: on a terminal, without NO_COLOR)"),
       Flag<&AnalyzeArguments::verbose>("Show all findings, with all their evidence").Short('v'),
       kRankOption,
-      kRedactOption,
-      kSourceRootOption,
       kReadingOptions,
       kAllStepsOption,
       Flag<&AnalyzeArguments::timings>(""),

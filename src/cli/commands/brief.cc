@@ -22,7 +22,7 @@ struct Brief {
 namespace {
 
 struct BriefArguments : ReadArguments {
-  static constexpr OptionList kOptions{kRankOption, kRedactOption, kSourceRootOption, kReadingOptions};
+  static constexpr OptionList kOptions{kRankOption, kReadingOptions};
   static constexpr WordList kWords{kPathsWord};
 };
 

@@ -42,8 +42,8 @@ Result<int> Execute(const DiffArguments& arguments, Session& session) {
   const auto changes = [&](auto member, bool are_operators) {
     return ChangesOf(a.outline.*member, a.ledger.Units(), b.outline.*member, b.ledger.Units(), are_operators);
   };
-  const DiffView view{.a_name = arguments.paths[0],
-                      .b_name = arguments.paths[1],
+  const DiffView view{.a_name = ShownName(arguments, arguments.paths[0], "A"),
+                      .b_name = ShownName(arguments, arguments.paths[1], "B"),
                       .a = a.ledger,
                       .b = b.ledger,
                       .operators = changes(&RunOutline::operators, true),

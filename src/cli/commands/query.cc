@@ -79,8 +79,6 @@ struct QueryArguments : ReadArguments {
       Text<&QueryArguments::parquet>("FILE", "Write Parquet to FILE; needs pyarrow or Polars"),
       Text<&ReadArguments::output>("FILE", "Write to FILE").Short('o'),
       kRankOption,
-      kRedactOption,
-      kSourceRootOption,
       kReadingOptions,
   };
   static constexpr WordList kWords{

@@ -31,9 +31,10 @@ Result<StepLedger> LedgerFor(const WhyArguments& arguments, const std::string& n
 
 Result<int> Execute(const WhyArguments& arguments, Session& session) {
   GAPLESS_TRY(CheckDocument(arguments));
-  WhyView view{.a_name = arguments.paths[0], .b_name = arguments.paths[1]};
-  GAPLESS_ASSIGN(view.a, LedgerFor(arguments, view.a_name, session));
-  GAPLESS_ASSIGN(view.b, LedgerFor(arguments, view.b_name, session));
+  WhyView view{.a_name = ShownName(arguments, arguments.paths[0], "A"),
+               .b_name = ShownName(arguments, arguments.paths[1], "B")};
+  GAPLESS_ASSIGN(view.a, LedgerFor(arguments, arguments.paths[0], session));
+  GAPLESS_ASSIGN(view.b, LedgerFor(arguments, arguments.paths[1], session));
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   GAPLESS_ASSIGN(view.difference, DifferenceOf(view.a, view.b));
   const auto rows = static_cast<size_t>(arguments.rows);

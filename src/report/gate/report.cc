@@ -9,73 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
-#include "base/described_json.h"
 #include "base/strings.h"
 #include "report/markdown_text.h"
+#include "report/sarif.h"
 
 namespace gapless::internal {
-
-// What is used of SARIF 2.1.0. The values that the members begin with are the same in every file.
-namespace sarif {
-
-constexpr std::string_view kRule = "performance-regression";
-
-struct Message {
-  std::string text{};
-  static constexpr FieldInfo kFields[] = {Field<&Message::text>("text", "", "a sentence")};
-};
-struct Rule {
-  std::string_view id = kRule;
-  Message description{"A metric is worse than its baseline"};
-  static constexpr FieldInfo kFields[] = {Field<&Rule::id>("id", "", "name of the rule"),
-                                          Field<&Rule::description>("shortDescription", "", "the rule in a line")};
-};
-struct Driver {
-  std::string_view name = "gapless";
-  std::vector<Rule> rules{Rule()};
-  static constexpr FieldInfo kFields[] = {Field<&Driver::name>("name", "", "name of the program"),
-                                          Field<&Driver::rules>("rules", "", "its rules")};
-};
-struct Tool {
-  Driver driver{};
-  static constexpr FieldInfo kFields[] = {Field<&Tool::driver>("driver", "", "the program")};
-};
-struct Artifact {
-  std::string uri = ".";
-  static constexpr FieldInfo kFields[] = {Field<&Artifact::uri>("uri", "", "path below the repository's root")};
-};
-struct Place {
-  Artifact artifact{};
-  static constexpr FieldInfo kFields[] = {Field<&Place::artifact>("artifactLocation", "", "the file")};
-};
-struct Location {
-  Place physical{};
-  static constexpr FieldInfo kFields[] = {Field<&Location::physical>("physicalLocation", "", "a place in a file")};
-};
-struct Result {
-  std::string_view rule = kRule, level = "error";
-  Message message{};
-  std::vector<Location> locations{Location()};
-  static constexpr FieldInfo kFields[] = {
-      Field<&Result::rule>("ruleId", "", "id of the rule"), Field<&Result::level>("level", "", "always error"),
-      Field<&Result::message>("message", "", "what got worse"), Field<&Result::locations>("locations", "", "one")};
-};
-struct Run {
-  Tool tool{};
-  std::vector<Result> results{};
-  static constexpr FieldInfo kFields[] = {Field<&Run::tool>("tool", "", "what made the results"),
-                                          Field<&Run::results>("results", "", "a regression each")};
-};
-struct Log {
-  std::string_view schema = "https://json.schemastore.org/sarif-2.1.0.json", version = "2.1.0";
-  std::vector<Run> runs{Run()};
-  static constexpr FieldInfo kFields[] = {Field<&Log::schema>("$schema", "", "where SARIF is described"),
-                                          Field<&Log::version>("version", "", "of SARIF"),
-                                          Field<&Log::runs>("runs", "", "one")};
-};
-
-}  // namespace sarif
 
 std::string_view NameOf(GateKind kind) {
   switch (kind) {
@@ -199,17 +139,18 @@ std::string GateJunit(const Judgement& judgement) {
 // Writes a result per regression (SARIF 2.1.0); no result means that nothing got slower. Viewers require a location for
 // every result: the file of the command, else the repository's root.
 std::string GateSarif(const Judgement& judgement) {
-  sarif::Log log;
+  constexpr std::string_view kRule = "performance-regression";
+  sarif::Run run;
+  run.tool.driver.rules.push_back({.id = std::string(kRule), .title = {"A metric is worse than its baseline"}});
   for (const MetricJudgement& metric : judgement.metrics) {
     if (metric.kind != GateKind::kRegression) continue;
-    sarif::Result& result = log.runs[0].results.emplace_back();
+    sarif::Result& result = run.results.emplace_back();
+    result.rule = kRule;
     result.message.text = StrCat(Sentence(metric), ". ", NextStepOf(judgement));
-    if (!judgement.place.empty()) result.locations[0].physical.artifact.uri = judgement.place;
+    result.locations.emplace_back();
+    if (!judgement.place.empty()) result.locations[0].physical.artifact.uri = sarif::UriOf(judgement.place);
   }
-  std::string out;
-  JsonWriter json(out, 2);
-  WriteJson(json, log);
-  return out + "\n";
+  return sarif::Write(std::move(run));
 }
 
 // Writes a workflow command per metric, which GitHub shows as an annotation.

@@ -16,6 +16,7 @@
 #include "cli/history_actions.h"
 #include "collect/files.h"
 #include "ingest/input_paths.h"
+#include "ingest/redaction.h"
 #include "proof/trend_runs.h"
 #include "report/lab/parts.h"
 #include "report/trend/report.h"
@@ -173,16 +174,16 @@ std::string ShownNameOf(const std::string& path) {
 }
 
 // Adds a folder of `optimize`. Its own recording becomes the baseline only if no recording was given before.
-Result<void> AddOptimizeFolder(const std::string& folder, const ReadArguments& arguments, const Session& session,
-                               LabView& view) {
+Result<void> AddOptimizeFolder(const std::string& folder, const std::string& name, const ReadArguments& arguments,
+                               const Session& session, LabView& view) {
   const std::string result = StrCat(folder, "/result.json"), profile = StrCat(folder, "/profile");
   std::error_code error;
   if (!std::filesystem::is_regular_file(result, error))
     return Fail(ErrorCode::kInput, StrCat("cannot report ", folder, ": it holds no result.json"), folder,
                 "the optimisation is not finished, or an older version made it: start gapless optimize again");
   if (view.recordings.empty() && IsRunFolder(profile))
-    GAPLESS_TRY(AddRecording(profile, StrCat(ShownNameOf(folder), "/profile"), arguments, session, view));
-  return AddResult(result, ShownNameOf(folder), view);
+    GAPLESS_TRY(AddRecording(profile, StrCat(name, "/profile"), arguments, session, view));
+  return AddResult(result, name, view);
 }
 
 }  // namespace
@@ -238,18 +239,55 @@ Result<void> AddHistory(const std::string& url, const Session& session, LabView&
   return {};
 }
 
+namespace {
+
+// The texts that tell where something was measured. Findings come from recordings, and are redacted with them.
+std::vector<std::string*> TextsOf(LabView& view) {
+  std::vector<std::string*> texts;
+  const auto add_stages = [&texts](std::vector<LabStage>& stages) {
+    for (LabStage& stage : stages) {
+      texts.push_back(&stage.name);
+      for (std::string& sentence : stage.noise) texts.push_back(&sentence);
+    }
+  };
+  for (LabRecording& recording : view.recordings) texts.push_back(&recording.name);
+  for (LabOptimization& of : view.optimizations) {
+    texts.insert(texts.end(), {&of.name, &of.command, &of.about, &of.conclusion, &of.training});
+    for (auto* reasons : {&of.refused, &of.untried})
+      for (LabReason& reason : *reasons) texts.push_back(&reason.text);
+    for (std::string& warning : of.warnings) texts.push_back(&warning);
+    add_stages(of.stages);
+  }
+  add_stages(view.stages);
+  for (LabScaling& scaling : view.scalings) texts.push_back(&scaling.name);
+  for (LabTuning& tuning : view.tunings) {
+    texts.push_back(&tuning.name);
+    add_stages(tuning.settings);
+  }
+  for (LabHistory& history : view.histories) {
+    texts.push_back(&history.heading);
+    for (std::string& sentence : history.sentences) texts.push_back(&sentence);
+  }
+  return texts;
+}
+
+}  // namespace
+
 // A folder of `optimize` is recognised by its journal, which is there before the first decision.
 Result<LabView> ReadLab(const ReadArguments& arguments, const Session& session) {
   LabView view;
-  for (const std::string& path : arguments.paths) {
+  for (size_t i = 0; i < arguments.paths.size(); ++i) {
+    const std::string& path = arguments.paths[i];
+    const std::string name = arguments.redact ? StrCat("run ", i + 1) : ShownNameOf(path);
     std::error_code error;
     const bool is_optimize = std::filesystem::is_regular_file(StrCat(path, "/journal.jsonl"), error);
     const Result<void> added = IsHistory(path)  ? AddHistory(path, session, view)
-                               : is_optimize    ? AddOptimizeFolder(path, arguments, session, view)
-                               : IsResult(path) ? AddResult(path, ShownNameOf(path), view)
-                                                : AddRecording(path, ShownNameOf(path), arguments, session, view);
+                               : is_optimize    ? AddOptimizeFolder(path, name, arguments, session, view)
+                               : IsResult(path) ? AddResult(path, name, view)
+                                                : AddRecording(path, name, arguments, session, view);
     GAPLESS_TRY(added);
   }
+  if (arguments.redact) session.redaction->Apply(TextsOf(view));
   return view;
 }
 
