@@ -102,7 +102,9 @@ class Redacted(unittest.TestCase):
         a = str(recording(self.folder / "before.json", LINUX, host=HOST))
         after = recording(self.folder / "after.json", LINUX, host=HOST)
         # One more path, which is the first by name: numbers that were given anew would be others.
-        text = after.read_text(encoding="utf-8").replace('"traceName": "', '"more": "/aa/zorb/first.py", "traceName": "')
+        text = after.read_text(encoding="utf-8").replace(
+            '"traceName": "', '"more": "/aa/zorb/first.py", "traceName": "'
+        )
         document = json.loads(text)
         for event in document["traceEvents"]:
             if event.get("cat", "").lower() == "kernel" and "sgemm" in event["name"]:
@@ -119,7 +121,9 @@ class Redacted(unittest.TestCase):
             self.assertEqual([*redacted], [*plain])
             for part in ("causes", "operators", "kernels"):
                 self.assertEqual(len(redacted.get(part, [])), len(plain.get(part, [])), part)
-        of_a = run("query", a, "SELECT DISTINCT source_line FROM all_slice WHERE source_line LIKE '%:42'", "--redact", "--csv")
+        of_a = run(
+            "query", a, "SELECT DISTINCT source_line FROM all_slice WHERE source_line LIKE '%:42'", "--redact", "--csv"
+        )
         file, _, line = of_a.decode().split()[-1].rpartition(":")
         self.assertEqual(line, "42")
         shown = set(re.findall(r'"source_line": "(.*):', run("why", a, b, "--redact", "--json").decode()))
@@ -138,7 +142,8 @@ class Redacted(unittest.TestCase):
         plain = run("report", str(file)).decode()
         self.assertIn("zorb-baseline", plain, "the report names the result")
         self.assert_nothing_left(
-            {"report": run("report", str(file), "--redact"), "json": run("report", str(file), "--redact", "--json")}, SECRETS
+            {"report": run("report", str(file), "--redact"), "json": run("report", str(file), "--redact", "--json")},
+            SECRETS,
         )
 
     def test_what_could_not_be_read(self) -> None:
