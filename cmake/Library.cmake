@@ -25,9 +25,11 @@ target_compile_features(gapless_shared INTERFACE cxx_std_20)
 target_link_libraries(gapless_shared PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,gapless_api>)
 # The distribution's archives were not made for shared libraries. They fit in because exports.map keeps their symbols
 # local: nothing outside can take the place of what they address directly.
-target_link_options(gapless_shared PRIVATE LINKER:--gc-sections LINKER:--as-needed
-                    LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
-if(NOT GAPLESS_SANITIZE)
+if(NOT APPLE)  # there, what is not marked is hidden, and what nobody calls is left out, without being asked
+  target_link_options(gapless_shared PRIVATE LINKER:--gc-sections LINKER:--as-needed
+                      LINKER:--version-script=${PROJECT_SOURCE_DIR}/src/api/exports.map)
+endif()
+if(NOT GAPLESS_SANITIZE AND NOT APPLE)
   target_link_options(gapless_shared PRIVATE LINKER:--no-undefined)
 endif()
 

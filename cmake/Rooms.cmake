@@ -1,5 +1,10 @@
 # A room is a folder of src/: one static library, one test program, and whatever src/layers.txt lets it include.
 
+# What reads recordings compiles for macOS, too, as the library (tools/wheel/macos.sh). What starts and watches programs is for Linux
+# alone: these rooms and these sources are what is left.
+set(GAPLESS_READING_ROOMS "^(base|trace|ingest|analyses|diagnose|predict|query|report|store|flows|api)$")
+set(GAPLESS_LINUX_SOURCES "/(flows/(handover|optimization|profiled_job)|api/(optimize|validator))\\.cc$")
+
 # Reads src/layers.txt into GAPLESS_ROOMS (in order) and GAPLESS_MAY_INCLUDE_<room>.
 function(gapless_read_layers file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -12,6 +17,9 @@ function(gapless_read_layers file)
     list(APPEND rooms ${room})
     set(GAPLESS_MAY_INCLUDE_${room} ${below} PARENT_SCOPE)
   endforeach()
+  if(APPLE)
+    list(FILTER rooms INCLUDE REGEX "${GAPLESS_READING_ROOMS}")
+  endif()
   set(GAPLESS_ROOMS ${rooms} PARENT_SCOPE)
 endfunction()
 
@@ -19,6 +27,9 @@ endfunction()
 function(gapless_room room)
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cc)
   set(sources ${all})
+  if(APPLE)
+    list(FILTER sources EXCLUDE REGEX "${GAPLESS_LINUX_SOURCES}")
+  endif()
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|/main)\\.cc$")
   set(tests ${all})
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

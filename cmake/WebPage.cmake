@@ -17,14 +17,24 @@ function(gapless_embed_page target)
             ${PROJECT_SOURCE_DIR}/web/package-lock.json
     COMMENT "Bundling the pages of web/"
     VERBATIM)
+  set(section ".section .rodata")
+  set(local ".hidden ")
+  set(back ".previous")
+  set(prefix "")
+  if(APPLE)
+    set(section ".const")
+    set(local ".private_extern ")
+    set(back ".text")
+    set(prefix "_")
+  endif()
   set(embedded)
   foreach(page IN LISTS pages)
     cmake_path(GET page STEM name)
     string(APPEND embedded
-"asm(\".section .rodata\\n\"
-    \".global gapless_${name}_begin\\n.hidden gapless_${name}_begin\\n\"
-    \".global gapless_${name}_end\\n.hidden gapless_${name}_end\\n\"
-    \"gapless_${name}_begin:\\n.incbin \\\"${page}\\\"\\ngapless_${name}_end:\\n.byte 0\\n.previous\\n\");
+"asm(\"${section}\\n\"
+    \".globl ${prefix}gapless_${name}_begin\\n${local}${prefix}gapless_${name}_begin\\n\"
+    \".globl ${prefix}gapless_${name}_end\\n${local}${prefix}gapless_${name}_end\\n\"
+    \"${prefix}gapless_${name}_begin:\\n.incbin \\\"${page}\\\"\\n${prefix}gapless_${name}_end:\\n.byte 0\\n${back}\\n\");
 extern \"C\" {
 extern const char gapless_${name}_begin[];
 extern const char gapless_${name}_end[];

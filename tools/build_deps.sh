@@ -87,7 +87,13 @@ build_cpp-httplib() { # <folder>: without TLS; the header that is installed decl
 
 build_re2() { # <folder>: the tables of characters come from the distribution's archive, its sources lack them; they are constants alone
   mkdir -p "$1/tables"
-  (cd "$1/tables" && ar x "${DISTRIBUTION:-/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)}/libre2.a")
+  if [ -n "${GAPLESS_RE2_TABLES:-}" ]; then
+    for table in perl_groups unicode_casefold unicode_groups; do
+      "$cxx" -std=c++11 -O2 -I"$1" -c "$(find "$GAPLESS_RE2_TABLES" -name $table.cc)" -o "$1/tables/$table.o"
+    done
+  else
+    (cd "$1/tables" && ar x "${DISTRIBUTION:-/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)}/libre2.a")
+  fi
   printf '%s\n' "$1"/re2/*.cc "$1"/util/{rune,strutil}.cc | sed 's/\.cc$//' | xargs -P "$(nproc)" -I{} \
     "$cxx" -std=c++11 -O2 -DNDEBUG -pthread -fPIC -I"$1" -c {}.cc -o {}.o
   archive re2 "$1"/re2/*.o "$1"/util/*.o "$1"/tables/{perl_groups,unicode_casefold,unicode_groups}.o

@@ -4,18 +4,22 @@
 #include "base/random_bytes.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 #include <cerrno>
 
 namespace gapless::internal {
 
 bool FillWithRandom(std::span<std::byte> bytes) {
+#ifdef SYS_getrandom
   long filled = 0;
   do filled = ::syscall(SYS_getrandom, bytes.data(), bytes.size(), 0);
   while (filled < 0 && errno == EINTR);
   if (filled == static_cast<long>(bytes.size())) return true;
+#endif
   const int device = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
   if (device < 0) return false;
   const ssize_t got = ::read(device, bytes.data(), bytes.size());

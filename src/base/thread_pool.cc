@@ -7,14 +7,14 @@
 // the queue stays short, and a loop that cannot have all its entries runs with fewer.
 #include "base/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <system_error>
 #include <utility>
+
+#include "base/portable.h"
 
 namespace gapless::internal {
 namespace {
@@ -28,8 +28,7 @@ size_t DefaultThreads() {
     const long n = std::strtol(given, nullptr, 10);
     if (n > 0 && n <= static_cast<long>(kMaxThreads)) return static_cast<size_t>(n);
   }
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<size_t>(std::max(1, CPU_COUNT(&set)));
+  if (const int allowed = AllowedProcessors(); allowed > 0) return static_cast<size_t>(allowed);
   return std::max(1U, std::thread::hardware_concurrency());
 }
 

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/portable.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -48,7 +50,7 @@ std::vector<Timing> CollectTimings() {
 TimedPart::Amount TimedPart::Now() {
   static const int64_t kPageBytes = sysconf(_SC_PAGESIZE);
   rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
+  getrusage(kUsageOfThread, &usage);
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return {.ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
           .fresh_bytes = usage.ru_minflt * kPageBytes};

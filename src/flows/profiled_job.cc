@@ -6,8 +6,6 @@
 // a recording no kernel is known, so that the context has neither a GPU nor operators nor shares of the host's time.
 #include "flows/profiled_job.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "base/json_value.h"
+#include "base/portable.h"
 #include "base/strings.h"
 #include "collect/cpu_quota.h"
 #include "collect/files.h"
@@ -33,10 +32,7 @@ constexpr size_t kMaxReport = size_t{1} << 28;
 // Returns the processors that the command may use: its affinity, and no more than the quota of its control group.
 size_t ProcessorsOf(const RunRequest& request) {
   size_t processors = request.cpus.size();
-  cpu_set_t ours;
-  CPU_ZERO(&ours);
-  if (processors == 0)
-    processors = ::sched_getaffinity(0, sizeof ours, &ours) == 0 ? static_cast<size_t>(CPU_COUNT(&ours)) : 1;
+  if (processors == 0) processors = static_cast<size_t>(std::max(1, AllowedProcessors()));
   const auto quota = CpuQuota({});
   return quota ? std::clamp<size_t>(static_cast<size_t>(std::ceil(*quota)), 1, processors) : processors;
 }

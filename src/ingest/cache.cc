@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/portable.h"
 #include "base/strings.h"
 #include "ingest/trace_memory.h"
 #include "trace/trace_file.h"
@@ -82,8 +83,8 @@ std::string FileIdentity(const std::string& path) {
         pread(fd, ends.data() + kHashedBytes, kHashedBytes, info.st_size - static_cast<off_t>(kHashedBytes));
     std::error_code error;
     if (head > 0 && tail > 0)
-      identity = StrCat(fs::absolute(path, error).string(), '\n', info.st_size, '\n', info.st_mtim.tv_sec, '.',
-                        info.st_mtim.tv_nsec, '\n', XXH3_64bits(ends.data(), ends.size()), '\n', TraceFileSchema());
+      identity = StrCat(fs::absolute(path, error).string(), '\n', info.st_size, '\n', ModifiedAt(info).tv_sec, '.',
+                        ModifiedAt(info).tv_nsec, '\n', XXH3_64bits(ends.data(), ends.size()), '\n', TraceFileSchema());
   }
   close(fd);
   return identity;

@@ -18,6 +18,7 @@ namespace {
 constexpr size_t kAtOnce = size_t{1} << 20, kTextsAtOnce = size_t{1} << 16;
 constexpr size_t kMaxTextBytes = size_t{1} << 30;
 constexpr int kNewestProtocol = 5;
+constexpr size_t kMaxSpare = 64, kMaxSpareItems = 1024;
 constexpr size_t kMaxPlainBytes = 8;  // size of a whole number that fits into 64 bits
 
 using Kind = PickleValue::Kind;
@@ -179,6 +180,10 @@ class PickleMachine {
       case 0x86: return Tuple(2);
       case 0x87: return Tuple(3);
       case 0x94: return Memoize(memo_.size());
+      case 'q': return input_.Need(1) && Memoize(TakeLittle(1));
+      case 'r': return input_.Need(4) && Memoize(TakeLittle(4));
+      case 'h': return input_.Need(1) && Recall(TakeLittle(1));
+      case 'j': return input_.Need(4) && Recall(TakeLittle(4));
       default: return Scalar(code) || (problem_.empty() && MemoStep(code));
     }
   }
@@ -211,13 +216,10 @@ class PickleMachine {
     }
   }
 
+  // The memo of protocol 0.
   bool MemoStep(unsigned char code) {
     if (!unknown_) return false;
     switch (code) {
-      case 'q': return input_.Need(1) && Memoize(TakeLittle(1));
-      case 'r': return input_.Need(4) && Memoize(TakeLittle(4));
-      case 'h': return input_.Need(1) && Recall(TakeLittle(1));
-      case 'j': return input_.Need(4) && Recall(TakeLittle(4));
       case 'p': return LineNumber() && Memoize(line_number_);
       case 'g': return LineNumber() && Recall(line_number_);
       default: return Bad(StrCat("there is no instruction ", int{code}));
@@ -337,9 +339,7 @@ class PickleMachine {
 
   std::vector<PickleValue>* ItemsAt(size_t place, Kind kind) {
     if (place >= stack_.size() || stack_[place].kind != kind) return Bad("items without a container"), nullptr;
-    Pickle::Container& container = pickle_.containers_[stack_[place].index];
-    if (!container.items) container.items = std::make_unique<std::vector<PickleValue>>();
-    return container.items.get();
+    return &pickle_.ItemsOf(pickle_.containers_[stack_[place].index]);
   }
   // Moves what stands above `from` into the container below it.
   bool MoveInto(size_t from, Kind kind) {
@@ -383,12 +383,11 @@ class PickleMachine {
     return stack_.size() >= Floor() + count ? CollectFrom(stack_.size() - count, Kind::kList) : Bad("too few items");
   }
   bool CollectFrom(size_t from, Kind kind) {
-    std::vector<PickleValue> items(stack_.begin() + static_cast<ptrdiff_t>(from), stack_.end());
-    if (kind == Kind::kDict && items.size() % 2 != 0) return Bad("a key without a value");
+    if (kind == Kind::kDict && (stack_.size() - from) % 2 != 0) return Bad("a key without a value");
+    pickle_.containers_.emplace_back();
+    pickle_.ItemsOf(pickle_.containers_.back()).assign(stack_.begin() + static_cast<ptrdiff_t>(from), stack_.end());
     stack_.resize(from);
-    PushContainer(kind);
-    pickle_.containers_.back().items = std::make_unique<std::vector<PickleValue>>(std::move(items));
-    return true;
+    return Push({.kind = kind, .index = static_cast<uint32_t>(pickle_.containers_.size() - 1)});
   }
 
   bool Memoize(uint64_t number) {
@@ -446,8 +445,21 @@ int64_t Pickle::IntAt(PickleValue dictionary, std::string_view key) const {
 
 void Pickle::Fold(PickleValue container, int64_t number) {
   if (container.kind != Kind::kList && container.kind != Kind::kDict) return;
-  containers_[container.index].items.reset();
-  containers_[container.index].folded = number;
+  Container& of = containers_[container.index];
+  if (of.items && spare_.size() < kMaxSpare && of.items->capacity() <= kMaxSpareItems) {
+    of.items->clear();
+    spare_.push_back(std::move(of.items));
+  }
+  of.items.reset();
+  of.folded = number;
+}
+
+Pickle::Values& Pickle::ItemsOf(Container& container) {
+  if (container.items) return *container.items;
+  if (spare_.empty()) return *(container.items = std::make_unique<Values>());
+  container.items = std::move(spare_.back());
+  spare_.pop_back();
+  return *container.items;
 }
 
 int64_t Pickle::Folded(PickleValue value) const {

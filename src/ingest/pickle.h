@@ -61,14 +61,18 @@ class Pickle {
 
  private:
   friend class PickleMachine;
+  using Values = std::vector<PickleValue>;
   struct Container {
-    std::unique_ptr<std::vector<PickleValue>> items{};
+    std::unique_ptr<Values> items{};
     int64_t folded = -1;
   };
+  // Returns the items of a container, for more to be added.
+  Values& ItemsOf(Container& container);
 
   std::vector<std::string_view> texts_{""};
   std::deque<std::string> held_;  // memory of the texts
   std::vector<Container> containers_;
+  std::vector<std::unique_ptr<Values>> spare_;  // memory of what was folded, for the next containers
   PickleValue root_;
 };
 

@@ -19,6 +19,7 @@
 #include <limits>
 #include <new>
 
+#include "base/portable.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
@@ -178,7 +179,7 @@ class ZstdStream : public InflatingStream {
 std::unique_ptr<ByteStream> StreamOf(const SharedFile& file, uint64_t first, const std::string& path,
                                      std::atomic<uint64_t>& taken) {
   taken = 0;
-  posix_fadvise(*file, 0, 0, POSIX_FADV_SEQUENTIAL);
+  WillReadInOrder(*file);
   unsigned char magic[4] = {};
   const ssize_t got = pread(*file, magic, sizeof magic, static_cast<off_t>(first));
   auto stream = std::make_unique<FileStream>(file, first, path, taken);

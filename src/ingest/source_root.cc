@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/portable.h"
 #include "base/strings.h"
 #include "ingest/path_texts.h"
 #include "trace/own_code.h"
@@ -78,7 +79,7 @@ int64_t EndOf(const TraceInfo& info) {
   if (info.start_unix_ns != kAbsent) return info.start_unix_ns + info.dur_ns;
   struct stat status {};
   if (info.piped || stat(info.path.substr(0, info.path.find("!/")).c_str(), &status) != 0) return kAbsent;
-  return (int64_t{status.st_mtim.tv_sec} + 1) * kSecond;
+  return (int64_t{ModifiedAt(status).tv_sec} + 1) * kSecond;
 }
 
 bool IsIdentifier(std::string_view name) {
@@ -141,7 +142,7 @@ std::string WhyStale(const Recorded& about, const std::filesystem::path& path) {
   }
   struct stat status {};
   const bool is_known = about.end_unix_ns != kAbsent && stat(path.c_str(), &status) == 0;
-  return is_known && !all_begin && int64_t{status.st_mtim.tv_sec} * kSecond > about.end_unix_ns
+  return is_known && !all_begin && int64_t{ModifiedAt(status).tv_sec} * kSecond > about.end_unix_ns
              ? "was modified after the recording"
              : "";
 }

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/portable.h"
+
 namespace gapless::internal {
 
 std::shared_ptr<std::byte> AllocatePages(size_t bytes, bool used_at_once) {
@@ -19,11 +21,11 @@ std::shared_ptr<std::byte> AllocatePages(size_t bytes, bool used_at_once) {
     if (heap == nullptr) throw std::bad_alloc();
     return {heap, [](std::byte* p) { std::free(p); }};
   }
-  const int with_pages = used_at_once ? MAP_POPULATE : 0;
+  const int with_pages = used_at_once ? kMapWithPages : 0;
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | with_pages, -1, 0);
   if (pages == MAP_FAILED) throw std::bad_alloc();
   // A column is filled once from end to end: with huge pages that takes a five-hundredth of the page faults.
-  if (bytes >= size_t{2} << 20) madvise(pages, bytes, MADV_HUGEPAGE);
+  if (bytes >= size_t{2} << 20) UseHugePages(pages, bytes);
   return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { munmap(p, bytes); }};
 }
 

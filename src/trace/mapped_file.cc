@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/portable.h"
 #include "base/strings.h"
 
 namespace gapless::internal {
@@ -50,7 +51,7 @@ MappedFile::~MappedFile() { munmap(const_cast<std::byte*>(data_), bytes_); }
 void MappedFile::Forget() const { madvise(const_cast<std::byte*>(data_), bytes_, MADV_DONTNEED); }
 
 int OpenNameless(const std::string& folder) {
-  if (const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600); fd >= 0) return fd;
+  if (const int fd = OpenInFolder(folder.c_str()); fd >= 0) return fd;
   // Some file systems know no files without a name.
   std::string path = folder + "/gapless.XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);

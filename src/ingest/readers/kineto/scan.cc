@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "base/portable.h"
+
 namespace gapless::internal::kineto {
 namespace {
 
@@ -76,9 +78,8 @@ size_t ObjectEnd(std::string_view text) {
 // Searches braces backwards, which are rarer than commas.
 size_t LastEventComma(std::string_view text) {
   for (size_t end = text.size(); end > 0;) {
-    const void* brace = memrchr(text.data(), '{', end);
-    if (brace == nullptr) return kNotFound;
-    end = static_cast<size_t>(static_cast<const char*>(brace) - text.data());
+    end = FindLastByte(text.substr(0, end), '{');
+    if (end == text.npos) return kNotFound;
     size_t comma = end;
     while (comma > 0 && IsSpace(text[comma - 1])) --comma;
     if (comma > 0 && text[comma - 1] == ',' && IsEventComma(text, comma - 1)) return comma - 1;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "base/strings.h"
 
@@ -77,24 +78,36 @@ class Taker {
     return static_cast<int64_t>(frames_.size()) - 1;
   }
 
-  // The innermost frame comes first in the file; rows begin with the outermost.
-  Stack TakeStack(Pickle& pickle, PickleValue list) {
-    if (const int64_t known = pickle.Folded(list); known != kAbsent) return StackAt(known);
-    const std::span<const PickleValue> items = pickle.Items(list);
+  // The numbers of the frames in a list, the innermost first.
+  std::u32string FramesOf(Pickle& pickle, PickleValue list) {
+    std::u32string frames;
+    for (const PickleValue& item : pickle.Items(list)) {
+      if (pickle.Folded(item) == kAbsent && IsFrame(pickle, item)) pickle.Fold(item, TakeFrame(pickle, item));
+      const int64_t number = pickle.Folded(item);
+      if (number != kAbsent && number < static_cast<int64_t>(frames_.size())) frames += static_cast<char32_t>(number);
+    }
+    return frames;
+  }
+
+  // Rows begin with the outermost frame.
+  Stack AddStack(const std::u32string& frames) {
     Stack stack;
-    for (size_t i = items.size(); i-- > 0;) {
-      if (pickle.Folded(items[i]) == kAbsent && IsFrame(pickle, items[i]))
-        pickle.Fold(items[i], TakeFrame(pickle, items[i]));
-      const int64_t number = pickle.Folded(items[i]);
-      if (number == kAbsent || number >= static_cast<int64_t>(frames_.size())) continue;
-      const Frame& frame = frames_[static_cast<size_t>(number)];
+    for (size_t i = frames.size(); i-- > 0;) {
+      const Frame& frame = frames_[frames[i]];
       stack.row =
           builder_.AddFrame({.parent = stack.row, .file = frame.file, .line = frame.line, .function = frame.function});
       stack.place = std::max(stack.place, frame.place);
     }
-    pickle.Fold(list, static_cast<int64_t>(stacks_.size()));
-    stacks_.push_back(stack);
     return stack;
+  }
+
+  // A program allocates at few places again and again: most lists have the frames of an earlier one.
+  Stack TakeStack(Pickle& pickle, PickleValue list) {
+    if (const int64_t known = pickle.Folded(list); known != kAbsent) return StackAt(known);
+    const auto [found, is_new] = known_stacks_.try_emplace(FramesOf(pickle, list), stacks_.size());
+    if (is_new) stacks_.push_back(AddStack(found->first));
+    pickle.Fold(list, static_cast<int64_t>(found->second));
+    return stacks_[found->second];
   }
   Stack StackAt(int64_t number) const {
     return number < static_cast<int64_t>(stacks_.size()) ? stacks_[static_cast<size_t>(number)] : Stack();
@@ -195,6 +208,7 @@ class Taker {
   TraceBuilder& builder_;
   std::vector<Frame> frames_;
   std::vector<Stack> stacks_;
+  std::unordered_map<std::u32string, size_t> known_stacks_;  // frames, to a place in stacks_
   Snapshot snapshot_;
 };
 
