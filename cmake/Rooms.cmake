@@ -3,7 +3,8 @@
 # What reads recordings compiles for macOS, too, as the library (tools/wheel/macos.sh). What starts and watches programs is for Linux
 # alone: these rooms and these sources are what is left.
 set(GAPLESS_READING_ROOMS "^(base|trace|ingest|analyses|diagnose|predict|query|report|store|flows|api)$")
-set(GAPLESS_LINUX_SOURCES "/(flows/(handover|optimization|profiled_job)|api/(optimize|validator))\\.cc$")
+set(GAPLESS_LINUX_SOURCES
+    "/(flows/(handover|optimization|profiled_job)|api/(optimize|validator)|report/(bench|compare|doctor|gate|lab|optimize|trend|tune|validate)/[^/]*)\\.cc$")
 
 # Reads src/layers.txt into GAPLESS_ROOMS (in order) and GAPLESS_MAY_INCLUDE_<room>.
 function(gapless_read_layers file)

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/kernel_limits.h"
 #include "analyses/rows/measured_kernels.h"
 #include "base/strings.h"
+#include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/thresholds.h"
@@ -128,7 +130,7 @@ std::vector<Bottleneck> KernelAnalyzer::Analyze(std::span<const KernelMetrics> k
 
 namespace {
 
-constexpr size_t kMaxVerdicts = 5;
+constexpr size_t kMaxVerdicts = 5, kMaxLimits = 2;
 
 KernelMetrics MetricsOf(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& ledger) {
   KernelMetrics metrics{.name = Ellipsize(Printable(kernels.Text(row, "kernel_name")), 80),
@@ -155,6 +157,33 @@ void AddPlace(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& 
   if (ledger.total.wall_ns > 0) found.title += StrCat(", and takes ", ledger.CostText(kernels.Int(row, "total_ns")));
 }
 
+// Adds what holds the kernel back, the costliest first, each with its advice. The gain: at least nothing, at most what
+// the costliest can save, and we expect half of it, as a kernel that waits for less of one thing waits for more of
+// another. Without a timeline the kernel's part of a step is not known, and so nothing is promised.
+void AddLimits(const KernelLimitsRows& limits, int64_t launch, const LedgerView& ledger, Bottleneck& found) {
+  std::optional<double> most;
+  size_t added = 0;
+  for (size_t row = 0; row < limits.rows() && added < kMaxLimits; ++row) {
+    if (limits.Int(row, "launch_index") != launch) continue;
+    const double saves = limits.Real(row, "saves_share");
+    if (!most) most = saves;
+    found.evidence.push_back(
+        {.text = StrCat(limits.Text(row, "what"), ": up to ", FormatPercent(saves), " of its time"),
+         .value = saves,
+         .unit = "share",
+         .table = "kernel_limits"});
+    found.recommendations.push_back({std::string(limits.Text(row, "advice")), "", "", "days"});
+    ++added;
+  }
+  if (!most || !found.share_of_step || ledger.total.wall_ns <= 0 || found.gain) return;
+  const double at_stake = *found.share_of_step * *most * static_cast<double>(ledger.total.wall_ns);
+  found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
+                             .low_ns = 0,
+                             .expected_ns = at_stake / 2,
+                             .high_ns = at_stake,
+                             .confidence = 0.4});
+}
+
 // Returns what a kernel took while it was measured; 0: not measured.
 double MeasuredNs(const MeasuredKernelsRows& kernels, size_t row) {
   if (kernels.IsNull(row, "duration_ns")) return 0;
@@ -173,6 +202,7 @@ double WeightOf(const MeasuredKernelsRows& kernels, size_t row) {
 
 std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
   const auto kernels = tables.Get<MeasuredKernelsRows>();
+  const auto limits = tables.Get<KernelLimitsRows>();
   const LedgerView& ledger = ReadLedger(tables);
   std::vector<Bottleneck> all;
   for (size_t row = 0; row < kernels.rows(); ++row) {
@@ -183,6 +213,7 @@ std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
       if (found.type != type || is_small) continue;
       found.severity *= weight;
       AddPlace(kernels, row, ledger, found);
+      AddLimits(limits, kernels.Int(row, "launch_index"), ledger, found);
       all.push_back(std::move(found));
     }
   }

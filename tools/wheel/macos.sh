@@ -63,7 +63,7 @@ tables
 (libraries)
 headers
 cmake -S . -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/toolchains/macos.cmake" \
-  -DGAPLESS_ZIG="$zig" -DGAPLESS_PRECOMPILE=OFF -DGAPLESS_UNITY=OFF -DBUILD_TESTING=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF \
+  -DGAPLESS_ZIG="$zig" -DGAPLESS_PRECOMPILE=OFF -DBUILD_TESTING=OFF -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF \
   -DGAPLESS_DEPS="$deps" -DGAPLESS_libpq_INCLUDE="$deps/include/postgresql" >"$folder/configure.log" 2>&1 ||
   { cat "$folder/configure.log" >&2; exit 1; }
 cmake --build "$folder/build" --target gapless_shared

@@ -6,7 +6,7 @@
 namespace gapless::internal::kernel_memory_rule {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "measured_kernels"};
+constexpr std::string_view kNeeds[] = {"kernel_limits", "ledger", "measured_kernels"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   return KernelVerdicts(tables, BottleneckType::kMemoryBandwidth);
