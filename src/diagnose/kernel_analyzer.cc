@@ -172,7 +172,9 @@ void AddLimits(const KernelLimitsRows& limits, int64_t launch, const LedgerView&
          .value = saves,
          .unit = "share",
          .table = "kernel_limits"});
-    found.recommendations.push_back({std::string(limits.Text(row, "advice")), "", "", "days"});
+    const std::string_view advice = limits.Text(row, "advice");
+    if (std::ranges::find(found.recommendations, advice, &Recommendation::text) == found.recommendations.end())
+      found.recommendations.push_back({std::string(advice), "", "", "days"});
     ++added;
   }
   if (!most || !found.share_of_step || ledger.total.wall_ns <= 0 || found.gain) return;

@@ -187,7 +187,7 @@ class Limits {
     const auto sm = of_.Get("sm__throughput.avg.pct_of_peak_sustained_elapsed");
     if (threads && sm && *threads < kActiveThreads)
       Add({"divergence", StrCat(FormatNumber(*threads, 1), " of the 32 threads of a warp are active in an instruction"),
-           (1 - *threads / kWarp) * *sm / 100, "let the threads of a warp take the same branch"});
+           (1 - *threads / kWarp) * *sm / 100, "let neighbouring threads take the same branch"});
   }
 
   void Imbalance() {
