@@ -43,7 +43,7 @@ void AddTrace(size_t position, const Trace& trace, Groups& groups) {
       const std::string_view text = trace.Text(all.kind[row]);
       hashes[kind] = text == "send" || text == "recv" ? 1 : std::hash<std::string_view>{}(text) | 2;
     }
-    if (hashes[kind] == 1) continue;
+    if (hashes[kind] == 1 || all.dur_ns[row] == kAbsent) continue;
     Sequence& sequence = mine[{all.group[row], all.device[row]}];
     sequence.trace = position;
     sequence.rows.push_back(row);

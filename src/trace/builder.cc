@@ -130,6 +130,22 @@ void TraceBuilder::AddMemoryBlock(const MemoryBlockRow& row) {
   impl_->memory_blocks.push_back(Interned<MemoryBlockColumns>(row, impl_->metric_strings));
 }
 
+void TraceBuilder::Add(const CommBenchmarkRow& row) {
+  impl_->comm_benchmarks.push_back(Interned<CommBenchmarkColumns>(row, impl_->metric_strings));
+}
+
+void TraceBuilder::Add(const CommChannelRow& row) {
+  impl_->comm_channels.push_back(Interned<CommChannelColumns>(row, impl_->metric_strings));
+}
+
+void TraceBuilder::Add(const CommCallRow& row) {
+  impl_->comm_calls.push_back(Interned<CommCallColumns>(row, impl_->metric_strings));
+}
+
+void TraceBuilder::Add(const CommMessageRow& row) {
+  impl_->comm_messages.push_back(Interned<CommMessageColumns>(row, impl_->metric_strings));
+}
+
 StackId TraceBuilder::AddFrame(const StackRow& row) {
   const StackColumns<InDraft> frame = Interned<StackColumns>(row, impl_->metric_strings);
   const FrameKey key{frame.parent.value, static_cast<uint32_t>(frame.file), static_cast<uint32_t>(frame.function),

@@ -60,6 +60,10 @@ class TraceBuilder {
   void AddKernelMetric(const KernelMetricRow& row);
   void AddHostFunction(const HostFunctionRow& row);
   void AddMemoryBlock(const MemoryBlockRow& row);
+  void Add(const CommBenchmarkRow& row);
+  void Add(const CommChannelRow& row);
+  void Add(const CommCallRow& row);
+  void Add(const CommMessageRow& row);
   // Returns the row of a frame; the same for the same frame with the same caller. Callers come before what they call.
   StackId AddFrame(const StackRow& row);
   void AddEnvironment(std::string_view key, std::string_view value);

@@ -81,6 +81,10 @@ struct TraceBuilder::Impl {
   std::vector<KernelMetricColumns<InDraft>> kernel_metrics;
   std::vector<HostFunctionColumns<InDraft>> host_functions;
   std::vector<MemoryBlockColumns<InDraft>> memory_blocks;
+  std::vector<CommBenchmarkColumns<InDraft>> comm_benchmarks;
+  std::vector<CommChannelColumns<InDraft>> comm_channels;
+  std::vector<CommCallColumns<InDraft>> comm_calls;
+  std::vector<CommMessageColumns<InDraft>> comm_messages;
   std::vector<StackColumns<InDraft>> frames;
   std::unordered_map<FrameKey, StackId, FrameKeyHash> frame_index;
   std::map<std::string, std::string, std::less<>> environment;

@@ -74,6 +74,10 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
     for (int64_t* const ts_ns : {&block.alloc_ts_ns, &block.free_ts_ns})
       if (*ts_ns != kAbsent) *ts_ns -= trace.info.origin_ns;
   FillFrom(impl_->memory_blocks, trace.memory_blocks, intern_metric);
+  FillFrom(impl_->comm_benchmarks, trace.comm_benchmarks, intern_metric);
+  FillFrom(impl_->comm_channels, trace.comm_channels, intern_metric);
+  FillFrom(impl_->comm_calls, trace.comm_calls, intern_metric);
+  FillFrom(impl_->comm_messages, trace.comm_messages, intern_metric);
   std::vector<EnvironmentRow> environment;
   for (const auto& [key, value] : impl_->environment) environment.push_back({.key = key, .value = value});
   FillFrom(environment, trace.environment, intern);

@@ -110,6 +110,7 @@ int64_t Merger::TypicalTime() const {
     for (size_t i = 0; i < of.counters.size(); ++i) times.push_back(of.counters[i].ts_ns);
     for (size_t i = 0; i < of.memory_events.rows; ++i) times.push_back(of.memory_events.ts_ns[i]);
     for (size_t i = 0; i < of.samples.size(); ++i) times.push_back(of.samples[i].ts_ns);
+    for (size_t i = 0; i < of.collectives.size(); ++i) times.push_back(of.collectives[i].ts_ns);
   }
   if (times.empty()) return 0;
   return UpperMedian(times);
@@ -144,6 +145,11 @@ void Merger::FindOrigin() {
     for (size_t i = 0; i < rows.counters.size(); ++i) take_other(rows.counters[i].ts_ns);
     for (size_t i = 0; i < rows.memory_events.rows; ++i) take_other(rows.memory_events.ts_ns[i]);
     for (size_t i = 0; i < rows.samples.size(); ++i) take_other(rows.samples[i].ts_ns);
+    for (size_t i = 0; i < rows.collectives.size(); ++i) {
+      take_other(rows.collectives[i].ts_ns);
+      if (const int64_t length = rows.collectives[i].dur_ns; length != kAbsent)
+        take_other(rows.collectives[i].ts_ns + length);
+    }
   }
   if (first == INT64_MAX) first = other, last = other_last;
   origin_ = first;

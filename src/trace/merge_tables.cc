@@ -78,7 +78,7 @@ void Merger::MergeCollectives() {
       shards_, kCollectiveList, &Shard::Impl::collectives,
       [](const CollectiveRow& row) {
         const bool on_host = row.device == kAbsent32;
-        return std::tuple(row.ts_ns, !on_host, on_host ? -row.dur_ns : 0);
+        return std::tuple(row.ts_ns, !on_host, on_host && row.dur_ns != kAbsent ? -row.dur_ns : 0);
       },
       [this](CollectiveRow& row, uint32_t shard) { return Adjust(row, shard); });
   CollectiveTable& out = trace_.collectives;

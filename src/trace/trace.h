@@ -11,6 +11,10 @@
 
 #include "trace/mapped_file.h"
 #include "trace/schema/collective.h"
+#include "trace/schema/comm_benchmark.h"
+#include "trace/schema/comm_call.h"
+#include "trace/schema/comm_channel.h"
+#include "trace/schema/comm_message.h"
 #include "trace/schema/counter.h"
 #include "trace/schema/device.h"
 #include "trace/schema/environment.h"
@@ -72,6 +76,10 @@ struct Trace {
   SampleTable samples;
   KernelMetricTable kernel_metrics;
   HostFunctionTable host_functions;
+  CommBenchmarkTable comm_benchmarks;
+  CommChannelTable comm_channels;
+  CommCallTable comm_calls;
+  CommMessageTable comm_messages;
   EnvironmentTable environment;
   ReadStatsTable read_stats;
 
@@ -83,7 +91,8 @@ struct Trace {
     const auto visit = [&](auto&... tables) { (f(std::decay_t<decltype(tables)>::kAbout.name, tables), ...); };
     visit(self.threads, self.devices, self.slices, self.gpu_ops, self.gpu_annotations, self.syncs, self.collectives,
           self.steps, self.flows, self.counters, self.memory_events, self.memory_blocks, self.stacks, self.samples,
-          self.kernel_metrics, self.host_functions, self.environment, self.read_stats);
+          self.kernel_metrics, self.host_functions, self.comm_benchmarks, self.comm_channels, self.comm_calls,
+          self.comm_messages, self.environment, self.read_stats);
   }
 };
 

@@ -57,9 +57,9 @@ bool AreBetween(const Column<int64_t>& column, bool absent_too, int64_t least) {
 constexpr std::string_view kAmounts[] = {"bytes", "in_elements", "out_elements", "calls", "count", "samples"};
 
 // Returns true if all values are in range. The range follows from the column name, which carries the unit.
-bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
+bool NumbersFit(std::string_view table, std::string_view name, const Column<int64_t>& column) {
   if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreBetween(column, false, -kMaxAmount);
-  if (name == "dur_ns") return AreBetween(column, false, 0);
+  if (name == "dur_ns") return AreBetween(column, table == CollectiveTable::kAbout.name, 0);
   const bool is_amount = std::find(std::begin(kAmounts), std::end(kAmounts), name) != std::end(kAmounts);
   if (is_amount || name.ends_with("_ns") || name.starts_with("total_")) return AreBetween(column, true, -kMaxAmount);
   return true;
@@ -68,7 +68,7 @@ bool NumbersFit(std::string_view name, const Column<int64_t>& column) {
 // Checks one column by the type of its values: ids against the rows of their table, enums against their names,
 // 64-bit integers and flags by the name of the column. Others may hold any value.
 template <class T>
-bool Fits(std::string_view name, const Column<T>& column, const Limits& limits) {
+bool Fits(std::string_view table, std::string_view name, const Column<T>& column, const Limits& limits) {
   if constexpr (std::is_same_v<T, StringId>)
     return AllBelow(column, limits.texts, [](StringId id) { return static_cast<size_t>(id); });
   else if constexpr (std::is_enum_v<T>)
@@ -76,7 +76,7 @@ bool Fits(std::string_view name, const Column<T>& column, const Limits& limits) 
   else if constexpr (std::is_class_v<T>)  // kNoRow wraps to 0
     return AllBelow(column, RowsOf(T{}, limits) + 1, [](T id) -> size_t { return id.value + 1U; });
   else if constexpr (std::is_same_v<T, int64_t>)
-    return NumbersFit(name, column);
+    return NumbersFit(table, name, column);
   else if constexpr (std::is_same_v<T, uint8_t>)
     return name != "complete" || AllBelow(column, 2, [](uint8_t value) -> size_t { return value; });
   else
@@ -88,9 +88,9 @@ bool ColumnsFit(const Trace& trace) {
   const Limits limits{trace.slices.size(), trace.gpu_ops.size(), trace.threads.size(),
                       trace.steps.size(),  trace.stacks.size(),  trace.strings.size()};
   bool fit = true;
-  Trace::VisitTables(trace, [&](std::string_view, const auto& table) {
+  Trace::VisitTables(trace, [&](std::string_view table_name, const auto& table) {
     std::decay_t<decltype(table)>::Visit(
-        table, [&](std::string_view name, const auto& column) { fit = fit && Fits(name, column, limits); });
+        table, [&](std::string_view name, const auto& column) { fit = fit && Fits(table_name, name, column, limits); });
   });
   return fit;
 }

@@ -58,8 +58,15 @@ void AddLarge(int64_t bytes, double factor, int64_t time_ns, Group& group) {
   group.best_gbps = gbps, group.best_bytes = bytes;
 }
 
+// A call that never ended, or of which nobody knows when.
+void AddUntimed(const CollectiveTable& all, uint32_t row, Group& group) {
+  if (group.calls++ == 0) group.longest = row;
+  group.size = std::max(group.size, all.group_size[row]);
+}
+
 void AddCall(const CollectiveTable& all, uint32_t row, const CollectiveMatch& match, std::string_view kind,
              Group& group) {
+  if (all.dur_ns[row] == kAbsent) return AddUntimed(all, row, group);
   const Interval span{all.ts_ns[row], all.ts_ns[row] + all.dur_ns[row]};
   if (group.calls++ == 0 || all.dur_ns[row] > all.dur_ns[group.longest]) group.longest = row;
   group.size = std::max(group.size, all.group_size[row]);

@@ -33,6 +33,7 @@ Groups ByKind(const TraceTimeline& timeline) {
     const std::string_view kind = trace.Text(all.kind[row]);
     Group& group = groups[{all.device[row], kind}];
     ++group.calls;
+    if (all.dur_ns[row] == kAbsent) continue;
     AppendMerged(group.spans, {all.ts_ns[row], all.ts_ns[row] + all.dur_ns[row]});
     if (all.dur_ns[row] > group.longest_ns) group.longest = all.gpu_op[row], group.longest_ns = all.dur_ns[row];
     if (all.bytes[row] == kAbsent) continue;
