@@ -21,7 +21,15 @@ constexpr std::string_view kXSpace = ".xplane.pb";
 
 // Returns true if files of this name are looked for in directories: the readers' extensions and those of tar
 // archives.
+// PyTorch's flight recorder writes files without an extension: nccl_trace_rank_3.
+bool IsDumpOfRank(std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  return name.find('.') == name.npos && !name.empty() && name.back() >= '0' && name.back() <= '9' &&
+         RankInName(name) != kAbsent;
+}
+
 bool HasExtension(std::string_view path) {
+  if (IsDumpOfRank(path)) return true;
   for (const Reader* reader : AllReaders())
     for (const std::string_view extension : reader->extensions)
       if (path.ends_with(extension)) return true;

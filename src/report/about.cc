@@ -20,6 +20,7 @@
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/run_traits.h"
 #include "report/amounts.h"
+#include "report/comm_facts.h"
 
 namespace gapless::internal {
 namespace {
@@ -204,6 +205,7 @@ std::string LargestFirst(std::string_view table) {
 // Returns a table to look at next: the first input of the first bottleneck's rule that the report does not already
 // show.
 std::string TableToSee(const Report& report) {
+  if (IsCommunicationOnly(report.run)) return std::string(CommunicationTable(report.tables));
   if (HasSamplesOnly(report.run)) return "counter";
   if (IsMetricsOnly(report.run)) return "measured_kernels";
   if (IsMemoryOnly(report.run)) return "memory_at_peak";
@@ -303,6 +305,7 @@ bool HasWholeGraphs(const Run& run) {
 // The p95 is left out where it reads like the median.
 std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
+  if (IsCommunicationOnly(report.run)) return CommunicationFacts(report.run);
   if (HasSamplesOnly(report.run)) return SampleFacts(report.run);
   if (IsMetricsOnly(report.run)) return MetricFacts(report.run);
   if (IsMemoryOnly(report.run)) return MemoryFacts(report);
@@ -332,6 +335,9 @@ Next NextOf(const Report& report) {
       !report.diagnosis.bottlenecks.empty() && report.diagnosis.bottlenecks[0].type == BottleneckType::kRecording;
   if (CutOff(report.run)) {
     next.advice = "copy the recording again, or record fewer steps: it ends in the middle";
+  } else if (IsCommunicationOnly(report.run)) {
+    next.advice =
+        "this says how ranks communicate, not what a step waits for: record the program with torch.profiler for that";
   } else if (HasSamplesOnly(report.run)) {
     next.advice = "samples say how busy a GPU is, not why: give them together with a recording of the program";
   } else if (IsMetricsOnly(report.run)) {

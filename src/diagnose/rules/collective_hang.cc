@@ -39,8 +39,9 @@ std::string RanksPhrase(std::string_view ranks) {
 }
 
 std::string CallText(const HungCollectivesRows& hung, size_t row) {
-  std::string text = Printable(hung.Text(row, "name"));
-  text += StrCat(" number ", hung.Int(row, "seq"));
+  std::string_view name = hung.Text(row, "name");
+  name.remove_prefix(name.find_last_of(':') + 1);
+  std::string text = StrCat(Printable(name), " number ", hung.Int(row, "seq"));
   if (!hung.IsNull(row, "group")) text += StrCat(" of group ", Printable(hung.Text(row, "group")));
   return text;
 }
@@ -58,7 +59,13 @@ std::string TitleOf(const HungCollectivesRows& hung, size_t row) {
   const std::string call = CallText(hung, row);
   if (problem == "missing") return StrCat(RanksPhrase(hung.Text(row, "ranks_missing")), " did not call ", call);
   if (problem == "stuck")
-    return StrCat(call, " had not ended on ", RanksPhrase(Waiting(hung, row)), ": all called it alike");
+    return StrCat(call, " had not ended on ", RanksPhrase(Waiting(hung, row)),
+                  hung.IsNull(row, "ranks_unknown")
+                      ? std::string(": all called it alike")
+                      : StrCat("; nothing is known of ", RanksPhrase(hung.Text(row, "ranks_unknown"))));
+  if (problem == "kind" && !hung.IsNull(row, "ranks_differing"))
+    return StrCat(RanksPhrase(hung.Text(row, "ranks_differing")), " called ", Printable(hung.Text(row, "detail")), ": ",
+                  call);
   if (hung.IsNull(row, "ranks_differing")) return StrCat(call, ": ", hung.Text(row, "detail"));
   return StrCat(RanksPhrase(hung.Text(row, "ranks_differing")), " called ", call, " with another ", problem, ": ",
                 Printable(hung.Text(row, "detail")));
@@ -70,7 +77,7 @@ Evidence PlaceOf(const HungCollectivesRows& hung, size_t row) {
     text += StrCat("; ", RanksPhrase(waiting), " had not ended it");
   if (!hung.IsNull(row, "ranks_completed"))
     text += StrCat("; done on ", RanksPhrase(hung.Text(row, "ranks_completed")));
-  if (!hung.IsNull(row, "ranks_unknown"))
+  if (!hung.IsNull(row, "ranks_unknown") && hung.Text(row, "problem") != "stuck")
     text += StrCat("; nothing is known of ", RanksPhrase(hung.Text(row, "ranks_unknown")));
   return {.text = std::move(text),
           .value = static_cast<double>(hung.Int(row, "seq")),
@@ -112,7 +119,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.severity = stuck ? kUnfinished : kHangs;
   found.title = TitleOf(hung, rows[0]);
   found.description =
-      stuck ? "All ranks called it alike, and it had not ended when the dumps were written: the job hung in it, or was "
+      stuck ? "All ranks whose dumps are here called it alike, and it had not ended when the dumps were written: the job hung in it, or was "
               "in the middle of it."
             : "The ranks of a group must call the same collectives in the same order; from here on they do not, and "
               "the others wait.";

@@ -123,16 +123,17 @@ void AddEvidence(const CommSizesRows& sizes, const Key& key, const Test& test, s
                              sizes.Real(test.small, "dur_ns"), "ns"));
 }
 
-Recommendation AdviceOf(const Test& test) {
+Recommendation AdviceOf(const CommSizesRows& sizes, const Test& test) {
   if (test.wrong > 0)
     return {"results are wrong: find the pair of GPUs or the link with tests of two ranks each, before anything else",
             "", "CUDA_VISIBLE_DEVICES=0,1 all_reduce_perf -b 8 -e 128M -f 2 -g 2 -c 1", "hours"};
   if (test.dropped != SIZE_MAX)
     return {"see what NCCL chooses for the size where it falls, and try the other choice", "",
             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING all_reduce_perf …; NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple …", "hours"};
-  return {"hold it against the links: nvidia-smi topo -m and nvidia-smi nvlink -s say what there is; give the log "
-          "with NCCL_DEBUG=INFO, and the report says what NCCL uses of it",
-          "", "NCCL_DEBUG=INFO all_reduce_perf -b 8 -e 8G -f 2 -g 8 > nccl.log", "minutes"};
+  if (!sizes.IsNull(test.best, "transport"))
+    return {"hold it against the links that there are", "", "nvidia-smi topo -m; nvidia-smi nvlink -s; ibstat", "minutes"};
+  return {"let NCCL say what it uses of the links: the same with NCCL_DEBUG=INFO, in one log", "",
+          "NCCL_DEBUG=INFO all_reduce_perf -b 8 -e 8G -f 2 -g 8 > nccl.log", "minutes"};
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -159,7 +160,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   AddEvidence(sizes, worst->first, test, found.evidence);
   for (auto at = tests.begin(); at != tests.end() && shown < kMaxTests; ++at)
     if (at != worst) AddEvidence(sizes, at->first, at->second, found.evidence), ++shown;
-  found.recommendations.push_back(AdviceOf(test));
+  found.recommendations.push_back(AdviceOf(sizes, test));
   return std::vector{std::move(found)};
 }
 
