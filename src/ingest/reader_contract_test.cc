@@ -29,6 +29,9 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"},
                                                           {"ncu_rep", "tests/data/kernels.ncu-rep"},
                                                           {"torch_memory", "tests/data/memory_snapshot.pickle"},
+                                                          {"flight_recorder", "tests/data/nccl_trace_rank_0"},
+                                                          {"nccl_log", "tests/data/nccl_tests.log"},
+                                                          {"nccl_inspector", "tests/data/nccl_inspector.jsonl"},
                                                           {"pstats", "tests/data/profile.prof"},
                                                           {"speedscope", "tests/data/profile.speedscope.json"}};
 

@@ -39,6 +39,11 @@ const std::map<std::string, std::string> kContract = {
      "id trace rank device device_type stream action ts_ns bytes address slice_id stack_id category total_allocated "
      "total_reserved"},
     {"memory_block", "trace rank device address bytes alloc_ts_ns free_ts_ns state stack_id category"},
+    {"comm_benchmark",
+     "trace test program kind ranks bytes elements dtype redop root placement dur_ns algo_gbps bus_gbps wrong"},
+    {"comm_channel", "trace host pid comm channel src_rank dst_rank direction transport family"},
+    {"comm_call", "trace kind bytes dtype ranks algorithm protocol channels calls"},
+    {"comm_message", "trace host level text place count line"},
     {"stack", "id parent_id file line function"},
     {"sample", "trace rank ts_ns tid stack_id weight_ns"},
     {"kernel_metric", "trace gpu_op_id kernel_name launch_index metric value text unit"},

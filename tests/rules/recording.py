@@ -365,6 +365,11 @@ class Run:
         self.telemetries: list[Telemetry] = []
         self.ncus: list[Ncu] = []
         self.snapshots: list[MemorySnapshot] = []
+        self.files: dict[str, bytes] = {}
+
+    def file(self, name: str, content: bytes) -> None:
+        """A recording of another tool, as it is."""
+        self.files[name] = content
 
     def memory_snapshot(self, name: str = "memory_snapshot.pickle") -> MemorySnapshot:
         self.snapshots.append(MemorySnapshot(name))
@@ -399,6 +404,8 @@ class Run:
             ncu.write(folder / f"kernels{number}.ncu.csv")
         for snapshot in self.snapshots:
             snapshot.write(folder / snapshot.name)
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
 
 
 def main() -> int:

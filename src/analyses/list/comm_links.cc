@@ -32,8 +32,8 @@ void AddRows(const RunTrace& of, TableOf<CommLinksRows>& table) {
       least = std::min(least, static_cast<int64_t>(of_pair.size()));
     }
     const auto& [family, transport] = key;
-    auto row = table.Row();
-    row.Set("trace", of.index).Set("family", family).Set("transport", transport);
+    auto row = table.Row(of);
+    row.Set("family", family).Set("transport", transport);
     row.Set("pairs", static_cast<int64_t>(pairs.size())).Set("channels", channels).Set("least_channels", least);
     row.Set("src_rank", pairs.begin()->first.first).Set("dst_rank", pairs.begin()->first.second);
   }

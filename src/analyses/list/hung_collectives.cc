@@ -257,14 +257,14 @@ void AddRow(const Groups::value_type& entry, int64_t seq, const Calls& calls, co
   std::vector<std::pair<int64_t, const Call*>> first;
   for (const auto& [rank, of_rank] : calls) first.emplace_back(rank, &of_rank.front());
   const Call& most = MostCalled(first);
-  auto row = table.Row();
+  const Call& shown = found.culprit != nullptr ? *found.culprit : most;
+  auto row = table.Row(*shown.of);
   row.Set("group", entry.first.first).Set("group_ranks", entry.first.second).Set("seq", seq);
   row.Set("kind", most.kind()).Set("name", most.Text(&CollectiveTable::name)).Set("problem", found.problem);
   row.Set("ranks_missing", RanksText(found.missing)).Set("ranks_differing", RanksText(found.differing));
   row.Set("ranks_unknown", RanksText(found.unknown)).Set("detail", found.detail);
   SetStates(calls, row);
   SetTime(calls, row);
-  const Call& shown = found.culprit != nullptr ? *found.culprit : most;
   const Place place = PlaceOf(shown);
   row.Set("source_line", place.line).Set("stack_id", shown.of->Id(place.stack));
   if (found.missing.empty()) return;

@@ -11,6 +11,7 @@ struct CommLinksRows : TypedRows<CommLinksRows> {
   static constexpr std::string_view kHelp = "Pairs of ranks in NCCL's log by transport: channels, hosts";
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
+      kRankColumn,
       {"family", kText, "", "P2P, SHM, NET, …"},
       {"transport", kText, "", "as the log has it"},
       {"pairs", kInt, "", "pairs of sender and receiver"},

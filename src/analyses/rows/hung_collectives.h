@@ -11,6 +11,8 @@ struct HungCollectivesRows : TypedRows<HungCollectivesRows> {
   static constexpr std::string_view kHelp =
       "Collectives in dumps of flight recorders that ranks did not call alike, or that did not end";
   static constexpr ColumnSpec kColumns[] = {
+      {"trace", kInt, "", "the recording of source_line: key of table trace"},
+      {"rank", kInt, "", "its rank; NULL: none recorded"},
       {"group", kText, "", "process group; NULL: not recorded"},
       {"group_ranks", kText, "", "its ranks, as recorded"},
       {"seq", kInt, "", "number of the collective in its group; of messages between two ranks their number"},

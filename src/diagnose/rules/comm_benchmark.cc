@@ -25,7 +25,7 @@ struct Test {
   int64_t wrong = 0, checked = 0;
   size_t best = 0, small = SIZE_MAX, saturated = 0, dropped = SIZE_MAX, before_drop = 0, first_wrong = SIZE_MAX;
 };
-using Key = std::tuple<int64_t, int64_t, std::string_view>;  // trace, test, placement
+using Key = std::tuple<int64_t, int64_t, bool>;  // trace, test, in place
 
 bool IsKnown(const CommSizesRows& sizes, size_t row) { return !sizes.IsNull(row, "bus_gbps"); }
 
@@ -58,7 +58,7 @@ std::map<Key, Test> TestsOf(const CommSizesRows& sizes) {
   std::map<Key, Test> tests;
   for (size_t row = 0; row < sizes.rows(); ++row)
     if (sizes.Text(row, "source") == "benchmark")
-      tests[{sizes.Int(row, "trace"), sizes.Int(row, "test"), sizes.Text(row, "placement")}].rows.push_back(row);
+      tests[{sizes.Int(row, "trace"), sizes.Int(row, "test"), sizes.Text(row, "placement") == "in_place"}].rows.push_back(row);
   for (auto& [key, test] : tests) Judge(sizes, test);
   return tests;
 }
@@ -104,7 +104,7 @@ Evidence EvidenceOf(std::string text, double value, std::string_view unit) {
 }
 
 void AddEvidence(const CommSizesRows& sizes, const Key& key, const Test& test, std::vector<Evidence>& all) {
-  const std::string_view placement = std::get<2>(key) == "in_place" ? ", in place" : "";
+  const std::string_view placement = std::get<2>(key) ? ", in place" : "";
   if (test.wrong > 0)
     all.push_back(EvidenceOf(StrCat(FormatCounted(test.wrong, "value"), " wrong in ", NameOf(sizes, test.best), placement,
                                     ", from ", Size(sizes, test.first_wrong), " on"),

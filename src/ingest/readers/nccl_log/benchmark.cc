@@ -20,6 +20,7 @@ bool IsWord(std::string_view text) { return !text.empty() && !NumberOf<double>(t
 
 // mpirun --tag-output writes "[1,0]<stdout>:" before each line, srun --label "0: ".
 std::string_view WithoutLabel(std::string_view line) {
+  line = Trimmed(line);
   if (const size_t at = line.find(">:"); line.starts_with('[') && at != line.npos && at < 40)
     return line.substr(at + 2);
   const size_t colon = line.find(": ");
