@@ -31,7 +31,7 @@ def call(
                 "filename": "/opt/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py",
                 "line": 4174,
             },
-            {"name": "train", "filename": "/home/user/train.py", "line": line},
+            {"name": "train", "filename": "train.py", "line": line},
         ],
         "record_id": seq - 1,
         "pg_id": 0,

@@ -22,9 +22,8 @@ void AddRows(const RunTrace& of, TableOf<CommLinksRows>& table) {
   const CommChannelTable& all = trace.comm_channels;
   Links links;
   for (size_t at = 0; at < all.size(); ++at)
-    links[{trace.Text(all.family[at]), trace.Text(all.transport[at])}]
-         [{all.src_rank[at], all.dst_rank[at]}]
-             .insert(all.channel[at]);
+    links[{trace.Text(all.family[at]), trace.Text(all.transport[at])}][{all.src_rank[at], all.dst_rank[at]}].insert(
+        all.channel[at]);
   for (const auto& [key, pairs] : links) {
     int64_t channels = 0, least = INT64_MAX;
     for (const auto& [pair, of_pair] : pairs) {

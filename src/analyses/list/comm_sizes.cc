@@ -29,7 +29,8 @@ std::map<SizeKey, Choice> ChoicesOf(const Trace& trace) {
     if (algorithm.empty()) continue;
     Choice& choice = choices[{trace.Text(calls.kind[row]), calls.bytes[row]}];
     const bool other = choice.calls > 0 && (choice.algorithm != algorithm || choice.protocol != protocol);
-    choice = {algorithm, protocol, choice.calls > 0 && choice.channels != calls.channels[row] ? kAbsent : calls.channels[row],
+    choice = {algorithm, protocol,
+              choice.calls > 0 && choice.channels != calls.channels[row] ? kAbsent : calls.channels[row],
               choice.calls + calls.calls[row], choice.several || other};
   }
   return choices;

@@ -20,8 +20,8 @@ TEST(CommSizes, AResultHasTheAlgorithmOfItsSizeAndTheTransport) {
   trace.builder().Add(call);
   call.bytes = 4096, call.algorithm = "RING";
   trace.builder().Add(call);
-  trace.builder().Add(CommChannelRow{
-      .channel = 0, .src_rank = 0, .dst_rank = 1, .transport = "P2P/IPC", .family = "P2P"});
+  trace.builder().Add(
+      CommChannelRow{.channel = 0, .src_rank = 0, .dst_rank = 1, .transport = "P2P/IPC", .family = "P2P"});
   Analysed run(trace);
   const auto rows = run["comm_sizes"];
   ASSERT_EQ(rows.rows(), 2U);
@@ -37,7 +37,8 @@ TEST(CommSizes, AResultHasTheAlgorithmOfItsSizeAndTheTransport) {
 TEST(CommSizes, RecordedCallsOfOneSizeAreOneRow) {
   HandMade trace;
   const auto add = [&](int64_t ts, int64_t dur, int64_t bytes) {
-    CollectiveRow row{.name = trace.shard().Text("x"), .kind = trace.shard().Text("all_reduce"), .ts_ns = ts, .dur_ns = dur};
+    CollectiveRow row{
+        .name = trace.shard().Text("x"), .kind = trace.shard().Text("all_reduce"), .ts_ns = ts, .dur_ns = dur};
     row.bytes = bytes, row.group_size = 4;
     trace.shard().Add(row);
   };

@@ -32,7 +32,9 @@ struct Call {
 
   const Trace& trace() const { return *of->trace; }
   const CollectiveTable& table() const { return of->trace->collectives; }
-  std::string_view Text(Column<StringId> CollectiveTable::*column) const { return trace().Text((table().*column)[row]); }
+  std::string_view Text(Column<StringId> CollectiveTable::*column) const {
+    return trace().Text((table().*column)[row]);
+  }
   std::string_view kind() const { return Text(&CollectiveTable::kind); }
   // "nccl:send 0->1" → "send"
   std::string_view Op() const {
@@ -154,9 +156,7 @@ std::string_view OutShape(const Call& call) {
 }
 
 using Told = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
-Told TellOf(const Call& call) {
-  return {call.Op(), InShape(call), OutShape(call), call.Text(&CollectiveTable::dtype)};
-}
+Told TellOf(const Call& call) { return {call.Op(), InShape(call), OutShape(call), call.Text(&CollectiveTable::dtype)}; }
 
 // What most ranks called at one place, by its lowest rank.
 const Call& MostCalled(const std::vector<std::pair<int64_t, const Call*>>& calls) {

@@ -119,7 +119,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.severity = stuck ? kUnfinished : kHangs;
   found.title = TitleOf(hung, rows[0]);
   found.description =
-      stuck ? "All ranks whose dumps are here called it alike, and it had not ended when the dumps were written: the job hung in it, or was "
+      stuck ? "All ranks whose dumps are here called it alike, and it had not ended when the dumps were written: the "
+              "job hung in it, or was "
               "in the middle of it."
             : "The ranks of a group must call the same collectives in the same order; from here on they do not, and "
               "the others wait.";

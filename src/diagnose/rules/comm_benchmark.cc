@@ -14,8 +14,8 @@ namespace gapless::internal::comm_benchmark_rule {
 namespace {
 
 constexpr std::string_view kNeeds[] = {"comm_sizes"};
-constexpr double kSaturated = 0.9;                    // share of the highest bandwidth; assumed
-constexpr double kDropped = 0.8;                      // share of the bandwidth of a smaller message; assumed
+constexpr double kSaturated = 0.9;                     // share of the highest bandwidth; assumed
+constexpr double kDropped = 0.8;                       // share of the bandwidth of a smaller message; assumed
 constexpr int64_t kLargeBytes = int64_t{1024} * 1024;  // below, latency counts for more than the links
 constexpr double kWrong = 1, kFalls = 0.5, kReached = 0.2;
 
@@ -58,7 +58,8 @@ std::map<Key, Test> TestsOf(const CommSizesRows& sizes) {
   std::map<Key, Test> tests;
   for (size_t row = 0; row < sizes.rows(); ++row)
     if (sizes.Text(row, "source") == "benchmark")
-      tests[{sizes.Int(row, "trace"), sizes.Int(row, "test"), sizes.Text(row, "placement") == "in_place"}].rows.push_back(row);
+      tests[{sizes.Int(row, "trace"), sizes.Int(row, "test"), sizes.Text(row, "placement") == "in_place"}]
+          .rows.push_back(row);
   for (auto& [key, test] : tests) Judge(sizes, test);
   return tests;
 }
@@ -95,8 +96,9 @@ bool Carries(const CommSizesRows& sizes, const Test& test) {
 std::string ReachedText(const CommSizesRows& sizes, const Test& test) {
   const std::string name = NameOf(sizes, test.best);
   if (!Carries(sizes, test)) return StrCat(name, " moves nothing between ranks");
-  return StrCat(name, " reaches ", Gbps(sizes, test.best), " with ", Size(sizes, test.best),
-                test.saturated != test.best ? StrCat(", nine tenths of it from ", Size(sizes, test.saturated), " on") : "");
+  return StrCat(
+      name, " reaches ", Gbps(sizes, test.best), " with ", Size(sizes, test.best),
+      test.saturated != test.best ? StrCat(", nine tenths of it from ", Size(sizes, test.saturated), " on") : "");
 }
 
 Evidence EvidenceOf(std::string text, double value, std::string_view unit) {
@@ -106,14 +108,14 @@ Evidence EvidenceOf(std::string text, double value, std::string_view unit) {
 void AddEvidence(const CommSizesRows& sizes, const Key& key, const Test& test, std::vector<Evidence>& all) {
   const std::string_view placement = std::get<2>(key) ? ", in place" : "";
   if (test.wrong > 0)
-    all.push_back(EvidenceOf(StrCat(FormatCounted(test.wrong, "value"), " wrong in ", NameOf(sizes, test.best), placement,
-                                    ", from ", Size(sizes, test.first_wrong), " on"),
+    all.push_back(EvidenceOf(StrCat(FormatCounted(test.wrong, "value"), " wrong in ", NameOf(sizes, test.best),
+                                    placement, ", from ", Size(sizes, test.first_wrong), " on"),
                              static_cast<double>(test.wrong), "values"));
   if (test.dropped != SIZE_MAX)
-    all.push_back(EvidenceOf(StrCat("bandwidth falls from ", Gbps(sizes, test.before_drop), " with ",
-                                    Size(sizes, test.before_drop), " to ", Gbps(sizes, test.dropped), " with ",
-                                    Size(sizes, test.dropped), placement),
-                             sizes.Real(test.dropped, "bus_gbps"), "GB/s"));
+    all.push_back(EvidenceOf(
+        StrCat("bandwidth falls from ", Gbps(sizes, test.before_drop), " with ", Size(sizes, test.before_drop), " to ",
+               Gbps(sizes, test.dropped), " with ", Size(sizes, test.dropped), placement),
+        sizes.Real(test.dropped, "bus_gbps"), "GB/s"));
   const std::string way = WayOf(sizes, test.best);
   all.push_back(EvidenceOf(StrCat(ReachedText(sizes, test), placement, way.empty() ? "" : StrCat(" (", way, ")")),
                            Carries(sizes, test) ? sizes.Real(test.best, "bus_gbps") : 0, "GB/s"));
@@ -129,9 +131,11 @@ Recommendation AdviceOf(const CommSizesRows& sizes, const Test& test) {
             "", "CUDA_VISIBLE_DEVICES=0,1 all_reduce_perf -b 8 -e 128M -f 2 -g 2 -c 1", "hours"};
   if (test.dropped != SIZE_MAX)
     return {"see what NCCL chooses for the size where it falls, and try the other choice", "",
-            "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING all_reduce_perf …; NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple …", "hours"};
+            "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING all_reduce_perf …; NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple …",
+            "hours"};
   if (!sizes.IsNull(test.best, "transport"))
-    return {"hold it against the links that there are", "", "nvidia-smi topo -m; nvidia-smi nvlink -s; ibstat", "minutes"};
+    return {"hold it against the links that there are", "", "nvidia-smi topo -m; nvidia-smi nvlink -s; ibstat",
+            "minutes"};
   return {"let NCCL say what it uses of the links: the same with NCCL_DEBUG=INFO, in one log", "",
           "NCCL_DEBUG=INFO all_reduce_perf -b 8 -e 8G -f 2 -g 8 > nccl.log", "minutes"};
 }
@@ -150,10 +154,9 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   Bottleneck found;
   found.severity = severity(test);
   found.title = test.wrong > 0 ? StrCat(FormatCounted(test.wrong, "value"), " wrong in ", NameOf(sizes, test.best))
-                : test.dropped != SIZE_MAX
-                    ? StrCat("bandwidth of ", NameOf(sizes, test.best), " falls to ", Gbps(sizes, test.dropped),
-                             " with ", Size(sizes, test.dropped))
-                    : ReachedText(sizes, test);
+                : test.dropped != SIZE_MAX ? StrCat("bandwidth of ", NameOf(sizes, test.best), " falls to ",
+                                                    Gbps(sizes, test.dropped), " with ", Size(sizes, test.dropped))
+                                           : ReachedText(sizes, test);
   found.description = "A benchmark says what the links and the library give, not what a training makes of it.";
   constexpr size_t kMaxTests = 6;
   size_t shown = 0;
@@ -171,7 +174,8 @@ RULE(comm_benchmark) = {
     .type = BottleneckType::kMultiGpuComm,
     .title = "What a benchmark of collectives shows",
     .why =
-        "Output of nccl-tests and rccl-tests: values that are wrong, sizes from 1 MiB on whose bus bandwidth is a fifth "
+        "Output of nccl-tests and rccl-tests: values that are wrong, sizes from 1 MiB on whose bus bandwidth is a "
+        "fifth "
         "or more below that of a smaller one, the highest bus bandwidth, the size from which nine tenths of it are "
         "reached, and the time of the smallest message. Claims no time. Severity 1 for wrong values, 0.5 where the "
         "bandwidth falls, else 0.2.",

@@ -62,7 +62,7 @@ Evidence EvidenceOf(std::string text, double value, std::string_view unit, std::
 // The links of one log.
 struct Links {
   int64_t sockets = 0, shared_memory = 0, direct = 0, networks = 0, infiniband = 0, rdma = 0;  // pairs of ranks
-  std::string socket, memory, network;  // a transport of each
+  std::string socket, memory, network;                                                         // a transport of each
 };
 
 Links LinksOf(const CommLinksRows& links, int64_t trace) {
@@ -97,7 +97,8 @@ void SayMessages(const Trace& trace, std::vector<Said>& said) {
     std::string evidence = StrCat("line ", all.line[row], ": ", text);
     if (trace.Text(all.host[row]).size() > 0) evidence += StrCat(" (", Printable(trace.Text(all.host[row])), ")");
     if (all.count[row] > 1) evidence += StrCat(", ", FormatTimes(static_cast<double>(all.count[row])));
-    one.evidence.push_back(EvidenceOf(std::move(evidence), static_cast<double>(all.count[row]), "lines", "comm_message"));
+    one.evidence.push_back(
+        EvidenceOf(std::move(evidence), static_cast<double>(all.count[row]), "lines", "comm_message"));
   }
   if (one.title.empty()) return;
   if (all.size() > kMaxMessages)
@@ -122,9 +123,10 @@ void SaySockets(const Facts& facts, const Links& links, std::vector<Said>& said)
                                            nodes.empty() ? "" : StrCat(", nodes: ", nodes)),
                                     static_cast<double>(links.sockets), "pairs", "comm_links"));
   if (!why.empty()) one.evidence.push_back(EvidenceOf(Join(why, "; "), kSockets, "", "environment"));
-  one.advice = {"use the fast network, if the hosts have one: its plugin (aws-ofi-nccl, gpudirect-tcpx), the drivers and "
-                "devices of InfiniBand inside the container, no NCCL_IB_DISABLE",
-                "", "ibv_devinfo; NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET …", "hours"};
+  one.advice = {
+      "use the fast network, if the hosts have one: its plugin (aws-ofi-nccl, gpudirect-tcpx), the drivers and "
+      "devices of InfiniBand inside the container, no NCCL_IB_DISABLE",
+      "", "ibv_devinfo; NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET …", "hours"};
   said.push_back(std::move(one));
 }
 
@@ -154,7 +156,8 @@ void SayNoRdma(const Facts& facts, const Links& links, std::vector<Said>& said) 
                                     static_cast<double>(links.infiniband), "pairs", "comm_links"));
   if (const std::string_view off = FactOf(facts, "nccl.gdr_disabled"); !off.empty())
     one.evidence.push_back(EvidenceOf(StrCat("it is disabled for ", Printable(off)), kDetour, "", "environment"));
-  if (const std::string set = SetOf(facts, {"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"}); !set.empty())
+  if (const std::string set = SetOf(facts, {"NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_READ", "NCCL_DMABUF_ENABLE"});
+      !set.empty())
     one.evidence.push_back(EvidenceOf(StrCat(set, " is set"), kDetour, "", "environment"));
   one.advice = {"load nvidia-peermem, or use a kernel with DMA-BUF; then see if a channel says GDRDMA", "",
                 "lsmod | grep nvidia_peermem; nvidia-smi topo -m", "hours"};
@@ -168,8 +171,10 @@ void SayFewChannels(const Facts& facts, const Links& links, std::vector<Said>& s
   const std::string set =
       SetOf(facts, {"NCCL_TOPO_FILE", "NCCL_GRAPH_FILE", "NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS", "NCCL_MIN_NCHANNELS"});
   Said one{kFew, StrCat("NCCL uses ", text, " channels", set.empty() ? "" : StrCat(": ", set, " is set"))};
-  one.evidence.push_back(EvidenceOf(StrCat(text, " channels between GPUs that reach each other directly; over NVLink it "
-                                                 "uses 12 and more, over PCIe ", kFewChannels),
+  one.evidence.push_back(EvidenceOf(StrCat(text,
+                                           " channels between GPUs that reach each other directly; over NVLink it "
+                                           "uses 12 and more, over PCIe ",
+                                           kFewChannels),
                                     kFew, "", "environment"));
   if (set.empty())
     one.advice = {"see if the GPUs are joined by NVLink, and if all of its links are up", "",

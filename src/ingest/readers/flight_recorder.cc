@@ -63,7 +63,8 @@ std::pair<int64_t, int64_t> PeersOf(std::string_view name) {
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
   };
-  const int64_t mine = number(space == left.npos ? left : left.substr(space + 1)), other = number(name.substr(arrow + 2));
+  const int64_t mine = number(space == left.npos ? left : left.substr(space + 1)),
+                other = number(name.substr(arrow + 2));
   return name[arrow] == '<' ? std::pair{other, mine} : std::pair{mine, other};
 }
 
@@ -147,13 +148,14 @@ class Writer {
 
   void WriteCall(const Call& call) {
     const flight_recorder::Group* group = GroupOf(call);
-    const std::string_view desc = call.group_desc == "undefined" ? std::string_view() : std::string_view(call.group_desc);
+    const std::string_view desc =
+        call.group_desc == "undefined" ? std::string_view() : std::string_view(call.group_desc);
     CollectiveRow row{.name = shard_.Name(call.name),
                       .kind = shard_.Text(KindOf(call.name)),
                       .ts_ns = TimeOf(call),
                       .dur_ns = kAbsent};
-    row.group = shard_.Text(desc.empty() || desc == call.group_name ? call.group_name
-                                                                    : StrCat(call.group_name, ":", desc));
+    row.group =
+        shard_.Text(desc.empty() || desc == call.group_name ? call.group_name : StrCat(call.group_name, ":", desc));
     const bool timed = call.duration_ms >= 0 && call.duration_ms < 1e9;
     if (timed) row.dur_ns = static_cast<int64_t>(call.duration_ms * static_cast<double>(kNsOfMs));
     row.dtype = shard_.Text(call.in_dtype.empty() ? call.out_dtype : call.in_dtype);
@@ -207,8 +209,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   builder.info().event_count = static_cast<int64_t>(dump->calls.size());
   if (dump->rank >= 0) builder.info().rank = dump->rank;
   for (const auto& [name, group] : dump->groups)
-    builder.info().world_size =
-        std::max(builder.info().world_size, static_cast<int64_t>(RanksIn(group.ranks).size()));
+    builder.info().world_size = std::max(builder.info().world_size, static_cast<int64_t>(RanksIn(group.ranks).size()));
   return {};
 }
 

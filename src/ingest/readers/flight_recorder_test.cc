@@ -14,20 +14,20 @@ namespace {
 
 using std::string_literals::operator""s;
 
-std::string BytesOf(const std::string& path) {
+std::string DumpBytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-Trace ReadDump(const std::string& path) {
-  MemorySource source(BytesOf(path));
+Trace ReadFlightDump(const std::string& path) {
+  MemorySource source(DumpBytes(path));
   return testing::ReadFrom(source);
 }
 
-class BothForms : public ::testing::TestWithParam<const char*> {};
+class FlightRecorderForms : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(BothForms, EachCallIsARowWithWhatItWasCalledWith) {
-  const Trace trace = ReadDump(GetParam());
+TEST_P(FlightRecorderForms, EachCallIsARowWithWhatItWasCalledWith) {
+  const Trace trace = ReadFlightDump(GetParam());
   const CollectiveTable& all = trace.collectives;
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(trace.info.format, "flight_recorder");
@@ -44,25 +44,25 @@ TEST_P(BothForms, EachCallIsARowWithWhatItWasCalledWith) {
   EXPECT_EQ(all.timeout_ns[0], 1'800'000'000'000);
 }
 
-TEST_P(BothForms, WhatWasNotTimedHasNoDuration) {
-  const Trace trace = ReadDump(GetParam());
+TEST_P(FlightRecorderForms, WhatWasNotTimedHasNoDuration) {
+  const Trace trace = ReadFlightDump(GetParam());
   EXPECT_EQ(trace.collectives.dur_ns[0], kAbsent);
   EXPECT_GT(trace.collectives.ts_ns[1], 0) << "from the first call";
   EXPECT_GT(trace.info.start_unix_ns, 1'700'000'000'000'000'000);
 }
 
 // gloo leaves the state at "scheduled"; the status of the group says that two are done.
-TEST_P(BothForms, WhatTheStatusCountsIsCompleted) {
-  const Trace trace = ReadDump(GetParam());
+TEST_P(FlightRecorderForms, WhatTheStatusCountsIsCompleted) {
+  const Trace trace = ReadFlightDump(GetParam());
   EXPECT_EQ(trace.Text(trace.collectives.state[0]), "completed");
 }
 
-INSTANTIATE_TEST_SUITE_P(FlightRecorder, BothForms,
+INSTANTIATE_TEST_SUITE_P(FlightRecorder, FlightRecorderForms,
                          ::testing::Values("tests/data/nccl_trace_rank_0", "tests/data/flight_recorder_rank1.json"),
                          [](const auto& info) { return info.index == 0 ? "Pickle"s : "Json"s; });
 
 TEST(FlightRecorder, TheStackLeadsToTheProgram) {
-  const Trace trace = ReadDump("tests/data/nccl_trace_rank_0");
+  const Trace trace = ReadFlightDump("tests/data/nccl_trace_rank_0");
   const StackId inner = trace.collectives.stack[0];
   ASSERT_TRUE(inner.valid());
   EXPECT_EQ(trace.Text(trace.stacks.function[inner.value]), "all_reduce");
@@ -89,7 +89,7 @@ TEST(FlightRecorder, ATimedCallHasItsDurationAndMessagesHaveTheirEnds) {
 
 TEST(FlightRecorder, OneThatWasCutOffGivesTheCallsBeforeTheCut) {
   for (const char* path : {"tests/data/nccl_trace_rank_0", "tests/data/flight_recorder_rank1.json"}) {
-    const std::string whole = BytesOf(path);
+    const std::string whole = DumpBytes(path);
     const size_t second = whole.find("gloo:broadcast");
     MemorySource source(whole.substr(0, second));
     const Trace trace = testing::ReadFrom(source);
@@ -101,7 +101,7 @@ TEST(FlightRecorder, OneThatWasCutOffGivesTheCallsBeforeTheCut) {
 
 // The pickle would call os.system after a good entry.
 TEST(FlightRecorder, APickleThatRunsCodeIsRefused) {
-  const std::string whole = BytesOf("tests/data/nccl_trace_rank_0");
+  const std::string whole = DumpBytes("tests/data/nccl_trace_rank_0");
   MemorySource source(whole.substr(0, whole.size() - 1) + "cos\nsystem\n(S'true'\ntR.");
   ThreadPool pool(1);
   const auto trace = ReadTrace(source, {.pool = pool});

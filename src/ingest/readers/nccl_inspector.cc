@@ -27,7 +27,8 @@ using Value = simdjson::simdjson_result<dom::element>;
 
 constexpr std::string_view kExtensions[] = {".inspector.log", ".inspector.jsonl", ".nccl.jsonl"};
 constexpr std::string_view kHint =
-    "NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 NCCL_INSPECTOR_DUMP_DIR=logs torchrun …";
+    "NCCL_PROFILER_PLUGIN=libnccl-profiler-inspector.so NCCL_INSPECTOR_ENABLE=1 NCCL_INSPECTOR_DUMP_DIR=logs torchrun "
+    "…";
 constexpr int64_t kMaxUs = int64_t{1} << 51;  // the year 2041
 constexpr int64_t kMaxSize = int64_t{1} << 50, kMaxRanks = 1 << 24;
 
@@ -131,7 +132,8 @@ class Writer {
     if (what == "p2p") SetPeer(header, at("peer"), kind, row);
     shard_.Add(row);
     ++rows_;
-    CountChoice({std::string(kind), std::string(TextOf(at("algo"))), std::string(TextOf(at("proto"))), row.bytes, ranks});
+    CountChoice(
+        {std::string(kind), std::string(TextOf(at("algo"))), std::string(TextOf(at("proto"))), row.bytes, ranks});
     return true;
   }
 
@@ -146,7 +148,8 @@ class Writer {
     const int64_t mine = IntOf(header["rank"]), other = IntOf(peer);
     if (mine < 0 || other < 0 || mine > kMaxRanks || other > kMaxRanks) return;
     const bool sends = kind == "send";
-    row.src_rank = static_cast<int32_t>(sends ? mine : other), row.dst_rank = static_cast<int32_t>(sends ? other : mine);
+    row.src_rank = static_cast<int32_t>(sends ? mine : other),
+    row.dst_rank = static_cast<int32_t>(sends ? other : mine);
   }
 
   // The first kernel of verbose files, else the call on the host; microseconds since 1970, kAbsent if there is none.
@@ -209,11 +212,12 @@ void Complete(Trace& trace) { trace.info.start_unix_ns = trace.info.origin_ns; }
 
 }  // namespace
 
-READER(nccl_inspector) = {.name = "nccl_inspector",
-                          .help = "Collectives by time and bandwidth, as the Inspector plugin of NCCL or RCCL writes them",
-                          .extensions = kExtensions,
-                          .sniff = SniffHead,
-                          .read = Read,
-                          .complete = Complete};
+READER(nccl_inspector) = {
+    .name = "nccl_inspector",
+    .help = "Collectives by time and bandwidth, as the Inspector plugin of NCCL or RCCL writes them",
+    .extensions = kExtensions,
+    .sniff = SniffHead,
+    .read = Read,
+    .complete = Complete};
 
 }  // namespace gapless::internal::nccl_inspector_reader

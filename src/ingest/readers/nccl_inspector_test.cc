@@ -11,10 +11,10 @@
 namespace gapless::internal {
 namespace {
 
-constexpr const char* kSample = "tests/data/nccl_inspector.jsonl";
+constexpr const char* kInspectorSample = "tests/data/nccl_inspector.jsonl";
 
 Trace ReadInspector() {
-  auto source = OpenFile(kSample);
+  auto source = OpenFile(kInspectorSample);
   EXPECT_TRUE(source);
   return testing::ReadFrom(**source);
 }
@@ -37,7 +37,7 @@ TEST(NcclInspector, EachObjectIsARow) {
 TEST(NcclInspector, SizesAreThoseOfTheBandwidthsInTheFile) {
   const Trace trace = ReadInspector();
   const CollectiveTable& all = trace.collectives;
-  std::ifstream in(kSample);
+  std::ifstream in(kInspectorSample);
   std::string line;
   simdjson::dom::parser parser;
   size_t row = 0;

@@ -67,8 +67,7 @@ class JsonResults {
     dom::array args, devices;
     if (document["args"].at(0).get(program) == simdjson::SUCCESS)
       program_ = std::string(program.substr(program.find_last_of('/') + 1));
-    if (document["config"]["devices"].get(devices) == simdjson::SUCCESS)
-      ranks_ = static_cast<int64_t>(devices.size());
+    if (document["config"]["devices"].get(devices) == simdjson::SUCCESS) ranks_ = static_cast<int64_t>(devices.size());
     int64_t version = 0;
     if (document["nccl_version"].get(version) == simdjson::SUCCESS && version > 0)
       builder.AddEnvironment("nccl.version", VersionText(version));
@@ -146,8 +145,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   nccl_log::BenchmarkText benchmark(builder);
   int64_t number = 0;
   for (const std::string_view line : Split(text, '\n')) {
-    if (++number % 4096 == 0 && context.cancelled())
-      return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
+    if (++number % 4096 == 0 && context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     for (const std::string_view piece : log.Take(line, number)) {
       benchmark.Take(piece);
       log.TakeOther(piece, number);

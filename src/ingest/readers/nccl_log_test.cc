@@ -10,23 +10,24 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kHead =
-    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n";
+constexpr std::string_view kResultHead =
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+    "#wrong\n";
 
-Trace ReadLog() {
+Trace ReadNcclLog() {
   auto source = OpenFile("tests/data/nccl_tests.log");
   EXPECT_TRUE(source);
   return testing::ReadFrom(**source);
 }
 
-std::string FactOf(const Trace& trace, std::string_view key) {
+std::string LogFactOf(const Trace& trace, std::string_view key) {
   for (size_t row = 0; row < trace.environment.size(); ++row)
     if (trace.Text(trace.environment.key[row]) == key) return std::string(trace.Text(trace.environment.value[row]));
   return "-";
 }
 
 TEST(NcclLog, RowsAreReadThoughLinesOfNcclStandInThem) {
-  const Trace trace = ReadLog();
+  const Trace trace = ReadNcclLog();
   const CommBenchmarkTable& all = trace.comm_benchmarks;
   ASSERT_EQ(all.size(), 10U);
   EXPECT_EQ(all.bytes[2], 128);
@@ -42,23 +43,23 @@ TEST(NcclLog, RowsAreReadThoughLinesOfNcclStandInThem) {
 }
 
 TEST(NcclLog, TheEnvironmentSaysWhatNcclChose) {
-  const Trace trace = ReadLog();
-  EXPECT_EQ(FactOf(trace, "nccl.version"), "2.27.7+cuda12.9");
-  EXPECT_EQ(FactOf(trace, "nccl.cuda_driver"), "12090");
-  EXPECT_EQ(FactOf(trace, "nccl.network"), "Socket");
-  EXPECT_EQ(FactOf(trace, "nccl.ib_devices"), "none");
-  EXPECT_EQ(FactOf(trace, "nccl.net_plugin"), "none");
-  EXPECT_EQ(FactOf(trace, "nccl.env.NCCL_P2P_DISABLE"), "1");
-  EXPECT_EQ(FactOf(trace, "nccl.nodes"), "1");
-  EXPECT_EQ(FactOf(trace, "nccl.channels"), "2");
-  EXPECT_EQ(FactOf(trace, "nccl.ring_orders"), "0 1");
-  EXPECT_EQ(FactOf(trace, "comm.test.0.average_bus_gbps"), "7.9260");
-  EXPECT_EQ(FactOf(trace, "comm.test.0.out_of_bounds"), "3 FAILED");
+  const Trace trace = ReadNcclLog();
+  EXPECT_EQ(LogFactOf(trace, "nccl.version"), "2.27.7+cuda12.9");
+  EXPECT_EQ(LogFactOf(trace, "nccl.cuda_driver"), "12090");
+  EXPECT_EQ(LogFactOf(trace, "nccl.network"), "Socket");
+  EXPECT_EQ(LogFactOf(trace, "nccl.ib_devices"), "none");
+  EXPECT_EQ(LogFactOf(trace, "nccl.net_plugin"), "none");
+  EXPECT_EQ(LogFactOf(trace, "nccl.env.NCCL_P2P_DISABLE"), "1");
+  EXPECT_EQ(LogFactOf(trace, "nccl.nodes"), "1");
+  EXPECT_EQ(LogFactOf(trace, "nccl.channels"), "2");
+  EXPECT_EQ(LogFactOf(trace, "nccl.ring_orders"), "0 1");
+  EXPECT_EQ(LogFactOf(trace, "comm.test.0.average_bus_gbps"), "7.9260");
+  EXPECT_EQ(LogFactOf(trace, "comm.test.0.out_of_bounds"), "3 FAILED");
   EXPECT_EQ(trace.info.world_size, 2);
 }
 
 TEST(NcclLog, ChannelsHaveTheirEndsAndTransport) {
-  const Trace trace = ReadLog();
+  const Trace trace = ReadNcclLog();
   const CommChannelTable& all = trace.comm_channels;
   ASSERT_EQ(all.size(), 4U);
   EXPECT_EQ(all.channel[1], 1);
@@ -71,7 +72,7 @@ TEST(NcclLog, ChannelsHaveTheirEndsAndTransport) {
 }
 
 TEST(NcclLog, CallsAreCountedByWhatTheyAre) {
-  const Trace trace = ReadLog();
+  const Trace trace = ReadNcclLog();
   const CommCallTable& all = trace.comm_calls;
   ASSERT_EQ(all.size(), 3U);
   bool counted = false, chosen = false, numbered = false;
@@ -86,7 +87,7 @@ TEST(NcclLog, CallsAreCountedByWhatTheyAre) {
 }
 
 TEST(NcclLog, AWarningKeepsItsWordsAndPlace) {
-  const Trace trace = ReadLog();
+  const Trace trace = ReadNcclLog();
   const CommMessageTable& all = trace.comm_messages;
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(trace.Text(all.text[0]), "Error: failed to extend /dev/shm/nccl-abc to 33030532 bytes");
@@ -135,7 +136,8 @@ TEST(NcclLog, LabelsOfLaunchersAndOldHeadsAreKnown) {
 }
 
 TEST(NcclLog, ARowThatWasCutOffKeepsWhatIsThere) {
-  const Trace trace = testing::ReadText(std::string(kHead) + "  8  2  float  sum  -1  12.90  0.00  0.00  0  12.8");
+  const Trace trace =
+      testing::ReadText(std::string(kResultHead) + "  8  2  float  sum  -1  12.90  0.00  0.00  0  12.8");
   ASSERT_EQ(trace.comm_benchmarks.size(), 1U);
   EXPECT_EQ(trace.Text(trace.comm_benchmarks.placement[0]), "out_of_place");
   EXPECT_EQ(trace.Text(trace.read_stats.kind[0]), "cut_rows");
@@ -154,7 +156,7 @@ TEST(NcclLog, ResultsAsJsonAreTheSame) {
   EXPECT_EQ(all.wrong[0], 0);
   EXPECT_EQ(all.wrong[1], kAbsent);
   EXPECT_EQ(all.root[0], -1);
-  EXPECT_EQ(FactOf(trace, "nccl.version"), "2.29.7");
+  EXPECT_EQ(LogFactOf(trace, "nccl.version"), "2.29.7");
 }
 
 TEST(NcclLog, OtherLogsAreNotTaken) {

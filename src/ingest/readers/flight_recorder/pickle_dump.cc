@@ -52,7 +52,8 @@ bool PickledTruth(const Pickle& pickle, PickleValue entry, std::string_view key)
 }
 
 void TakeSizes(const Pickle& pickle, PickleValue entry, Call& call) {
-  Sizes in = PickledSizes(pickle, pickle.Get(entry, "input_sizes")), out = PickledSizes(pickle, pickle.Get(entry, "output_sizes"));
+  Sizes in = PickledSizes(pickle, pickle.Get(entry, "input_sizes")),
+        out = PickledSizes(pickle, pickle.Get(entry, "output_sizes"));
   call.in_shape = std::move(in.text), call.in_elements = in.elements;
   call.out_shape = std::move(out.text), call.out_elements = out.elements;
   call.in_dtype = FirstText(pickle, pickle.Get(entry, "input_dtypes"));
@@ -78,8 +79,8 @@ Call PickledCall(const Pickle& pickle, PickleValue entry) {
   call.is_p2p = PickledTruth(pickle, entry, "is_p2p"), call.retired = PickledTruth(pickle, entry, "retired");
   TakeSizes(pickle, entry, call);
   for (const PickleValue& frame : pickle.Items(pickle.Get(entry, "frames")))
-    call.frames.push_back({PickledText(pickle, pickle.Get(frame, "name")), PickledText(pickle, pickle.Get(frame, "filename")),
-                           pickle.IntAt(frame, "line")});
+    call.frames.push_back({PickledText(pickle, pickle.Get(frame, "name")),
+                           PickledText(pickle, pickle.Get(frame, "filename")), pickle.IntAt(frame, "line")});
   return call;
 }
 
@@ -96,9 +97,9 @@ void TakeDictionary(Pickle& pickle, PickleValue value, Dump& dump) {
     dump.calls.push_back(PickledCall(pickle, value));
     pickle.Fold(value, 0);
   } else if (pickle.Get(value, "ranks").kind != Kind::kNone && pickle.Get(value, "desc").kind == Kind::kText) {
-    dump.groups.insert_or_assign(PickledText(pickle, pickle.Get(value, "name")),
-                                 Group{PickledRanks(pickle, pickle.Get(value, "ranks")),
-                                       std::string(pickle.TextAt(value, "desc"))});
+    dump.groups.insert_or_assign(
+        PickledText(pickle, pickle.Get(value, "name")),
+        Group{PickledRanks(pickle, pickle.Get(value, "ranks")), std::string(pickle.TextAt(value, "desc"))});
   }
 }
 

@@ -85,17 +85,15 @@ void BenchmarkText::TakeNote(std::string_view note) {
   } else if (IsBenchmarkHead(StrCat("# ", note))) {
     TakeHead(words);
   } else if (note.starts_with("Out of bounds values") && words.size() > 5) {
-    builder_.AddEnvironment(StrCat(test, "out_of_bounds"), StrCat(words[5], words.size() > 6 ? " " : "",
-                                                                  words.size() > 6 ? words[6] : ""));
+    builder_.AddEnvironment(StrCat(test, "out_of_bounds"),
+                            StrCat(words[5], words.size() > 6 ? " " : "", words.size() > 6 ? words[6] : ""));
   } else if (note.starts_with("Avg bus bandwidth") && words.size() > 4) {
-    builder_.AddEnvironment(StrCat(test, "average_bus_gbps"), StrCat(words[4], words.size() > 5 ? " " : "",
-                                                                     words.size() > 5 ? words[5] : ""));
+    builder_.AddEnvironment(StrCat(test, "average_bus_gbps"),
+                            StrCat(words[4], words.size() > 5 ? " " : "", words.size() > 5 ? words[5] : ""));
   }
 }
 
-void BenchmarkText::BeginTest() {
-  groups_ = 0, ranks_ = kAbsent, placements_said_ = in_place_only_ = false;
-}
+void BenchmarkText::BeginTest() { groups_ = 0, ranks_ = kAbsent, placements_said_ = in_place_only_ = false; }
 
 // "Rank  0 Group  0 Pid  64904 on  mew0 device  0 [0000:17:00] NVIDIA A100 80GB PCIe"
 void BenchmarkText::TakeRank(const std::vector<std::string_view>& words) {

@@ -33,8 +33,8 @@ class BenchmarkText {
   void AddGroup(size_t first, std::string_view placement);
 
   TraceBuilder& builder_;
-  std::vector<std::string> row_;          // words of the row so far
-  size_t groups_ = 0, group_words_ = 0;   // groups of time, bandwidths and errors in a row; words in each
+  std::vector<std::string> row_;         // words of the row so far
+  size_t groups_ = 0, group_words_ = 0;  // groups of time, bandwidths and errors in a row; words in each
   bool has_root_ = false, in_place_only_ = false, placements_said_ = false;
   std::string program_;
   int64_t test_ = -1, ranks_ = kAbsent, rows_ = 0, cut_rows_ = 0;

@@ -16,9 +16,7 @@ namespace {
 constexpr std::string_view kInfo = " NCCL INFO ", kWarn = " NCCL WARN ";
 constexpr size_t kMaxMessages = 1000, kMaxValues = 64, kMaxText = 400;
 
-size_t MarkerAt(std::string_view line, size_t from) {
-  return std::min(line.find(kInfo, from), line.find(kWarn, from));
-}
+size_t MarkerAt(std::string_view line, size_t from) { return std::min(line.find(kInfo, from), line.find(kWarn, from)); }
 
 bool IsNumber(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
@@ -33,8 +31,8 @@ std::string_view TakeLastWord(std::string_view& text) {
   return word;
 }
 
-constexpr std::string_view kAlgorithms[] = {"TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE",
-                                            "PAT"};
+constexpr std::string_view kAlgorithms[] = {"TREE",      "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS",
+                                            "NVLS_TREE", "PAT"};
 constexpr std::string_view kProtocols[] = {"LL", "LL128", "SIMPLE"};
 
 // Older versions write the number of an algorithm, newer ones its name.
@@ -48,8 +46,9 @@ struct Type {
   std::string_view name;
   int64_t bytes;
 };
-constexpr Type kTypes[] = {{"int8", 1},    {"uint8", 1},   {"int32", 4},   {"uint32", 4},   {"int64", 8},      {"uint64", 8},
-                           {"float16", 2}, {"float32", 4}, {"float64", 8}, {"bfloat16", 2}, {"float8_e4m3", 1}, {"float8_e5m2", 1}};
+constexpr Type kTypes[] = {{"int8", 1},    {"uint8", 1},    {"int32", 4},       {"uint32", 4},
+                           {"int64", 8},   {"uint64", 8},   {"float16", 2},     {"float32", 4},
+                           {"float64", 8}, {"bfloat16", 2}, {"float8_e4m3", 1}, {"float8_e5m2", 1}};
 
 }  // namespace
 
@@ -117,7 +116,10 @@ std::vector<std::string_view> LogLines::Take(std::string_view line, int64_t numb
 }
 
 void LogLines::TakeOther(std::string_view line, int64_t number) {
-  constexpr std::string_view kFailures[] = {"NCCL failure ", "Test CUDA failure", "Test failure", "Test timeout",
+  constexpr std::string_view kFailures[] = {"NCCL failure ",
+                                            "Test CUDA failure",
+                                            "Test failure",
+                                            "Test timeout",
                                             "Watchdog caught collective operation timeout",
                                             "torch.distributed.DistBackendError"};
   for (const std::string_view failure : kFailures)
@@ -179,11 +181,11 @@ void LogLines::TakeNetwork(std::string_view text) {
     return Note("nccl.net_plugin", "none");
   if (has("NET/OFI Using ")) return Note("nccl.net_plugin", after("NET/OFI Using "));
   if (has("Loaded net plugin ")) return Note("nccl.net_plugin", after("Loaded net plugin "));
-  if (has("NET/OFI Selected") && has("rovider is "))
-    return Note("nccl.libfabric_provider", Behind(text, "rovider is ", ",("));
-  if (has("GPU Direct RDMA Disabled for "))
-    return Note("nccl.gdr_disabled", Behind(text, "'", "'"));
-  if (has("GPU Direct RDMA Enabled for ") || has("GPU Direct RDMA (")) return Note("nccl.gdr_enabled", Behind(text, "'", "'"));
+  if (text.starts_with("NET/OFI Selected ") && ContainsIgnoreCase(text, " provider is "))
+    return Note("nccl.libfabric_provider", Behind(text, " is ", " ,("));
+  if (has("GPU Direct RDMA Disabled for ")) return Note("nccl.gdr_disabled", Behind(text, "'", "'"));
+  if (has("GPU Direct RDMA Enabled for ") || has("GPU Direct RDMA ("))
+    return Note("nccl.gdr_enabled", Behind(text, "'", "'"));
   if (has("NVLS multicast support is ")) return Note("nccl.nvls", has("is available") ? "available" : "not available");
 }
 
@@ -230,7 +232,8 @@ void LogLines::TakeChannel(const LogLine& line) {
   if (!channel || arrow == text.npos || colon == text.npos || colon > arrow || via == text.npos || via < arrow) return;
   const std::string_view from = Trimmed(text.substr(colon + 1, arrow - colon - 1)),
                          to = Trimmed(text.substr(arrow + 2, via - arrow - 2));
-  const auto src = NumberOf<int64_t>(from.substr(0, from.find('['))), dst = NumberOf<int64_t>(to.substr(0, to.find('[')));
+  const auto src = NumberOf<int64_t>(from.substr(0, from.find('['))),
+             dst = NumberOf<int64_t>(to.substr(0, to.find('[')));
   if (!src || !dst) return;
   std::string_view transport = text.substr(via + 5), comm;
   if (const size_t at = transport.find(" comm "); at != transport.npos)
@@ -269,7 +272,8 @@ void LogLines::TakeCall(std::string_view text) {
     if (low && high && *low >= 0 && *high >= *low && *high < 1024) call.channels = *high - *low + 1;
     return CountCall(std::move(call));
   }
-  const auto ranks = NumberOf<int64_t>(Behind(text, "[nranks=", "]")), count = NumberOf<int64_t>(Behind(text, " count "));
+  const auto ranks = NumberOf<int64_t>(Behind(text, "[nranks=", "]")),
+             count = NumberOf<int64_t>(Behind(text, " count "));
   const auto type = NumberOf<size_t>(Behind(text, " datatype "));
   if (ranks) call.ranks = *ranks;
   if (type && *type < std::size(kTypes)) call.dtype = kTypes[*type].name;
