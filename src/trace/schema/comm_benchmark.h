@@ -23,7 +23,8 @@ struct CommBenchmarkColumns {
   Of<double> bus_gbps = kUnset;
   Of<int64_t> wrong = kUnset;
 
-  static constexpr AboutTable kAbout{"comm_benchmark", "Results of nccl-tests and rccl-tests: one row per size and placement"};
+  static constexpr AboutTable kAbout{"comm_benchmark",
+                                     "Results of nccl-tests and rccl-tests: one row per size and placement"};
   static constexpr ColumnList kColumns{
       TraceKey(),
       ShownColumn<&CommBenchmarkColumns::test>("", "number of the table in the file, from 0"),

@@ -18,7 +18,8 @@ struct CommChannelColumns {
   Of<StringId> transport = kRequired<Of>;
   Of<StringId> family = kRequired<Of>;
 
-  static constexpr AboutTable kAbout{"comm_channel", "Connections of communicators, from logs of NCCL: who reaches whom by what"};
+  static constexpr AboutTable kAbout{"comm_channel",
+                                     "Connections of communicators, from logs of NCCL: who reaches whom by what"};
   static constexpr ColumnList kColumns{
       TraceKey(),
       ShownColumn<&CommChannelColumns::host>("", "host that wrote the line"),
@@ -28,7 +29,8 @@ struct CommChannelColumns {
       ShownColumn<&CommChannelColumns::src_rank>("", "sender"),
       ShownColumn<&CommChannelColumns::dst_rank>("", "receiver"),
       ShownColumn<&CommChannelColumns::direction>("", "send or receive, the end that wrote the line; NULL: not said"),
-      ShownColumn<&CommChannelColumns::transport>("", "P2P/CUMEM, P2P/IPC, SHM/direct/direct, NET/IB/0/GDRDMA, NET/Socket/0, … as written"),
+      ShownColumn<&CommChannelColumns::transport>(
+          "", "P2P/CUMEM, P2P/IPC, SHM/direct/direct, NET/IB/0/GDRDMA, NET/Socket/0, … as written"),
       ShownColumn<&CommChannelColumns::family>("", "P2P, SHM, NET, NVLS, CollNet"),
   };
 };

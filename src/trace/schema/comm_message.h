@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings and errors in logs of communication libraries: equal ones of a host are one row. In the order of their first.
+// Warnings and errors in logs of communication libraries: equal ones of a host are one row. In the order of their
+// first.
 #pragma once
 
 #include "trace/columns.h"
@@ -15,7 +16,8 @@ struct CommMessageColumns {
   Of<int64_t> count = kRequired<Of>;
   Of<int64_t> line = kUnset;
 
-  static constexpr AboutTable kAbout{"comm_message", "Warnings and errors of communication libraries, in their own words"};
+  static constexpr AboutTable kAbout{"comm_message",
+                                     "Warnings and errors of communication libraries, in their own words"};
   static constexpr ColumnList kColumns{
       TraceKey(),
       ShownColumn<&CommMessageColumns::host>("", "host that wrote it"),
