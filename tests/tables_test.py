@@ -215,6 +215,20 @@ class Tables(unittest.TestCase):
         gapless.open(SAMPLE, cache=False, progress=shares.append)
         self.assertTrue(shares and all(0 <= share <= 1 for share in shares), shares)
 
+    def test_sources_are_mapped_or_redacted(self) -> None:
+        """As the options of the program: the script is found below a folder, or nothing of its path is left."""
+        lines = "SELECT DISTINCT source_line FROM all_slice WHERE source_line LIKE '%.py:46'"
+        script = "resnet50_profiler_api.py"
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, script).write_text("\n" * 99)
+            mapped = gapless.open(SAMPLE, cache=False, source_root=folder)
+            self.assertEqual([row["source_line"] for row in mapped.query(lines)], [f"{folder}/{script}:46"])
+        redacted = gapless.open(SAMPLE, cache=False, redact=True)
+        self.assertRegex(next(iter(redacted.query(lines)))["source_line"], r"^file-\d+\.py:46$")
+        self.assertNotIn("resnet50", repr(redacted))
+        with self.assertRaisesRegex(ProgramError, "no such folder"):
+            gapless.open(SAMPLE, cache=False, source_root="/nowhere/at/all")
+
     def test_a_library_that_is_not_there(self) -> None:
         script = f"import sys; sys.path.insert(0, {str(ROOT / 'python')!r}); import gapless; gapless.open('x')"
         environment = {**os.environ, "GAPLESS_PROGRAM": "/nowhere/gapless", "GAPLESS_LIBRARY": ""}
