@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "base/strings.h"
 #include "ingest/reader.h"
@@ -16,8 +17,6 @@ namespace gapless::internal {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kXSpace = ".xplane.pb";
 
 // Returns true if files of this name are looked for in directories: the readers' extensions and those of tar
 // archives.
@@ -33,24 +32,55 @@ bool HasExtension(std::string_view path) {
   for (const Reader* reader : AllReaders())
     for (const std::string_view extension : reader->extensions)
       if (path.ends_with(extension)) return true;
-  if (path.ends_with(kXSpace)) return true;  // not read, but said to be what it is
   return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
 }
 
-// Returns true for a file with another one beside it that holds the same and is read instead: one recording is not two.
-// An export of Nsight Systems has all of its report; the agent sums up its samples; an XSpace stands beside the events
-// of the same recording.
+// Endings of two files of one recording, of which the second is read: one recording is not two. An export of Nsight
+// Systems has all of its report; the agent sums up its samples; an XSpace has all of the events that were made of it;
+// the table of kernels is read with the tables beside it.
+constexpr std::pair<std::string_view, std::string_view> kSame[] = {{".nsys-rep", ".sqlite"},
+                                                                   {".qdrep", ".sqlite"},
+                                                                   {".ncu-rep", ".ncu.csv"},
+                                                                   {".speedscope.json", ".host.json"},
+                                                                   {".trace.json.gz", ".xplane.pb"},
+                                                                   {"_hip_api_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_hsa_api_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_marker_api_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_rccl_api_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_memory_copy_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_memory_allocation_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_scratch_memory_trace.csv", "_kernel_trace.csv"},
+                                                                   {"_counter_collection.csv", "_kernel_trace.csv"},
+                                                                   {"_agent_info.csv", "_kernel_trace.csv"},
+                                                                   {"_kernel_stats.csv", "_kernel_trace.csv"},
+                                                                   {"_hip_api_stats.csv", "_kernel_trace.csv"},
+                                                                   {"_domain_stats.csv", "_kernel_trace.csv"},
+                                                                   {"_domain_stats.csv", "_kernel_stats.csv"},
+                                                                   {"/results.stats.csv", "/results.csv"},
+                                                                   {"/results.csv", "/results.json"}};
+
+// Returns true if `holds` is true of a file that is read instead of this one.
+template <class Holds>
+bool IsReadWithAnother(std::string_view path, Holds holds) {
+  return std::ranges::any_of(kSame, [&](const auto& same) {
+    return path.ends_with(same.first) && holds(StrCat(path.substr(0, path.size() - same.first.size()), same.second));
+  });
+}
+
 bool HasExportBeside(std::string_view path) {
-  constexpr std::pair<std::string_view, std::string_view> kSame[] = {{".nsys-rep", ".sqlite"},
-                                                                     {".qdrep", ".sqlite"},
-                                                                     {".ncu-rep", ".ncu.csv"},
-                                                                     {".speedscope.json", ".host.json"},
-                                                                     {kXSpace, ".trace.json.gz"}};
-  for (const auto& [ending, of_other] : kSame) {
+  return IsReadWithAnother(path, [](const std::string& other) {
     std::error_code error;
-    if (path.ends_with(ending)) return fs::exists(StrCat(path.substr(0, path.size() - ending.size()), of_other), error);
-  }
-  return false;
+    return fs::exists(other, error);
+  });
+}
+
+// Leaves out what was given together with the file that is read for both.
+void LeaveOutSame(std::vector<InputPath>& inputs) {
+  std::set<std::string> paths;
+  for (const InputPath& input : inputs) paths.insert(input.path);
+  std::erase_if(inputs, [&](const InputPath& input) {
+    return IsReadWithAnother(input.path, [&](const std::string& other) { return paths.contains(other); });
+  });
 }
 
 // Splits "3=path" into rank and path, unless a file has that very name. Text before "=" that is not a whole number
@@ -167,6 +197,7 @@ Result<std::vector<InputPath>> InputPathsOf(std::span<const std::string> paths) 
     if (!found) return found;
     std::move(found->begin(), found->end(), std::back_inserter(inputs));
   }
+  LeaveOutSame(inputs);
   return inputs;
 }
 

@@ -52,7 +52,7 @@ TEST(InputPathsOf, OfTwoFilesOfOneRecordingOneIsRead) {
   ASSERT_TRUE(inputs) << inputs.error().ToString();
   std::vector<std::string> names;
   for (const InputPath& input : *inputs) names.push_back(fs::path(input.path).filename().string());
-  EXPECT_EQ(names, (std::vector<std::string>{"a.xplane.pb", "alone.nsys-rep", "b.trace.json.gz", "both.sqlite",
+  EXPECT_EQ(names, (std::vector<std::string>{"a.xplane.pb", "alone.nsys-rep", "b.xplane.pb", "both.sqlite",
                                              "old.sqlite", "own.speedscope.json", "python-1.host.json"}));
   fs::remove_all(folder);
 }

@@ -32,6 +32,11 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"flight_recorder", "tests/data/nccl_trace_rank_0"},
                                                           {"nccl_log", "tests/data/nccl_tests.log"},
                                                           {"nccl_inspector", "tests/data/nccl_inspector.jsonl"},
+                                                          {"op_table", "tests/data/summary.key_averages.txt"},
+                                                          {"rocpd", "tests/data/rocm/run.db"},
+                                                          {"rocprof_csv", "tests/data/rocm/run_kernel_trace.csv"},
+                                                          {"rocprof_json", "tests/data/rocm/run_results.json"},
+                                                          {"xplane", "tests/data/rocm/jax_gpu.xplane.pb"},
                                                           {"pstats", "tests/data/profile.prof"},
                                                           {"speedscope", "tests/data/profile.speedscope.json"}};
 

@@ -16,6 +16,7 @@
 
 #include "analyses/rows/engine_steps.h"
 #include "analyses/rows/memory.h"
+#include "analyses/rows/summed_ops.h"
 #include "base/strings.h"
 #include "diagnose/gpu_state_view.h"
 #include "diagnose/run_traits.h"
@@ -69,6 +70,33 @@ std::string Devices(const RunSummary& summary) {
     text += name.empty() ? StrCat(count, count == 1 ? " GPU" : " GPUs") : StrCat(count, " × ", Printable(name));
   }
   return text.empty() ? "no GPU work" : text;
+}
+
+// Returns true if only a summary was given: sums by operator and kernel, without a timeline.
+bool IsSummaryOnly(const Run& run) {
+  const auto summary = [](const RunTrace& of) {
+    const Trace& trace = *of.trace;
+    const bool is = std::ranges::any_of(trace.environment.key.stored(),
+                                        [&](StringId key) { return trace.Text(key) == "summary"; });
+    return is && trace.slices.size() + trace.gpu_ops.size() == 0;
+  };
+  return !run.traces().empty() && std::ranges::all_of(run.traces(), summary);
+}
+
+// "a summary of 12 kernels and 30 operators or calls", with the time of each side.
+std::vector<std::string> SummaryFacts(const Report& report) {
+  const auto ops = report.tables.Get<SummedOpsRows>();
+  int64_t kernels = 0, calls = 0, device_ns = 0, host_ns = 0;
+  for (size_t row = 0; row < ops.rows(); ++row) {
+    const bool of_device = ops.Text(row, "side") == "device";
+    (of_device ? kernels : calls) += 1;
+    (of_device ? device_ns : host_ns) += ops.Int(row, "total_ns");
+  }
+  std::vector<std::string> facts{StrCat("a summary of ", FormatCounted(kernels, "kernel"), " and ",
+                                        FormatCounted(calls, "operator or call", "operators and calls"))};
+  if (device_ns > 0) facts.push_back(StrCat(FormatDuration(device_ns), " on the device"));
+  if (host_ns > 0) facts.push_back(StrCat(FormatDuration(host_ns), " on the host"));
+  return facts;
 }
 
 // Returns true if a kernel profiler measured single launches, and nothing shows what the program did between them.
@@ -207,6 +235,7 @@ std::string LargestFirst(std::string_view table) {
 std::string TableToSee(const Report& report) {
   if (IsCommunicationOnly(report.run)) return std::string(CommunicationTable(report.tables));
   if (HasSamplesOnly(report.run)) return "counter";
+  if (IsSummaryOnly(report.run)) return "summed_ops";
   if (IsMetricsOnly(report.run)) return "measured_kernels";
   if (IsMemoryOnly(report.run)) return "memory_at_peak";
   if (IsHostProfileOnly(report.run)) return "python_functions";
@@ -307,6 +336,7 @@ std::vector<std::string> FactsOf(const Report& report) {
   const RunSummary& summary = report.summary;
   if (IsCommunicationOnly(report.run)) return CommunicationFacts(report.run);
   if (HasSamplesOnly(report.run)) return SampleFacts(report.run);
+  if (IsSummaryOnly(report.run)) return SummaryFacts(report);
   if (IsMetricsOnly(report.run)) return MetricFacts(report.run);
   if (IsMemoryOnly(report.run)) return MemoryFacts(report);
   if (IsHostProfileOnly(report.run)) return HostProfileFacts(report.run);

@@ -371,6 +371,16 @@ class Run:
         """A recording of another tool, as it is."""
         self.files[name] = content
 
+    def printed_table(self, rows: list[tuple[str, float, float, int]]) -> None:
+        """Adds what key_averages().table() prints: (name, own ms of the host, own ms of the device, calls)."""
+        line = "-" * 20 + "  " + "  ".join(["-" * 12] * 4)
+        titles = ("Self CPU", "CPU total", "Self CUDA", "# of Calls")
+        lines = [line, f"{'Name':>20}  " + "  ".join(f"{title:>12}" for title in titles), line]
+        for name, host, device, calls in rows:
+            cells = (f"{host:.3f}ms", f"{host:.3f}ms", f"{device:.3f}ms", str(calls))
+            lines.append(f"{name:>20}  " + "  ".join(f"{cell:>12}" for cell in cells))
+        self.file("table.key_averages.txt", ("\n".join([*lines, line]) + "\n").encode())
+
     def memory_snapshot(self, name: str = "memory_snapshot.pickle") -> MemorySnapshot:
         self.snapshots.append(MemorySnapshot(name))
         return self.snapshots[-1]

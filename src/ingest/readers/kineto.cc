@@ -142,13 +142,11 @@ Unexpected NoTrace(const ChunkReader& chunks, const std::string& path) {
   if (chunks.bytes() == 0)
     return Fail(ErrorCode::kInput, "the file is empty", path,
                 "give a trace written by torch.profiler (export_chrome_trace)");
-  if (chunks.head().find("\"rocprofiler-sdk-tool\"") != std::string::npos)
-    return Fail(
-        ErrorCode::kInput, "this is the JSON of rocprofv3, which cannot be read", path,
-        "record with torch.profiler, or with the older one: rocprof --hip-trace ./program, and give results.json");
   if (chunks.head().find("\"schema\"") != std::string::npos && chunks.head().find("\"nodes\"") != std::string::npos)
     return Fail(ErrorCode::kInput, "this seems to be an execution trace: a graph of operators, without device times",
-                path, "give the trace that torch.profiler wrote beside it (export_chrome_trace)");
+                path,
+                "it has shapes and no times: record with torch.profiler in the same run, and give what "
+                "export_chrome_trace wrote");
   return Fail(ErrorCode::kInput, "no \"traceEvents\" in it: this is no profiler trace", path,
               "give a trace written by torch.profiler (export_chrome_trace)");
 }

@@ -57,13 +57,14 @@ std::string Quoted(std::string_view name) {
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> Database::Open(Source& source, const ReadContext& context) {
+Result<std::unique_ptr<Database>> Database::Open(Source& source, const ReadContext& context,
+                                                 std::string_view hint) {
   std::unique_ptr<Database> database(new Database);
   database->context_ = &context;
   const bool stored = FileBeginsWith(source.path(), kMagic);
   const std::string name = stored ? UriOf(source.path()) : ":memory:";
   const auto refused = [&] {
-    return Fail(ErrorCode::kInput, "SQLite cannot read this file", source.path(), "export it again: nsys export");
+    return Fail(ErrorCode::kInput, "SQLite cannot read this file", source.path(), std::string(hint));
   };
   if (sqlite3_open_v2(name.c_str(), &database->db_, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                       nullptr) != SQLITE_OK)
@@ -112,6 +113,20 @@ bool Database::HoldsTable(const char* condition, std::string_view table) const {
 
 bool Database::Holds(std::string_view table) const { return HoldsTable("=", table); }
 bool Database::HoldsLike(std::string_view pattern) const { return HoldsTable("GLOB", pattern); }
+
+std::vector<std::string> Database::TablesLike(std::string_view pattern) const {
+  std::vector<std::string> names;
+  sqlite3_stmt* statement = Prepare(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB ?1 AND sql NOT LIKE 'CREATE VIRTUAL%' "
+      "ORDER BY name LIMIT 10000");
+  if (statement == nullptr) return names;
+  sqlite3_bind_text(statement, 1, pattern.data(), static_cast<int>(pattern.size()), SQLITE_STATIC);
+  while (sqlite3_step(statement) == SQLITE_ROW)
+    if (const auto* name = sqlite3_column_text(statement, 0); name != nullptr)
+      names.emplace_back(reinterpret_cast<const char*>(name));
+  sqlite3_finalize(statement);
+  return names;
+}
 
 int64_t Database::CountRows(std::string_view table) const {
   if (!Holds(table)) return 0;

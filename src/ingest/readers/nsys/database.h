@@ -22,8 +22,10 @@ class Rows;
 // A Database is one opened SQLite file. For one thread; its rows must not outlive it, nor it the context.
 class Database {
  public:
-  // A stored file is read in place; what comes compressed or out of an archive is held in memory.
-  static Result<std::unique_ptr<Database>> Open(Source& source, const ReadContext& context);
+  // A stored file is read in place; what comes compressed or out of an archive is held in memory. `hint` is what to do
+  // about a file that cannot be read.
+  static Result<std::unique_ptr<Database>> Open(Source& source, const ReadContext& context,
+                                                std::string_view hint = "export it again: nsys export");
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -32,6 +34,8 @@ class Database {
   bool in_place() const { return bytes_.empty(); }
   bool Holds(std::string_view table) const;
   bool HoldsLike(std::string_view pattern) const;  // a table by a pattern as GLOB has them: "rocpd_*"
+  // The names of the tables of a pattern, sorted; at most 10,000.
+  std::vector<std::string> TablesLike(std::string_view pattern) const;
   // Number of rows; 0 when there is no such table.
   int64_t CountRows(std::string_view table) const;
   // The rows of a table, with these columns in this order. A column that this table does not have is always absent,
