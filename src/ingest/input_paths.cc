@@ -38,26 +38,27 @@ bool HasExtension(std::string_view path) {
 // Endings of two files of one recording, of which the second is read: one recording is not two. An export of Nsight
 // Systems has all of its report; the agent sums up its samples; an XSpace has all of the events that were made of it;
 // the table of kernels is read with the tables beside it.
-constexpr std::pair<std::string_view, std::string_view> kSame[] = {{".nsys-rep", ".sqlite"},
-                                                                   {".qdrep", ".sqlite"},
-                                                                   {".ncu-rep", ".ncu.csv"},
-                                                                   {".speedscope.json", ".host.json"},
-                                                                   {".trace.json.gz", ".xplane.pb"},
-                                                                   {"_hip_api_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_hsa_api_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_marker_api_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_rccl_api_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_memory_copy_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_memory_allocation_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_scratch_memory_trace.csv", "_kernel_trace.csv"},
-                                                                   {"_counter_collection.csv", "_kernel_trace.csv"},
-                                                                   {"_agent_info.csv", "_kernel_trace.csv"},
-                                                                   {"_kernel_stats.csv", "_kernel_trace.csv"},
-                                                                   {"_hip_api_stats.csv", "_kernel_trace.csv"},
-                                                                   {"_domain_stats.csv", "_kernel_trace.csv"},
-                                                                   {"_domain_stats.csv", "_kernel_stats.csv"},
-                                                                   {"/results.stats.csv", "/results.csv"},
-                                                                   {"/results.csv", "/results.json"}};
+constexpr std::pair<std::string_view, std::string_view> kSame[] = {
+    {".nsys-rep", ".sqlite"},
+    {".qdrep", ".sqlite"},
+    {".ncu-rep", ".ncu.csv"},
+    {".speedscope.json", ".host.json"},
+    {".trace.json.gz", ".xplane.pb"},
+    {"_hip_api_trace.csv", "_kernel_trace.csv"},
+    {"_hsa_api_trace.csv", "_kernel_trace.csv"},
+    {"_marker_api_trace.csv", "_kernel_trace.csv"},
+    {"_rccl_api_trace.csv", "_kernel_trace.csv"},
+    {"_memory_copy_trace.csv", "_kernel_trace.csv"},
+    {"_memory_allocation_trace.csv", "_kernel_trace.csv"},
+    {"_scratch_memory_trace.csv", "_kernel_trace.csv"},
+    {"_counter_collection.csv", "_kernel_trace.csv"},
+    {"_agent_info.csv", "_kernel_trace.csv"},
+    {"_kernel_stats.csv", "_kernel_trace.csv"},
+    {"_hip_api_stats.csv", "_kernel_trace.csv"},
+    {"_domain_stats.csv", "_kernel_trace.csv"},
+    {"_domain_stats.csv", "_kernel_stats.csv"},
+    {"/results.stats.csv", "/results.csv"},
+    {"/results.csv", "/results.json"}};
 
 // Returns true if `holds` is true of a file that is read instead of this one.
 template <class Holds>

@@ -76,8 +76,8 @@ std::string Devices(const RunSummary& summary) {
 bool IsSummaryOnly(const Run& run) {
   const auto summary = [](const RunTrace& of) {
     const Trace& trace = *of.trace;
-    const bool is = std::ranges::any_of(trace.environment.key.stored(),
-                                        [&](StringId key) { return trace.Text(key) == "summary"; });
+    const bool is =
+        std::ranges::any_of(trace.environment.key.stored(), [&](StringId key) { return trace.Text(key) == "summary"; });
     return is && trace.slices.size() + trace.gpu_ops.size() == 0;
   };
   return !run.traces().empty() && std::ranges::all_of(run.traces(), summary);
@@ -370,6 +370,10 @@ Next NextOf(const Report& report) {
         "this says how ranks communicate, not what a step waits for: record the program with torch.profiler for that";
   } else if (HasSamplesOnly(report.run)) {
     next.advice = "samples say how busy a GPU is, not why: give them together with a recording of the program";
+  } else if (IsSummaryOnly(report.run)) {
+    next.advice =
+        "a summary says where time went, not what waited for what: record a timeline with the same profiler, and "
+        "give that";
   } else if (IsMetricsOnly(report.run)) {
     next.advice =
         "metrics say how well a kernel runs, not what it costs the program: give them together with a timeline, "

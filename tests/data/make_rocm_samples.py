@@ -14,6 +14,8 @@ import json
 import pathlib
 import sqlite3
 import sys
+from collections.abc import Sequence
+from typing import TypeAlias
 
 MS = 1_000_000
 START = 5_000_000_000_000
@@ -33,6 +35,7 @@ OPERATIONS = [
 
 # Calls: (kind, operation, correlation, start, end, text of a mark); kernels: (kernel, correlation, start, end);
 # copies: (correlation, start, end, bytes).
+SpaceEvent: TypeAlias = tuple[str, int, int, dict[str, int | str]]
 CALLS: list[tuple[int, int, int, int, int, str]] = []
 KERNELS: list[tuple[int, int, int, int]] = []
 COPIES: list[tuple[int, int, int, int]] = []
@@ -101,7 +104,11 @@ CREATE VIEW kernels AS SELECT * FROM rocpd_kernel_dispatch{end};
     insert("rocpd_info_process", (1, PID, "python train.py"))
     insert("rocpd_info_thread", (1, 1, PID, "main"))
     more = json.dumps({"cu_count": 304, "max_engine_clk_fcompute": 2100})
-    insert("rocpd_info_agent", (0, "CPU", 0, "EPYC", "AMD EPYC", "{}"), (1, "GPU", 0, "gfx942", "AMD Instinct MI300X", more))
+    insert(
+        "rocpd_info_agent",
+        (0, "CPU", 0, "EPYC", "AMD EPYC", "{}"),
+        (1, "GPU", 0, "gfx942", "AMD Instinct MI300X", more),
+    )
     insert("rocpd_info_kernel_symbol", *((i, f"{n}.kd", n, v, 0) for i, (n, v) in SYMBOLS.items()))
     insert("rocpd_info_pmc", (1, "SQ_WAVES", 1))
     event = 0
@@ -209,7 +216,7 @@ def write_json(path: pathlib.Path) -> None:
 def write_tables(stem: pathlib.Path) -> None:
     """Writes what generateCSV.cpp writes of the same run. It has no sizes of copies."""
 
-    def table(ending: str, head: str, rows: list[tuple[object, ...]]) -> None:
+    def table(ending: str, head: str, rows: Sequence[tuple[object, ...]]) -> None:
         with open(f"{stem}_{ending}.csv", "w", newline="") as file:
             writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
             writer.writerow(head.split())
@@ -232,18 +239,18 @@ def write_tables(stem: pathlib.Path) -> None:
         "Kind Direction Stream_Id Source_Agent_Id Destination_Agent_Id Correlation_Id Start_Timestamp End_Timestamp",
         [("MEMORY_COPY", OPERATIONS[3][2], 1, "Agent 0", "Agent 1", c, a, b) for c, a, b, _ in COPIES],
     )
-    rows = []
+    kernels: list[tuple[object, ...]] = []
     for i, (kernel, correlation, start, stop) in enumerate(KERNELS):
         sides = (1024, 1, 1, 65536, 2, 1) if kernel == 1 else (256, 1, 1, 1024, 1, 1)
         name, registers = SYMBOLS[kernel]
         before = ("KERNEL_DISPATCH", "Agent 1", 2, 1, PID, i + 1, kernel, name, correlation, start, stop)
-        rows.append((*before, 1024 if kernel == 1 else 0, 0, registers, 0, 16, *sides))
+        kernels.append((*before, 1024 if kernel == 1 else 0, 0, registers, 0, 16, *sides))
     table(
         "kernel_trace",
         "Kind Agent_Id Queue_Id Stream_Id Thread_Id Dispatch_Id Kernel_Id Kernel_Name Correlation_Id Start_Timestamp "
         "End_Timestamp LDS_Block_Size Scratch_Size VGPR_Count Accum_VGPR_Count SGPR_Count Workgroup_Size_X "
         "Workgroup_Size_Y Workgroup_Size_Z Grid_Size_X Grid_Size_Y Grid_Size_Z",
-        rows,
+        kernels,
     )
 
 
@@ -267,7 +274,7 @@ def part(field: int, value: bytes | str) -> bytes:
     return varint(field << 3 | 2) + varint(len(stored)) + stored
 
 
-def plane(number: int, name: str, lines: list[tuple[int, str, list[tuple[str, int, int, dict[str, int | str]]]]]) -> bytes:
+def plane(number: int, name: str, lines: list[tuple[int, str, list[SpaceEvent]]]) -> bytes:
     """Returns a plane; an event is (name, offset in µs, duration in µs, stats)."""
     names = sorted({event[0] for line in lines for event in line[2]})
     stats = sorted({stat for line in lines for event in line[2] for stat in event[3]})
@@ -290,7 +297,8 @@ def plane(number: int, name: str, lines: list[tuple[int, str, list[tuple[str, in
 
 def write_space(path: pathlib.Path) -> None:
     """Writes two steps of a program on a GPU, as JAX records them."""
-    stream, host = [], []
+    stream: list[SpaceEvent] = []
+    host: list[SpaceEvent] = []
     for step in range(2):
         at = step * 10_000
         host.append(("train", at, 10_000, {"step_num": step}))

@@ -35,9 +35,9 @@ struct NamedMetric {
 constexpr NamedMetric kNames[] = {
     {"gpu__time_duration.sum", kDuration},
     {"gpu__time_duration.avg", kDuration},
-    {"duration", kDuration},             // ROCm's profilers, as all below that are not NVIDIA's
-    {"OccupancyPercent", kOccupancy},    // resident waves, of the most possible
-    {"VALUUtilization", kWarp},          // active threads of an executed instruction, of a wave
+    {"duration", kDuration},           // ROCm's profilers, as all below that are not NVIDIA's
+    {"OccupancyPercent", kOccupancy},  // resident waves, of the most possible
+    {"VALUUtilization", kWarp},        // active threads of an executed instruction, of a wave
     {"sm__throughput.avg.pct_of_peak_sustained_elapsed", kSm},
     {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", kDram},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", kDram},

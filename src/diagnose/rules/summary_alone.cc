@@ -55,14 +55,14 @@ void SayHost(const Side& host, const Side& device, std::vector<Said>& said) {
   if (device.total_ns <= 0 || static_cast<double>(works_ns) < kHostOverDevice * static_cast<double>(device.total_ns))
     return;
   const double share = 1 - static_cast<double>(device.total_ns) / static_cast<double>(works_ns);
-  said.push_back({share,
-                  StrCat("the host works for ", FormatDuration(works_ns), ", the device for ",
-                         FormatDuration(device.total_ns), ": the host holds it up"),
-                  EvidenceOf(StrCat("own time on the host ", FormatDuration(works_ns), ", on the device ",
-                                    FormatDuration(device.total_ns)),
-                             share),
-                  {"launch less often: a larger batch, compiled code, or graphs", "", "model = torch.compile(model)",
-                   "minutes"}});
+  said.push_back(
+      {share,
+       StrCat("the host works for ", FormatDuration(works_ns), ", the device for ", FormatDuration(device.total_ns),
+              ": the host holds it up"),
+       EvidenceOf(StrCat("own time on the host ", FormatDuration(works_ns), ", on the device ",
+                         FormatDuration(device.total_ns)),
+                  share),
+       {"launch less often: a larger batch, compiled code, or graphs", "", "model = torch.compile(model)", "minutes"}});
 }
 
 void SayLargest(const SummedOpsRows& ops, const Side& device, std::vector<Said>& said) {
@@ -82,13 +82,13 @@ void SayCopies(const Side& device, std::vector<Said>& said) {
   if (device.total_ns <= 0) return;
   const double share = static_cast<double>(device.copies_ns) / static_cast<double>(device.total_ns);
   if (share < kCopyShare) return;
-  said.push_back({share,
-                  StrCat("copies take ", FormatPercent(share), " of the device's time"),
-                  EvidenceOf(StrCat("copies take ", FormatDuration(device.copies_ns), " of ",
-                                    FormatDuration(device.total_ns)),
-                             share),
-                  {"copy smaller types, from pinned memory, and not in every step", "",
-                   "batch = batch.to(device, non_blocking=True)", "minutes"}});
+  said.push_back(
+      {share,
+       StrCat("copies take ", FormatPercent(share), " of the device's time"),
+       EvidenceOf(StrCat("copies take ", FormatDuration(device.copies_ns), " of ", FormatDuration(device.total_ns)),
+                  share),
+       {"copy smaller types, from pinned memory, and not in every step", "",
+        "batch = batch.to(device, non_blocking=True)", "minutes"}});
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
@@ -108,9 +108,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     found.evidence.push_back(std::move(one.evidence));
     found.recommendations.push_back(std::move(one.advice));
   }
-  found.recommendations.push_back(
-      {"record a timeline: it shows gaps, waits and what hides what", "", "prof.export_chrome_trace(\"trace.json\")",
-       "minutes"});
+  found.recommendations.push_back({"record a timeline: it shows gaps, waits and what hides what", "",
+                                   "prof.export_chrome_trace(\"trace.json\")", "minutes"});
   return std::vector{std::move(found)};
 }
 

@@ -17,7 +17,8 @@ namespace gapless::internal::op_table_reader {
 namespace {
 
 constexpr std::string_view kExtensions[] = {".key_averages.txt"};
-constexpr std::string_view kHint = "print(prof.key_averages().table(row_limit=-1)) writes one; export_chrome_trace more";
+constexpr std::string_view kHint =
+    "print(prof.key_averages().table(row_limit=-1)) writes one; export_chrome_trace more";
 constexpr size_t kNone = std::string_view::npos;
 
 enum Column : uint8_t { kName, kSelfCpu, kCpu, kSelfDevice, kDevice, kCalls, kColumns };
@@ -64,6 +65,18 @@ std::vector<Span> RunsOf(std::string_view line) {
 
 std::string_view CellIn(std::string_view line, const Span& span) {
   return span.from < line.size() ? Trimmed(line.substr(span.from, span.size)) : std::string_view();
+}
+
+// The titles of a head, which stand two spaces apart: PyTorch writes "CUDA time avg" into a column that is too narrow for
+// it, so that titles behind it stand beside their columns.
+std::vector<std::string_view> TitlesOf(std::string_view line) {
+  std::vector<std::string_view> titles;
+  while (!(line = Trimmed(line)).empty()) {
+    const size_t end = std::min(line.find("  "), line.size());
+    titles.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+  return titles;
 }
 
 // A device is named by its kind: "Self CUDA", "Self XPU", "HPU total". Versions before 1.8 call own times totals.
@@ -114,8 +127,9 @@ class Parser {
   bool TakeHead(std::string_view line, const std::vector<Span>& runs) {
     std::fill(std::begin(places_), std::end(places_), kNone);
     device_ = {};
+    const auto titles = TitlesOf(line.substr(std::min(line.size(), runs[0].from)));
     for (size_t i = 0; i < runs.size(); ++i) {
-      const std::string_view title = CellIn(line, runs[i]);
+      const std::string_view title = titles.size() == runs.size() ? titles[i] : CellIn(line, runs[i]);
       const Column column = ColumnOf(title);
       if (column == kColumns || places_[column] != kNone) continue;
       places_[column] = i;
@@ -166,8 +180,8 @@ class Parser {
 };
 
 Sniff SniffHead(std::string_view head) {
-  const bool titles = (head.find("# of Calls") != kNone || head.find("Number of Calls") != kNone) &&
-                      head.find("CPU total") != kNone;
+  const bool titles =
+      (head.find("# of Calls") != kNone || head.find("Number of Calls") != kNone) && head.find("CPU total") != kNone;
   return titles && head.find("----------  ----------") != kNone ? Sniff::kYes : Sniff::kNo;
 }
 

@@ -17,23 +17,15 @@ namespace {
 using rocm::Form;
 
 // Endings that files are looked for by in folders; what a file is decides its head.
-constexpr std::string_view kExtensions[] = {"_kernel_trace.csv",
-                                            "_counter_collection.csv",
-                                            "_memory_copy_trace.csv",
-                                            "_hip_api_trace.csv",
-                                            "_hsa_api_trace.csv",
-                                            "_marker_api_trace.csv",
-                                            "_kernel_stats.csv",
-                                            "_hip_api_stats.csv",
-                                            "_domain_stats.csv",
-                                            "/pmc_perf.csv",
-                                            "/results.csv",
-                                            "/results.stats.csv"};
+constexpr std::string_view kExtensions[] = {
+    "_kernel_trace.csv",  "_counter_collection.csv", "_memory_copy_trace.csv", "_hip_api_trace.csv",
+    "_hsa_api_trace.csv", "_marker_api_trace.csv",   "_kernel_stats.csv",      "_hip_api_stats.csv",
+    "_domain_stats.csv",  "/pmc_perf.csv",           "/results.csv",           "/results.stats.csv"};
 constexpr std::string_view kMain = "_kernel_trace.csv";
-constexpr std::string_view kBeside[] = {"_agent_info.csv",        "_hip_api_trace.csv",  "_hsa_api_trace.csv",
-                                        "_marker_api_trace.csv",  "_rccl_api_trace.csv", "_memory_copy_trace.csv",
-                                        "_memory_allocation_trace.csv", "_scratch_memory_trace.csv",
-                                        "_counter_collection.csv"};
+constexpr std::string_view kBeside[] = {
+    "_agent_info.csv",        "_hip_api_trace.csv",     "_hsa_api_trace.csv",           "_marker_api_trace.csv",
+    "_rccl_api_trace.csv",    "_memory_copy_trace.csv", "_memory_allocation_trace.csv", "_scratch_memory_trace.csv",
+    "_counter_collection.csv"};
 constexpr size_t kLongestHead = size_t{64} * 1024;
 
 Sniff SniffHead(std::string_view head) {

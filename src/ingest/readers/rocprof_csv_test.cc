@@ -27,7 +27,8 @@ std::map<std::string, double> MetricsOf(const Trace& trace, int64_t launch) {
 
 TEST(RocprofCsv, TheOlderRocprofHasOneNumberForAGrid) {
   const auto trace = TraceOfTable(
-      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\",\"wgr\",\"lds\",\"scr\","
+      "\"Index\",\"KernelName\",\"gpu-id\",\"queue-id\",\"queue-index\",\"pid\",\"tid\",\"grd\",\"wgr\",\"lds\","
+      "\"scr\","
       "\"arch_vgpr\",\"DispatchNs\",\"BeginNs\",\"EndNs\",\"CompleteNs\",\"DurationNs\"\n"
       "0,\"bodyForce(Body*, float, int) [clone .kd]\",1,3,0,36,36,65536,256,0,0,8,1000,2000,5000,6000,3000\n");
   ASSERT_TRUE(trace) << trace.error().ToString();

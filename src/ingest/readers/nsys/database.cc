@@ -57,8 +57,7 @@ std::string Quoted(std::string_view name) {
 
 }  // namespace
 
-Result<std::unique_ptr<Database>> Database::Open(Source& source, const ReadContext& context,
-                                                 std::string_view hint) {
+Result<std::unique_ptr<Database>> Database::Open(Source& source, const ReadContext& context, std::string_view hint) {
   std::unique_ptr<Database> database(new Database);
   database->context_ = &context;
   const bool stored = FileBeginsWith(source.path(), kMagic);

@@ -118,7 +118,9 @@ void Meaning::Add(const Copy& copy) {
   const std::string letters = Letters(copy.direction);
   const auto* const known = std::ranges::find_if(
       kDirections, [&](const Direction& direction) { return letters.find(direction.sign) != letters.npos; });
-  GpuOpRow row{.name = StringId::kNone, .kind = GpuOpKind::kMemcpy, .ts_ns = copy.work.start,
+  GpuOpRow row{.name = StringId::kNone,
+               .kind = GpuOpKind::kMemcpy,
+               .ts_ns = copy.work.start,
                .dur_ns = copy.work.end - copy.work.start};
   row.op_class = GpuOpClass::kCopy, row.copy_kind = CopyKind::kOther;
   std::string_view name = copy.direction.empty() ? std::string_view("Memcpy") : copy.direction;
@@ -232,7 +234,8 @@ void Meaning::Finish() {
     const int64_t launch = processes_ > 1 || of.second < 0 ? index : of.second;
     ++index;
     for (const auto& [metric, text] : measured.texts)
-      builder_.AddKernelMetric({.kernel_name = measured.kernel, .launch_index = launch, .metric = metric, .text = text});
+      builder_.AddKernelMetric(
+          {.kernel_name = measured.kernel, .launch_index = launch, .metric = metric, .text = text});
     for (const auto& [metric, value] : measured.values) {
       KernelMetricRow row{.kernel_name = measured.kernel, .launch_index = launch, .metric = metric, .value = value};
       if (metric == "duration") row.unit = "ns";

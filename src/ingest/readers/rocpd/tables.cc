@@ -36,7 +36,8 @@ struct Track {
 // A TablesOfProcess reads the tables of one process.
 class TablesOfProcess {
  public:
-  TablesOfProcess(Database& database, std::string ending, const ReadContext& context, TraceBuilder& builder, Meaning& meaning)
+  TablesOfProcess(Database& database, std::string ending, const ReadContext& context, TraceBuilder& builder,
+                  Meaning& meaning)
       : database_(database), ending_(std::move(ending)), context_(context), builder_(builder), meaning_(meaning) {}
 
   void Read() {
@@ -93,8 +94,7 @@ class TablesOfProcess {
     while (threads && threads->Next()) {
       if (threads->Int(2) == kAbsent) continue;
       tids_.insert_or_assign(threads->Int(0), threads->Int(2));
-      if (!threads->Text(3).empty())
-        builder_.NameThread(In(pids_, threads->Int(1)), threads->Int(2), threads->Text(3));
+      if (!threads->Text(3).empty()) builder_.NameThread(In(pids_, threads->Int(1)), threads->Int(2), threads->Text(3));
     }
   }
 
@@ -192,10 +192,9 @@ class TablesOfProcess {
   }
 
   void ReadCopies() {
-    auto rows = Rows("rocpd_memory_copy",
-                     {"start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id", "stream_id",
-                      "event_id"},
-                     3);
+    auto rows = Rows(
+        "rocpd_memory_copy",
+        {"start", "end", "name_id", "dst_agent_id", "src_agent_id", "size", "queue_id", "stream_id", "event_id"}, 3);
     while (rows && rows->Next()) {
       const AgentPlace to = AgentOf(rows->Int(3)), from = AgentOf(rows->Int(4));
       meaning_.Add(Copy{.work = {.start = rows->Int(0),
@@ -231,8 +230,7 @@ class TablesOfProcess {
     std::unordered_map<int64_t, Track> counters;
     auto about = Rows("rocpd_info_pmc", {"id", "name", "agent_id"}, 2);
     while (about && about->Next())
-      counters.insert_or_assign(about->Int(0),
-                                Track{std::string(about->Text(1)), AgentOf(about->Int(2)).device});
+      counters.insert_or_assign(about->Int(0), Track{std::string(about->Text(1)), AgentOf(about->Int(2)).device});
     auto rows = Rows("rocpd_pmc_event", {"event_id", "pmc_id", "value"}, 3);
     while (rows && rows->Next()) {
       const auto counter = counters.find(rows->Int(1));

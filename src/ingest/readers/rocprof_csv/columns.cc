@@ -69,12 +69,29 @@ constexpr Named kNamed[] = {{"kernelname", Column::kKernel},
                             {"maxengineclkfcompute", Column::kClock},
                             {"allocflags", Column::kScratchFlags}};
 // Columns beside a dispatch that are no counters.
-constexpr std::string_view kIgnored[] = {"kind",      "guid",           "kernelid",    "scratchsize",
-                                         "scr",       "accumvgpr",      "sgpr",        "accumvgprcount",
-                                         "sgprcount", "wavesize",       "sig",         "obj",
-                                         "dispatchns", "completens",    "durationns",  "queueindex",
-                                         "fbar",      "xccindex",       "scratchperworkitem", "node",
-                                         "privatesegmentsize", "groupsegmentsize", "wavefrontsize"};
+constexpr std::string_view kIgnored[] = {"kind",
+                                         "guid",
+                                         "kernelid",
+                                         "scratchsize",
+                                         "scr",
+                                         "accumvgpr",
+                                         "sgpr",
+                                         "accumvgprcount",
+                                         "sgprcount",
+                                         "wavesize",
+                                         "sig",
+                                         "obj",
+                                         "dispatchns",
+                                         "completens",
+                                         "durationns",
+                                         "queueindex",
+                                         "fbar",
+                                         "xccindex",
+                                         "scratchperworkitem",
+                                         "node",
+                                         "privatesegmentsize",
+                                         "groupsegmentsize",
+                                         "wavefrontsize"};
 
 std::string Plain(std::string_view name) {
   std::string plain;

@@ -18,8 +18,9 @@ namespace {
 using Fields = std::vector<std::string>;
 
 std::string_view FieldIn(const Fields& fields, int place) {
-  return place < 0 || static_cast<size_t>(place) >= fields.size() ? std::string_view()
-                                                                  : std::string_view(fields[static_cast<size_t>(place)]);
+  return place < 0 || static_cast<size_t>(place) >= fields.size()
+             ? std::string_view()
+             : std::string_view(fields[static_cast<size_t>(place)]);
 }
 
 double RealIn(std::string_view text) {
@@ -109,7 +110,8 @@ class Rows {
   void AddCopy() {
     const int32_t to = gpus_.DeviceOf(Text(Column::kTo)), from = gpus_.DeviceOf(Text(Column::kFrom));
     const bool to_host = ContainsIgnoreCase(Text(Column::kDirection), "to_host");
-    Copy row{.work = WorkOf(to_host ? from : to), .direction = Text(Column::kDirection), .bytes = Whole(Column::kBytes)};
+    Copy row{
+        .work = WorkOf(to_host ? from : to), .direction = Text(Column::kDirection), .bytes = Whole(Column::kBytes)};
     row.between_devices = ContainsIgnoreCase(Text(Column::kDirection), "device_to_device") && to != from;
     meaning_.Add(row);
   }
@@ -139,7 +141,8 @@ class Rows {
     const int64_t calls = Whole(Column::kCalls), total = Whole(Column::kTotal);
     const std::string_view name = Text(Column::kName);
     if (calls <= 0 || total < 0 || name.empty()) return meaning_.LeaveOut("rows without calls or a total");
-    if (IsOfHost(name)) return builder_.AddHostFunction({.file = "", .function = name, .calls = calls, .total_ns = total});
+    if (IsOfHost(name))
+      return builder_.AddHostFunction({.file = "", .function = name, .calls = calls, .total_ns = total});
     const auto add = [&](std::string_view metric, double value, std::string_view unit) {
       builder_.AddKernelMetric(
           {.kernel_name = name, .launch_index = rows_, .metric = metric, .value = value, .unit = unit});
@@ -233,7 +236,8 @@ int64_t ReadTable(std::string_view text, Gpus& gpus, const ReadContext& context,
     else
       rows.Add(fields);
   }
-  builder.Count("short_rows", Severity::kLoss, short_rows, kAbsent, "rows with fewer fields than the head were left out");
+  builder.Count("short_rows", Severity::kLoss, short_rows, kAbsent,
+                "rows with fewer fields than the head were left out");
   if (csv.cut() || (!text.empty() && text.back() != '\n' && short_rows > 0))
     builder.Count("truncated_input", Severity::kError, 1, static_cast<int64_t>(text.size()),
                   "a table ends in the middle; the rows before are all there");

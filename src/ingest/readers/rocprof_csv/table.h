@@ -21,7 +21,7 @@ class Gpus {
   int32_t DeviceOf(std::string_view agent);
 
  private:
-  std::map<int64_t, int32_t> known_{};   // devices, by number of the agent; absent: a processor
+  std::map<int64_t, int32_t> known_{};    // devices, by number of the agent; absent: a processor
   std::map<int64_t, int32_t> numbers_{};  // devices of agents that no table describes
 };
 

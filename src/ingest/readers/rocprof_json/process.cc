@@ -88,7 +88,8 @@ class JsonProcess {
     if (pid_ == kAbsent) pid_ = 0;
     if (builder_.info().host.empty()) builder_.info().host = Text(metadata["node"]["hostname"]);
     std::string command;
-    for (const dom::element& word : List(metadata["command"])) command += StrCat(command.empty() ? "" : " ", TextIn(word));
+    for (const dom::element& word : List(metadata["command"]))
+      command += StrCat(command.empty() ? "" : " ", TextIn(word));
     if (!command.empty()) builder_.NameProcess(pid_, command);
   }
 
@@ -113,7 +114,8 @@ class JsonProcess {
   void ReadNames() {
     for (const dom::element& kind : List(process_["strings"]["buffer_records"])) {
       kinds_.push_back({.name = Text(kind["kind"])});
-      for (const dom::element& operation : List(kind["operations"])) kinds_.back().operations.push_back(TextIn(operation));
+      for (const dom::element& operation : List(kind["operations"]))
+        kinds_.back().operations.push_back(TextIn(operation));
     }
     for (const dom::element& mark : List(process_["strings"]["marker_api"]))
       marks_.insert_or_assign(Int(mark["key"]), Text(mark["value"]));
@@ -247,8 +249,7 @@ class JsonProcess {
 
 }  // namespace
 
-void ReadJsonProcess(const dom::element& process, const ReadContext& context, TraceBuilder& builder,
-                     Meaning& meaning) {
+void ReadJsonProcess(const dom::element& process, const ReadContext& context, TraceBuilder& builder, Meaning& meaning) {
   meaning.BeginProcess();
   JsonProcess(process, context, builder, meaning).Read();
 }

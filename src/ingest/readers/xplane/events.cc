@@ -65,8 +65,9 @@ void TakeSides(std::string_view text, std::array<int32_t, 3>& sides) {
 }
 
 double RealOf(const Stat& stat) {
-  return stat.kind == Stat::Kind::kReal ? stat.real
-                                        : stat.kind == Stat::Kind::kWhole ? static_cast<double>(stat.whole) : kNan;
+  return stat.kind == Stat::Kind::kReal    ? stat.real
+         : stat.kind == Stat::Kind::kWhole ? static_cast<double>(stat.whole)
+                                           : kNan;
 }
 
 // "size:…" of a copy is in its own words.
@@ -114,8 +115,7 @@ void Events::TakeStat(const Plane& plane, const Stat& stat, kineto::EventFields&
   TakeSides(WordBehind(text, "block:"), fields.block);
 }
 
-void Events::AddEvent(const Plane& plane, const Line& line, const Event& event, int64_t pid,
-                      kineto::EventRows& rows) {
+void Events::AddEvent(const Plane& plane, const Line& line, const Event& event, int64_t pid, kineto::EventRows& rows) {
   const auto kind = plane.kinds.find(event.kind);
   if (kind == plane.kinds.end() || event.duration_ps < 0 || event.duration_ps > kMaxPs || event.offset_ps > kMaxPs ||
       event.offset_ps < -kMaxPs || line.start_ns < 0 || line.start_ns > INT64_MAX / 2)
