@@ -67,8 +67,8 @@ std::string_view CellIn(std::string_view line, const Span& span) {
   return span.from < line.size() ? Trimmed(line.substr(span.from, span.size)) : std::string_view();
 }
 
-// The titles of a head, which stand two spaces apart: PyTorch writes "CUDA time avg" into a column that is too narrow for
-// it, so that titles behind it stand beside their columns.
+// The titles of a head, which stand two spaces apart: PyTorch writes "CUDA time avg" into a column that is too narrow
+// for it, so that titles behind it stand beside their columns.
 std::vector<std::string_view> TitlesOf(std::string_view line) {
   std::vector<std::string_view> titles;
   while (!(line = Trimmed(line)).empty()) {

@@ -36,11 +36,11 @@ TEST(OpTable, KernelsAreOfTheDeviceAndOperatorsOfTheHost) {
   EXPECT_EQ(trace->Text(trace->kernel_metrics.kernel_name[0]), "void gemm_kernel<128, 2>(float*, float const*, i...");
 }
 
-// Comments and logs hold such tables, too; the names of Intel's devices stand in the titles.
+// Comments and logs hold such tables, too; the kind of the device stands in the titles.
 TEST(OpTable, IsReadBehindAPrefixAndOfAnyDevice) {
   std::string text = "some log\n# ";
   for (const char c : PrintedText()) text += c == '\n' ? std::string("\n# ") : std::string(1, c);
-  for (size_t at = 0; (at = text.find("CUDA", at)) != text.npos;) text.replace(at, 4, " XPU");
+  for (size_t at = 0; (at = text.find("CUDA", at)) != text.npos;) text.replace(at, 4, "MTIA");
   const auto trace = TraceOfPrinted(text);
   ASSERT_TRUE(trace) << trace.error().ToString();
   EXPECT_EQ(trace->kernel_metrics.size(), 6U);
