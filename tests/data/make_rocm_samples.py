@@ -15,7 +15,7 @@ import pathlib
 import sqlite3
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any
 
 MS = 1_000_000
 START = 5_000_000_000_000
@@ -35,7 +35,7 @@ OPERATIONS = [
 
 # Calls: (kind, operation, correlation, start, end, text of a mark); kernels: (kernel, correlation, start, end);
 # copies: (correlation, start, end, bytes).
-SpaceEvent: TypeAlias = tuple[str, int, int, dict[str, int | str]]
+SpaceEvent = tuple[str, int, int, dict[str, Any]]
 CALLS: list[tuple[int, int, int, int, int, str]] = []
 KERNELS: list[tuple[int, int, int, int]] = []
 COPIES: list[tuple[int, int, int, int]] = []
@@ -168,8 +168,8 @@ def write_json(path: pathlib.Path) -> None:
                     "kernel_id": kernel,
                     "dispatch_id": i + 1,
                     "group_segment_size": 1024 if kernel == 1 else 0,
-                    "workgroup_size": dict(zip("xyz", sides[0], strict=True)),
-                    "grid_size": dict(zip("xyz", sides[1], strict=True)),
+                    "workgroup_size": dict(zip("xyz", sides[0])),
+                    "grid_size": dict(zip("xyz", sides[1])),
                 },
                 "stream_id": {"handle": 1},
             }
@@ -195,7 +195,7 @@ def write_json(path: pathlib.Path) -> None:
         ],
         "counters": [],
         "strings": {
-            "buffer_records": [{"kind": k, "operations": o} for k, o in zip(KINDS, OPERATIONS, strict=True)],
+            "buffer_records": [{"kind": k, "operations": o} for k, o in zip(KINDS, OPERATIONS)],
             "marker_api": [{"key": call[2], "value": call[5]} for call in CALLS if call[5]],
         },
         "kernel_symbols": [
