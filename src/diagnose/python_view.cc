@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "analyses/host_waits.h"
 #include "analyses/rows/python_functions.h"
 #include "analyses/rows/python_time.h"
 #include "diagnose/evidence.h"
@@ -46,11 +47,7 @@ PythonFunction FunctionOf(const std::string& name, const Sums& sums) {
 
 bool IsSleep(std::string_view callee) { return callee == "sleep" || callee.find(" time.sleep>") != callee.npos; }
 
-bool IsWaiting(std::string_view callee) {
-  static constexpr std::string_view kWaiting[] = {"acquire", "wait",      "poll", "select",      "join",
-                                                  "recv",    "recv_into", "read", "run_backward"};
-  return IsSleep(callee) || std::find(std::begin(kWaiting), std::end(kWaiting), callee) != std::end(kWaiting);
-}
+bool IsWaiting(std::string_view callee) { return IsWaitingCall(callee); }
 
 std::vector<PythonFunction> PythonFunctions(const PythonTimeRows& python_time) {
   std::map<std::string, Sums> by_function;

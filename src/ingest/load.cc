@@ -23,6 +23,7 @@
 #include "ingest/reader.h"
 #include "ingest/spool.h"
 #include "ingest/trace_memory.h"
+#include "ingest/unknown_format.h"
 
 namespace gapless::internal {
 namespace {

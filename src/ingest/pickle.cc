@@ -6,8 +6,10 @@
 // against what is really there before memory is taken for it, and the memo grows with the bytes read.
 #include "ingest/pickle.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <optional>
 
 #include "base/strings.h"
 #include "trace/ids.h"
@@ -114,8 +116,9 @@ int64_t Signed(const char* bytes, size_t size) {
 
 class PickleMachine {
  public:
-  PickleMachine(ByteStream& stream, const Pickle::Visit& fold, const std::atomic<bool>* cancel)
-      : input_(stream), fold_(fold), cancel_(cancel) {}
+  PickleMachine(ByteStream& stream, const Pickle::Visit& fold, const std::atomic<bool>* cancel,
+                std::span<const std::string_view> objects)
+      : input_(stream), fold_(fold), cancel_(cancel), objects_(objects) {}
 
   Result<Pickle> Run() {
     constexpr uint64_t kLooksUp = 1 << 16;  // instructions between two looks at `cancel`
@@ -126,7 +129,11 @@ class PickleMachine {
       const auto code = static_cast<unsigned char>(*input_.data());
       input_.Skip(1);
       if (code == '.') break;
-      if (const std::string_view name = ForbiddenName(code); !name.empty()) return Forbidden(name);
+      const std::string_view name = ForbiddenName(code);
+      const Object object = name.empty() || objects_.empty() ? Object::kNone : StepOfObject(code);
+      if (object == Object::kTaken) continue;
+      if (object == Object::kDamaged) return problem_.empty() ? CutOff() : Damaged();
+      if (!name.empty()) return Forbidden(name);
       if (!Step(code)) return problem_.empty() ? CutOff() : Damaged();
     }
     if (stack_.empty()) return problem_ = "it ends without a value", Damaged();
@@ -150,6 +157,47 @@ class PickleMachine {
   }
   int64_t Bytes() const { return static_cast<int64_t>(input_.position()); }
   bool Bad(std::string_view problem) { return problem_ = problem, false; }
+
+  // The instructions that make an object of a class that is read as plain data: its name, an instance without arguments,
+  // its fields. kNone: this is another class or another way of making one.
+  enum class Object : uint8_t { kNone, kTaken, kDamaged };
+  Object StepOfObject(unsigned char code) {
+    if (code == 'c') return GlobalByLines();
+    if (code == 0x93 && stack_.size() >= Floor() + 2) {
+      const std::string name = StrCat(pickle_.Text(stack_[stack_.size() - 2]), ".", pickle_.Text(stack_.back()));
+      stack_.resize(stack_.size() - 2);
+      return PushClass(name);
+    }
+    if (code == 0x81 && stack_.size() >= Floor() + 2) {
+      const bool plain = IsClass(stack_[stack_.size() - 2]) && stack_.back().kind == Kind::kList &&
+                         pickle_.Items(stack_.back()).empty();
+      if (!plain) return Object::kNone;
+      stack_.resize(stack_.size() - 2);
+      return PushContainer(Kind::kDict) ? Object::kTaken : Object::kDamaged;
+    }
+    if (code != 'b' || stack_.size() < Floor() + 2) return Object::kNone;
+    if (stack_.back().kind != Kind::kDict || stack_[stack_.size() - 2].kind != Kind::kDict) return Object::kNone;
+    const std::span<const PickleValue> fields = pickle_.Items(stack_.back());
+    const std::vector<PickleValue> copy(fields.begin(), fields.end());
+    stack_.pop_back();
+    std::vector<PickleValue>* const items = ItemsAt(stack_.size() - 1, Kind::kDict);
+    if (items == nullptr) return Object::kDamaged;
+    items->insert(items->end(), copy.begin(), copy.end());
+    return Object::kTaken;
+  }
+  Object GlobalByLines() {
+    std::string module;
+    if (!input_.TakeLine(module) || !input_.TakeLine(line_)) return Object::kDamaged;
+    return PushClass(StrCat(module, ".", line_));
+  }
+  Object PushClass(std::string_view name) {
+    if (std::ranges::find(objects_, name) == objects_.end()) return Object::kNone;
+    PickleValue value{.kind = Kind::kOther};
+    value.integer = kClass;
+    return Push(value) ? Object::kTaken : Object::kDamaged;
+  }
+  static constexpr int64_t kClass = 1;
+  static bool IsClass(PickleValue value) { return value.kind == Kind::kOther && value.integer == kClass; }
 
   // Runs one instruction; false: the input ends, or problem_ says what is wrong.
   bool Step(unsigned char code) {
@@ -404,6 +452,7 @@ class PickleMachine {
   Input input_;
   const Pickle::Visit& fold_;
   const std::atomic<bool>* cancel_;
+  std::span<const std::string_view> objects_;
   Pickle pickle_;
   std::vector<PickleValue> stack_, memo_;
   std::vector<size_t> marks_;
@@ -413,8 +462,9 @@ class PickleMachine {
   bool unknown_ = false;
 };
 
-Result<Pickle> Pickle::Read(ByteStream& stream, const Visit& fold, const std::atomic<bool>* cancel) {
-  return PickleMachine(stream, fold, cancel).Run();
+Result<Pickle> Pickle::Read(ByteStream& stream, const Visit& fold, const std::atomic<bool>* cancel,
+                            std::span<const std::string_view> objects) {
+  return PickleMachine(stream, fold, cancel, objects).Run();
 }
 
 bool Pickle::LooksLikeOne(std::string_view head) {

@@ -9,6 +9,9 @@
 // needs and leave a number in its place (Fold()); the memory of what was folded is given back. A million events of a
 // snapshot are then a million numbers.
 //
+// `objects` names classes whose instances are read as the dictionary of their fields, without the class: they hold plain
+// data by definition. Importing stays impossible; the name is compared as text, and anything else is refused as before.
+//
 //   GAPLESS_ASSIGN(const Pickle pickle, Pickle::Read(*stream, {}));
 //   for (const PickleValue& event : pickle.Items(pickle.Get(pickle.root(), "events"))) …
 #pragma once
@@ -40,7 +43,8 @@ class Pickle {
   using Visit = std::function<void(Pickle&, PickleValue)>;
 
   // Reads one pickle, of any protocol up to 5. What stands behind it is not looked at. `fold` may be empty.
-  static Result<Pickle> Read(ByteStream& stream, const Visit& fold, const std::atomic<bool>* cancel = nullptr);
+  static Result<Pickle> Read(ByteStream& stream, const Visit& fold, const std::atomic<bool>* cancel = nullptr,
+                             std::span<const std::string_view> objects = {});  // "module.Class"
   // Could this be a pickle's beginning? Of protocols 2 and later.
   static bool LooksLikeOne(std::string_view head);
 

@@ -38,7 +38,16 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"rocprof_json", "tests/data/rocm/run_results.json"},
                                                           {"xplane", "tests/data/rocm/jax_gpu.xplane.pb"},
                                                           {"pstats", "tests/data/profile.prof"},
-                                                          {"speedscope", "tests/data/profile.speedscope.json"}};
+                                                          {"speedscope", "tests/data/profile.speedscope.json"},
+                                                          {"collapsed", "tests/data/profile.folded"},
+                                                          {"perf_script", "tests/data/perf.txt"},
+                                                          {"line_profiler", "tests/data/lines.lprof"},
+                                                          {"memory_profiler", "tests/data/mprofile.dat"},
+                                                          {"memray", "tests/data/memray.json"},
+                                                          {"scalene", "tests/data/scalene.json"},
+                                                          {"proton", "tests/data/matmul.hatchet"},
+                                                          {"pyinstrument", "tests/data/profile.pyisession"},
+                                                          {"memory_timeline", "tests/data/memory_timeline.json"}};
 
 #ifdef GAPLESS_SANITIZED
 constexpr size_t kPrefixStep = 262'144, kTextStep = 16'384;  // each costs ten times as much

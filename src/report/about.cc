@@ -112,7 +112,8 @@ bool IsMetricsOnly(const Run& run) {
 bool IsMemoryOnly(const Run& run) {
   const auto memory = [](const RunTrace& of) {
     const Trace& trace = *of.trace;
-    return trace.memory_blocks.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+    const bool of_memory = trace.memory_blocks.size() > 0 || trace.info.format == "memory_timeline";
+    return of_memory && trace.slices.size() + trace.gpu_ops.size() == 0;
   };
   return !run.traces().empty() && std::ranges::all_of(run.traces(), memory);
 }
@@ -126,19 +127,24 @@ bool IsHostProfileOnly(const Run& run) {
   return !run.traces().empty() && std::ranges::all_of(run.traces(), profile);
 }
 
-// "a profile of 2,965 functions", with the time that they took themselves.
+// "a profile of 2,965 functions", with the time or the samples that they took themselves; lines where there are no
+// functions.
 std::vector<std::string> HostProfileFacts(const Run& run) {
-  int64_t functions = 0, self_ns = 0;
+  int64_t functions = 0, lines = 0, self_ns = 0, samples = 0;
   for (const RunTrace& of : run.traces()) {
     const HostFunctionTable& rows = of.trace->host_functions;
     for (size_t row = 0; row < rows.size(); ++row) {
-      if (rows.function[row] == StringId::kNone) continue;  // a line
-      ++functions;
+      const bool is_line = rows.function[row] == StringId::kNone;
+      ++(is_line ? lines : functions);
+      if (is_line) continue;
       if (rows.self_ns[row] != kAbsent) self_ns += rows.self_ns[row];
+      if (rows.self_samples[row] != kAbsent) samples += rows.self_samples[row];
     }
   }
-  std::vector<std::string> facts{StrCat("a profile of ", FormatCounted(functions, "function"))};
+  std::vector<std::string> facts{
+      StrCat("a profile of ", functions > 0 ? FormatCounted(functions, "function") : FormatCounted(lines, "line"))};
   if (self_ns > 0) facts.push_back(StrCat(FormatDuration(self_ns), " in all"));
+  if (samples > 0) facts.push_back(FormatCounted(samples, "sample"));
   return facts;
 }
 
@@ -146,7 +152,8 @@ std::vector<std::string> HostProfileFacts(const Run& run) {
 std::vector<std::string> MemoryFacts(const Report& report) {
   std::set<std::pair<int64_t, int32_t>> devices;
   for (const RunTrace& of : report.run.traces())
-    for (const int32_t device : of.trace->memory_blocks.device) devices.emplace(of.index, device);
+    for (const auto* numbers : {&of.trace->memory_blocks.device, &of.trace->memory_events.device})
+      for (const int32_t device : *numbers) devices.emplace(of.index, device);
   std::vector<std::string> facts{StrCat("memory of ", FormatCounted(static_cast<int64_t>(devices.size()), "GPU"))};
   int64_t used = 0, held = 0;
   const auto memory = report.tables.Get<MemoryRows>();

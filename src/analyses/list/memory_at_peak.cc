@@ -117,10 +117,38 @@ void AddRows(const RunTrace& of, TableOf<MemoryAtPeakRows>& table) {
   }
 }
 
+bool HasCategories(const MemoryEventTable& events) {
+  return std::ranges::any_of(events.category, [](StringId category) { return category != StringId::kNone; });
+}
+
+// A timeline of memory by category has changes and no blocks: what each category holds at the peak is the sum of its
+// changes until then.
+void AddCategories(const RunTrace& of, TableOf<MemoryAtPeakRows>& table) {
+  const Trace& trace = *of.trace;
+  const MemoryEventTable& events = trace.memory_events;
+  for (const auto& [device, peak] : PeaksOf(events)) {
+    std::map<StringId, int64_t> now, at_peak;
+    int64_t most = 0;
+    for (size_t row = 0; row < events.size(); ++row) {
+      if (events.device[row] != device) continue;
+      now[events.category[row]] += events.bytes[row];
+      if (events.total_allocated[row] > most) most = events.total_allocated[row], at_peak = now;
+    }
+    std::vector<std::pair<StringId, int64_t>> ordered(at_peak.begin(), at_peak.end());
+    std::ranges::stable_sort(ordered, std::greater(), [](const auto& entry) { return entry.second; });
+    for (const auto& [category, bytes] : ordered)
+      if (bytes > 0) AddRow(of, device, {category, StackId()}, {.bytes = bytes}, most, table);
+  }
+}
+
 Result<Table> Compute(const Run& run, Tables&) {
   TableOf<MemoryAtPeakRows> table;
-  for (const RunTrace* of : run.primary())
-    if (of->trace->memory_blocks.size() > 0) AddRows(*of, table);
+  for (const RunTrace* of : run.primary()) {
+    if (of->trace->memory_blocks.size() > 0)
+      AddRows(*of, table);
+    else if (HasCategories(of->trace->memory_events))
+      AddCategories(*of, table);
+  }
   return table;
 }
 

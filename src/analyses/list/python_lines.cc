@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of Python code by the time they take, or by the memory that was allocated there and is alive at the end, as
-// `gapless profile --python=lines` and `--python=memory` record them.
+// `gapless profile --python=lines` and `--python=memory` record them, and line_profiler, Scalene, memory_profiler and
+// memray.
 #include "analyses/rows/python_lines.h"
 
 #include <algorithm>
@@ -15,10 +16,14 @@ namespace {
 
 constexpr size_t kMaxRows = 200;  // rows per trace
 
+bool IsOfMemory(std::string_view kind) {
+  return kind == "tracemalloc" || kind == "memray" || kind == "memory_profiler";
+}
+
 void AddRows(const RunTrace& of, std::string_view kind, TableOf<PythonLinesRows>& table) {
   const Trace& trace = *of.trace;
   const HostFunctionTable& lines = trace.host_functions;
-  const auto& amount = kind == "tracemalloc" ? lines.bytes : lines.self_ns;
+  const auto& amount = IsOfMemory(kind) ? lines.bytes : lines.self_ns;
   std::vector<size_t> rows;
   for (size_t row = 0; row < lines.size(); ++row)
     if (lines.function[row] == StringId::kNone && amount[row] != kAbsent && amount[row] > 0) rows.push_back(row);
@@ -46,7 +51,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
-    if (kind == "lines" || kind == "tracemalloc") AddRows(of, kind, table);
+    if (kind == "lines" || kind == "scalene" || kind == "sample" || IsOfMemory(kind)) AddRows(of, kind, table);
   }
   return table;
 }

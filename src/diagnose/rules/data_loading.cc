@@ -15,6 +15,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
+#include "diagnose/host_code_view.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/loader_work_advice.h"
 #include "diagnose/made_lines.h"
@@ -27,7 +28,7 @@
 namespace gapless::internal::data_loading_rule {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading", "loader_work", "whole_run"};
+constexpr std::string_view kNeeds[] = {"ledger", "idle", "data_loading", "loader_work", "whole_run", "host_code"};
 
 struct Loader {
   bool known = false;         // has a row in data_loading
@@ -121,6 +122,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             .unit = "share",
                             .table = "ledger"});
   found.evidence.push_back(LargestGaps(LongestIdle(tables), "data_ns", "wait for a batch"));
+  if (auto place = HostPlaceEvidence(tables.Get<HostCodeRows>(), "loading")) found.evidence.push_back(std::move(*place));
   found.recommendations = Recommend(tables, loader, ledger);
   AddLoaderWork(tables, true, found);
   const auto idle = static_cast<double>(stake);

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
+#include "diagnose/host_code_view.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
@@ -21,7 +22,7 @@ namespace {
 // Host code with nothing launched: as for launches, one cause of idle time alone.
 constexpr double kHostBoundShare = 0.10;
 
-constexpr std::string_view kNeeds[] = {"ledger", "host_time"};
+constexpr std::string_view kNeeds[] = {"ledger", "host_time", "host_code"};
 
 constexpr HostTimeRows::TextColumn kKey[] = {"name", "annotation", "source_line"};
 // A few gaps of which nothing is known but that they were long: a pause of the program, or of the recording.
@@ -117,6 +118,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   for (const RowGroup& row_group : parts)
     if (20 * row_group.value >= stake || &row_group == &parts[0])
       found.evidence.push_back(EvidenceOf(host, row_group, ledger));
+  if (auto place = HostPlaceEvidence(tables.Get<HostCodeRows>(), "code")) found.evidence.push_back(std::move(*place));
   found.recommendations = Recommend(host, parts[0], tables.run());
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,

@@ -8,10 +8,10 @@
 #include <simdjson.h>
 
 #include <cmath>
-#include <map>
-#include <set>
+#include <vector>
 
 #include "base/strings.h"
+#include "ingest/host_stacks.h"
 #include "ingest/random_access.h"
 #include "ingest/reader.h"
 
@@ -43,18 +43,14 @@ std::string_view TextAt(const dom::element& element, std::string_view key) {
   return element[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-struct Sums {
-  int64_t self_ns = 0, total_ns = 0;
-};
-
 class Writer {
  public:
-  explicit Writer(TraceBuilder& builder) : builder_(builder), shard_(builder.NewShard()) {}
+  explicit Writer(TraceBuilder& builder) : builder_(builder), stacks_(builder, HostStacks::Lines::kBegin) {}
 
   void AddFrame(const dom::element& frame) {
     int64_t line = kAbsent;
     if (frame["line"].get(line) != simdjson::SUCCESS) line = kAbsent;
-    frames_.push_back({TextAt(frame, "file"), TextAt(frame, "name"), line});
+    frames_.push_back({.file = TextAt(frame, "file"), .function = TextAt(frame, "name"), .line = line});
   }
 
   void AddProfile(const dom::element& profile) {
@@ -70,21 +66,10 @@ class Writer {
       Leave("a profile that is neither sampled nor evented");
   }
 
-  void Finish() {
-    for (const auto& [frame, sums] : sums_) {
-      const Frame& of = frames_[frame];
-      builder_.AddHostFunction(
-          {.file = of.file, .line = of.line, .function = of.name, .self_ns = sums.self_ns, .total_ns = sums.total_ns});
-    }
-  }
-  int64_t samples() const { return samples_; }
+  void Finish() { stacks_.Finish(); }
+  int64_t samples() const { return stacks_.rows(); }
 
  private:
-  struct Frame {
-    std::string_view file, name;
-    int64_t line = kAbsent;
-  };
-
   void Leave(std::string_view why) {
     builder_.Count("bad_record", Severity::kLoss, 1, kAbsent, StrCat(why, " was left out"));
   }
@@ -118,7 +103,7 @@ class Writer {
     for (const dom::element frame : frames) {
       uint64_t number = 0;
       if (frame.get(number) != simdjson::SUCCESS || number >= frames_.size()) return false;
-      stack_.push_back(number);
+      stack_.push_back(frames_[number]);
     }
     return true;
   }
@@ -139,34 +124,21 @@ class Writer {
       if (!stack_.empty() && at * unit_ns > last_ns) AddSample(last_ns, at * unit_ns - last_ns);
       last_ns = at * unit_ns;
       if (TextAt(event, "type") == "O")
-        stack_.push_back(frame);
+        stack_.push_back(frames_[frame]);
       else if (!stack_.empty())
         stack_.pop_back();
     }
   }
 
-  // The outermost frame comes first. A function that stands several times in a stack counts once.
   void AddSample(double at_ns, double weight_ns) {
-    const auto ns = static_cast<int64_t>(std::llround(weight_ns));
-    if (stack_.empty() || ns == 0) return;
-    ++samples_;
-    StackId at{};
-    std::set<uint64_t> seen;
-    for (const uint64_t frame : stack_) {
-      const Frame& of = frames_[frame];
-      at = builder_.AddFrame({.parent = at, .file = of.file, .line = of.line, .function = of.name});
-      if (seen.insert(frame).second) sums_[frame].total_ns += ns;
-    }
-    sums_[stack_.back()].self_ns += ns;
-    shard_.Add(SampleRow{.ts_ns = std::llround(at_ns), .tid = thread_, .stack = at, .weight_ns = ns});
+    stacks_.Add(stack_,
+                {.ts_ns = std::llround(at_ns), .tid = thread_, .weight_ns = std::llround(weight_ns)});
   }
 
   TraceBuilder& builder_;
-  TraceBuilder::Shard& shard_;
-  std::vector<Frame> frames_;
-  std::vector<uint64_t> stack_;
-  std::map<uint64_t, Sums> sums_;  // sums by frame
-  int64_t thread_ = 0, samples_ = 0;
+  HostStacks stacks_;
+  std::vector<HostFrame> frames_, stack_;
+  int64_t thread_ = 0;
 };
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& /*context*/) {

@@ -16,6 +16,8 @@ struct HostFunctionColumns {
   Of<int64_t> self_ns = kUnset;
   Of<int64_t> total_ns = kUnset;
   Of<int64_t> bytes = kUnset;
+  Of<int64_t> self_samples = kUnset;  // where samples stand for no known time
+  Of<int64_t> total_samples = kUnset;
 
   static constexpr AboutTable kAbout{"host_function", "Functions of the host program, as measured by a host profiler"};
   static constexpr ColumnList kColumns{
@@ -26,7 +28,9 @@ struct HostFunctionColumns {
       ShownColumn<&HostFunctionColumns::calls>("", "calls; of a line, how often it ran"),
       ShownColumn<&HostFunctionColumns::self_ns>("ns", "time in the function itself"),
       ShownColumn<&HostFunctionColumns::total_ns>("ns", "time in the function and what it calls"),
-      ShownColumn<&HostFunctionColumns::bytes>("bytes", "allocated there and alive at the end"),
+      ShownColumn<&HostFunctionColumns::bytes>("bytes", "allocated there and alive at the end, or at the peak"),
+      ShownColumn<&HostFunctionColumns::self_samples>("", "samples in which it was the innermost; NULL: not sampled"),
+      ShownColumn<&HostFunctionColumns::total_samples>("", "samples in which it stood anywhere"),
   };
 };
 using HostFunctionRow = HostFunctionColumns<InTextView>;

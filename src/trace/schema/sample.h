@@ -12,6 +12,7 @@ struct SampleColumns {
   Of<int64_t> tid = kUnset;
   Of<StackId> stack = kRequired<Of>;
   Of<int64_t> weight_ns = kUnset;
+  Of<int64_t> count = kUnset;  // absent: one
 
   static constexpr AboutTable kAbout{"sample", "Samples of host call stacks"};
   static constexpr ColumnList kColumns{
@@ -21,6 +22,7 @@ struct SampleColumns {
       ShownColumn<&SampleColumns::tid>("", "thread"),
       ShownColumn<&SampleColumns::stack>("id:stack", "where the thread was").As("stack_id"),
       ShownColumn<&SampleColumns::weight_ns>("ns", "time the sample stands for"),
+      ShownColumn<&SampleColumns::count>("", "how many samples the row stands for; NULL: one"),
   };
 };
 using SampleRow = SampleColumns<InRow>;

@@ -42,6 +42,7 @@ class Meaning {
   void Add(const Metric& row);
   void Add(const Allocation& row);
   void Add(const Diagnostic& row);
+  void Add(CpuSample row);  // becomes rows in AddSamples()
   // Calls become slices in AddCalls(), when all are there.
   void Add(const Call& row);
   // Adds `rows` rows of a table that is not read.
@@ -51,6 +52,8 @@ class Meaning {
 
   // Turns the calls that all of these took into slices, in the shard of the first.
   static void AddCalls(const std::vector<Meaning*>& all);
+  // Turns the samples that all of these took into rows, in the shard of the first.
+  static void AddSamples(const std::vector<Meaning*>& all, TraceBuilder& builder);
   // Counts what was odd or left out, over all of these.
   static void Finish(const std::vector<Meaning*>& all, TraceBuilder& builder);
 
@@ -75,6 +78,7 @@ class Meaning {
   TraceBuilder::Shard& shard_;
   Tally tally_{};
   std::vector<Call> calls_{};
+  std::vector<CpuSample> samples_{};
   std::unordered_map<int64_t, StringId> names_{};
   std::unordered_map<int64_t, std::pair<StringId, ApiKind>> calls_by_name_{};
   std::unordered_map<uint32_t, KernelTraits> kernels_{};          // by name

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "trace/ids.h"
 
@@ -86,6 +87,17 @@ struct Allocation {
   int64_t time = kAbsent, global_pid = kAbsent, address = kAbsent, bytes = kAbsent;
   int32_t device = kAbsent32;
   int64_t memory = kAbsent, operation = kAbsent;
+};
+
+// A frame of a sampled stack.
+struct CpuFrame {
+  int64_t symbol = kAbsent, module = kAbsent;  // numbers of texts
+};
+
+// A sample of a thread on a processor. The innermost frame comes first; empty: the stack was not recorded.
+struct CpuSample {
+  int64_t time = kAbsent, global_tid = kAbsent;
+  std::vector<CpuFrame> stack{};
 };
 
 // A message of nsys about the recording.

@@ -3,7 +3,10 @@
 // their places in that list. Columns that an older version lacks are absent in every row.
 #include "ingest/readers/nsys/tables.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace gapless::internal::nsys {
 namespace {
@@ -32,7 +35,6 @@ Work WorkOf(const Rows& rows) {
 // Tables that are known, but whose rows are not read.
 constexpr std::string_view kLeftOut[] = {"OSRT_API",
                                          "SCHED_EVENTS",
-                                         "COMPOSITE_EVENTS",
                                          "GENERIC_EVENTS",
                                          "MPI_COLLECTIVES_EVENTS",
                                          "NET_NIC_METRIC",
@@ -158,6 +160,27 @@ void ReadAllocations(Database& database, Meaning& meaning) {
 void ReadDiagnostics(Database& database, Meaning& meaning) {
   auto rows = database.Select("DIAGNOSTIC_EVENT", {"severity", "text"}, 2);
   while (rows && rows->Next()) meaning.Add(Diagnostic{.severity = rows->Int(0), .text = rows->Text(1)});
+}
+
+// A stack is several rows of a table of its own, one for each frame; they need not stand together.
+void ReadCpuSamples(Database& database, Meaning& meaning) {
+  struct Frame {
+    int64_t sample = 0, depth = 0;
+    CpuFrame frame{};
+    auto operator<=>(const Frame& other) const { return std::pair(sample, depth) <=> std::pair(other.sample, other.depth); }
+    bool operator==(const Frame& other) const { return sample == other.sample && depth == other.depth; }
+  };
+  std::vector<Frame> frames;
+  if (auto rows = database.Select("SAMPLING_CALLCHAINS", {"id", "stackDepth", "symbol", "module"}, 3))
+    while (rows->Next()) frames.push_back({rows->Int(0), rows->Int(1), {rows->Int(2), rows->Int(3)}});
+  if (!std::ranges::is_sorted(frames)) std::ranges::stable_sort(frames);
+  auto samples = database.Select("COMPOSITE_EVENTS", {"id", "start", "globalTid"}, 2);
+  while (samples && samples->Next()) {
+    CpuSample sample{.time = samples->Int(1), .global_tid = samples->Int(2)};
+    const auto first = std::ranges::lower_bound(frames, samples->Int(0), {}, &Frame::sample);
+    for (auto at = first; at != frames.end() && at->sample == samples->Int(0); ++at) sample.stack.push_back(at->frame);
+    meaning.Add(std::move(sample));
+  }
 }
 
 void CountLeftOut(Database& database, Meaning& meaning) {

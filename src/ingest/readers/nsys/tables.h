@@ -28,6 +28,7 @@ void ReadSyncs(Database& database, Meaning& meaning);
 void ReadMetrics(Database& database, Meaning& meaning);
 void ReadAllocations(Database& database, Meaning& meaning);
 void ReadDiagnostics(Database& database, Meaning& meaning);
+void ReadCpuSamples(Database& database, Meaning& meaning);
 void CountLeftOut(Database& database, Meaning& meaning);
 
 }  // namespace gapless::internal::nsys

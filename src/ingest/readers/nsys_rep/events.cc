@@ -3,6 +3,8 @@
 // docs/formats/nsys_rep.md lists. What is not known is counted by its number.
 #include "ingest/readers/nsys_rep/events.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include "base/strings.h"
 
 namespace gapless::internal::nsys_rep {
@@ -51,7 +53,7 @@ bool Events::TakeEvent(std::string_view event) {
     case kNvtx: return TakeRange(body);
     case kDiagnostic: return TakeDiagnostic(body);
     case kProcess: return TakeProcess(body);
-    case kSample: meaning_.LeaveOut("COMPOSITE_EVENTS"); return true;
+    case kSample: return TakeSample(body);
     case kScheduling: meaning_.LeaveOut("SCHED_EVENTS"); return true;
     default: meaning_.LeaveOut(StrCat("events of kind ", kind, " in field ", family)); return true;
   }
@@ -240,6 +242,30 @@ bool Events::TakeRange(std::string_view body) {
     }
   if (!fields.damaged()) meaning_.Add(range);
   return !fields.damaged();
+}
+
+// A frame has the number of its symbol and of its module.
+bool Events::TakeSample(std::string_view body) {
+  nsys::CpuSample sample;
+  WireReader fields(body);
+  while (fields.Next()) {
+    if (fields.number() == 1) sample.time = fields.Int();
+    if (fields.number() == 11) sample.global_tid = fields.Int();
+    if (fields.number() != 4 || !fields.is_bytes()) continue;
+    nsys::CpuFrame& frame = sample.stack.emplace_back();
+    WireReader of_frame(fields.bytes());
+    while (of_frame.Next()) {
+      if (getenv("DUMP")) fprintf(stderr, "%u=%lld ", of_frame.number(), (long long)(of_frame.is_bytes() ? -77 : of_frame.Int()));
+      if (of_frame.number() == 1) frame.symbol = of_frame.Int();
+      if (of_frame.number() == 2) frame.module = of_frame.Int();
+    }
+      if (getenv("DUMP")) fprintf(stderr, "| ");
+    if (of_frame.damaged()) return false;
+  }
+      if (getenv("DUMP")) fprintf(stderr, "t=%lld\n", (long long)sample.time);
+  if (fields.damaged()) return false;
+  meaning_.Add(std::move(sample));
+  return true;
 }
 
 bool Events::TakeDiagnostic(std::string_view body) {

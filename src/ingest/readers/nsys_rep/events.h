@@ -56,6 +56,7 @@ class Events {
   bool TakeGraph(const nsys::Work& work, std::string_view own);
   bool TakeCall(std::string_view body);
   bool TakeRange(std::string_view body);
+  bool TakeSample(std::string_view body);
   bool TakeDiagnostic(std::string_view body);
   bool TakeProcess(std::string_view body);
 
