@@ -12,8 +12,9 @@
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kNames = {"collapsed", "perf_script", "line_profiler", "memory_profiler", "memray",
-                                                    "scalene",   "proton",      "pyinstrument",  "memory_timeline"};
+constexpr std::array<std::string_view, 9> kNames = {"collapsed",       "perf_script",  "line_profiler",
+                                                    "memory_profiler", "memray",       "scalene",
+                                                    "proton",          "pyinstrument", "memory_timeline"};
 
 }  // namespace
 

@@ -9,12 +9,12 @@
 
 namespace gapless::internal {
 
-// Functions that run no code but wait: for a lock, a socket, a file, another thread's backward pass, or asleep. Those of
-// Python as recorders name them, and calls of the operating system as profilers of processes do.
+// Functions that run no code but wait: for a lock, a socket, a file, another thread's backward pass, or asleep. Those
+// of Python as recorders name them, and calls of the operating system as profilers of processes do.
 inline bool IsWaitingCall(std::string_view name) {
   static constexpr std::string_view kWaiting[] = {
-      "acquire",        "wait",   "poll",          "select",   "join",      "recv",     "recv_into", "read",
-      "run_backward",   "sleep",  "epoll_wait",    "futex",    "nanosleep", "usleep",   "pause",     "sem_wait",
+      "acquire",         "wait",    "poll",        "select", "join",      "recv",   "recv_into", "read",
+      "run_backward",    "sleep",   "epoll_wait",  "futex",  "nanosleep", "usleep", "pause",     "sem_wait",
       "clock_nanosleep", "recvmsg", "pthread_join"};
   if (std::ranges::find(kWaiting, name) != std::end(kWaiting) || name.find(" time.sleep>") != name.npos) return true;
   for (const std::string_view part : {"pthread_cond_", "futex_wait", "sem_timedwait", "__poll", "pthread_mutex_lock",

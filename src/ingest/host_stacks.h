@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of call stacks as rows: what the readers of host profiles share. Each sample becomes rows of stack and sample;
-// what they sum up to, rows of host_function: one per function, and, where frames have the line that ran, one per line.
+// Samples of call stacks as rows: what the readers of host profiles share. Each sample becomes rows of stack and
+// sample; what they sum up to, rows of host_function: one per function, and, where frames have the line that ran, one
+// per line.
 #pragma once
 
 #include <map>

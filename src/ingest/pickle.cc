@@ -8,17 +8,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
-#include <optional>
 
 #include "base/strings.h"
+#include "ingest/pickle_input.h"
 #include "trace/ids.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kAtOnce = size_t{1} << 20, kTextsAtOnce = size_t{1} << 16;
-constexpr size_t kMaxTextBytes = size_t{1} << 30;
+constexpr size_t kTextsAtOnce = size_t{1} << 16;
 constexpr int kNewestProtocol = 5;
 constexpr size_t kMaxSpare = 64, kMaxSpareItems = 1024;
 constexpr size_t kMaxPlainBytes = 8;  // size of a whole number that fits into 64 bits
@@ -46,57 +44,6 @@ std::string_view ForbiddenName(unsigned char code) {
     default: return "";
   }
 }
-
-// The bytes of a stream, one after the other.
-class Input {
- public:
-  explicit Input(ByteStream& stream) : stream_(stream), buffer_(kAtOnce, '\0') {}
-
-  // Makes `size` bytes of at most a buffer available at data(); false: the stream ends before.
-  bool Need(size_t size) { return end_ - at_ >= size || Refill(size); }
-  const char* data() const { return buffer_.data() + at_; }
-  void Skip(size_t size) { at_ += size; }
-  uint64_t position() const { return before_ + at_; }
-  const std::optional<Error>& problem() const { return problem_; }
-
-  // Appends `size` bytes to `out`; they may be more than a buffer.
-  bool Take(uint64_t size, std::string& out) {
-    while (size > 0) {
-      if (!Need(1)) return false;
-      const size_t part = std::min<uint64_t>(size, end_ - at_);
-      out.append(data(), part);
-      Skip(part), size -= part;
-    }
-    return true;
-  }
-  // A line without its end.
-  bool TakeLine(std::string& out) {
-    for (out.clear(); Need(1) && out.size() < kMaxTextBytes; Skip(1)) {
-      if (*data() == '\n') return Skip(1), true;
-      out += *data();
-    }
-    return false;
-  }
-
- private:
-  bool Refill(size_t size) {
-    std::memmove(buffer_.data(), data(), end_ - at_);
-    before_ += at_, end_ -= at_, at_ = 0;
-    while (end_ < size && !problem_) {
-      const auto got = stream_.Read(buffer_.data() + end_, buffer_.size() - end_);
-      if (!got) problem_ = got.error();
-      if (!got || *got == 0) return false;
-      end_ += *got;
-    }
-    return end_ >= size;
-  }
-
-  ByteStream& stream_;
-  std::string buffer_;
-  size_t at_ = 0, end_ = 0;
-  uint64_t before_ = 0;
-  std::optional<Error> problem_;
-};
 
 uint64_t Little(const char* bytes, size_t size) {
   uint64_t value = 0;
@@ -158,8 +105,8 @@ class PickleMachine {
   int64_t Bytes() const { return static_cast<int64_t>(input_.position()); }
   bool Bad(std::string_view problem) { return problem_ = problem, false; }
 
-  // The instructions that make an object of a class that is read as plain data: its name, an instance without arguments,
-  // its fields. kNone: this is another class or another way of making one.
+  // The instructions that make an object of a class that is read as plain data: its name, an instance without
+  // arguments, its fields. kNone: this is another class or another way of making one.
   enum class Object : uint8_t { kNone, kTaken, kDamaged };
   Object StepOfObject(unsigned char code) {
     if (code == 'c') return GlobalByLines();
@@ -353,7 +300,7 @@ class PickleMachine {
 
   bool Discard(uint64_t size) {
     while (size > 0) {
-      const size_t part = std::min<uint64_t>(size, kAtOnce / 2);
+      const size_t part = std::min<uint64_t>(size, PickleInput::kAtOnce / 2);
       if (!input_.Need(part)) return false;
       input_.Skip(part), size -= part;
     }
@@ -364,7 +311,7 @@ class PickleMachine {
     if (!input_.Need(bytes_of_size)) return false;
     const uint64_t size = TakeLittle(bytes_of_size);
     if (kind == Kind::kOther) return Discard(size) && Push({.kind = kind});
-    if (size > kMaxTextBytes) return Bad("a text is longer than 1 GiB");
+    if (size > PickleInput::kMaxTextBytes) return Bad("a text is longer than 1 GiB");
     line_.clear();
     return input_.Take(size, line_) && PushText(line_);
   }
@@ -449,7 +396,7 @@ class PickleMachine {
     return number < memo_.size() ? Push(memo_[number]) : Bad("the memo has no such place");
   }
 
-  Input input_;
+  PickleInput input_;
   const Pickle::Visit& fold_;
   const std::atomic<bool>* cancel_;
   std::span<const std::string_view> objects_;

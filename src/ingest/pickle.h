@@ -9,8 +9,9 @@
 // needs and leave a number in its place (Fold()); the memory of what was folded is given back. A million events of a
 // snapshot are then a million numbers.
 //
-// `objects` names classes whose instances are read as the dictionary of their fields, without the class: they hold plain
-// data by definition. Importing stays impossible; the name is compared as text, and anything else is refused as before.
+// `objects` names classes whose instances are read as the dictionary of their fields, without the class: they hold
+// plain data by definition. Importing stays impossible; the name is compared as text, and anything else is refused as
+// before.
 //
 //   GAPLESS_ASSIGN(const Pickle pickle, Pickle::Read(*stream, {}));
 //   for (const PickleValue& event : pickle.Items(pickle.Get(pickle.root(), "events"))) …

@@ -8,8 +8,8 @@
 
 namespace gapless::internal {
 
-// Returns the error for an input that no reader knows: files of other tools are named as what they are, with what to give
-// instead. `head` is how it begins, decompressed.
+// Returns the error for an input that no reader knows: files of other tools are named as what they are, with what to
+// give instead. `head` is how it begins, decompressed.
 Unexpected UnknownFormat(std::string_view head, const std::string& path);
 
 }  // namespace gapless::internal

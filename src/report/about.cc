@@ -103,7 +103,8 @@ std::vector<std::string> SummaryFacts(const Report& report) {
 bool IsMetricsOnly(const Run& run) {
   const auto metrics = [](const RunTrace& of) {
     const Trace& trace = *of.trace;
-    return trace.kernel_metrics.size() > 0 && trace.slices.size() + trace.gpu_ops.size() == 0;
+    return trace.kernel_metrics.size() > 0 &&
+           trace.slices.size() + trace.gpu_ops.size() + trace.host_functions.size() == 0;
   };
   return !run.traces().empty() && std::ranges::all_of(run.traces(), metrics);
 }

@@ -112,8 +112,11 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
     const bool sleeps = functions.Text(row, "function").find("time.sleep") != std::string_view::npos;
     if (functions.Int(row, "is_users") == 0 && !sleeps) continue;  // imports are Python, too
     std::string text(functions.Text(row, "function"));
-    if (!functions.IsNull(row, "file"))
-      text += StrCat(" (", BaseName(functions.Text(row, "file")), ", from line ", functions.Int(row, "line"), ")");
+    if (!functions.IsNull(row, "file")) {
+      const bool has_line = !functions.IsNull(row, "line");
+      text += StrCat(" (", BaseName(functions.Text(row, "file")),
+                     has_line ? StrCat(", from line ", functions.Int(row, "line")) : "", ")");
+    }
     text += StrCat(" ", FormatDuration(functions.Int(row, "self_ns")));
     if (!functions.IsNull(row, "calls")) text += StrCat(" in ", FormatCount(functions.Int(row, "calls")), " calls");
     top.push_back(std::move(text));
@@ -128,7 +131,7 @@ void AddTopFunctions(Tables& tables, std::vector<Note>& notes) {
 void AddTopLines(Tables& tables, std::vector<Note>& notes) {
   const auto lines = tables.Get<PythonLinesRows>();
   std::vector<std::string> top;
-  const bool memory = lines.rows() > 0 && lines.Text(0, "kind") == "tracemalloc";
+  const bool memory = lines.rows() > 0 && lines.IsNull(0, "self_ns");  // a profile of the memory
   for (size_t row = 0; row < lines.rows() && top.size() < kTopFunctions; ++row) {
     if (lines.Int(row, "trace") != lines.Int(0, "trace")) break;
     if (lines.Int(row, "is_users") == 0) continue;
@@ -139,8 +142,10 @@ void AddTopLines(Tables& tables, std::vector<Note>& notes) {
     top.push_back(std::move(text));
   }
   if (top.empty()) return;
-  notes.push_back({Severity::kInfo, StrCat(memory ? "Python lines whose allocations are alive at the end: "
-                                                  : "Python lines with most time: ",
+  notes.push_back({Severity::kInfo, StrCat(lines.Text(0, "kind") == "tracemalloc"
+                                               ? "Python lines whose allocations are alive at the end: "
+                                           : memory ? "Python lines by the memory that they allocate: "
+                                                    : "Python lines with most time: ",
                                            Join(top, ", "))});
 }
 

@@ -52,7 +52,8 @@ class Stacks {
     StackId users{};
     bool waits = false, gpu = false, loads = false;
     for (StackId at = stack; at.valid(); at = stacks.parent[at.value]) {
-      const std::string_view function = trace_.Text(stacks.function[at.value]), file = trace_.Text(stacks.file[at.value]);
+      const std::string_view function = trace_.Text(stacks.function[at.value]),
+                             file = trace_.Text(stacks.file[at.value]);
       waits = waits || (at == stack && IsWaitingCall(function));
       gpu = gpu || IsGpuWait(function, file);
       loads = loads || IsLoading(function, file);
@@ -126,9 +127,9 @@ int64_t WholeOf(const Trace& trace, const Places& places, bool timed, bool neste
 void AddRows(const RunTrace& of, std::string_view kind, TableOf<HostCodeRows>& table) {
   const Trace& trace = *of.trace;
   const bool sampled = trace.samples.size() > 0, proton = kind == "proton", lines = kind == "lines";
-  const Places places = proton     ? OfKernels(trace)
-                        : sampled  ? OfSamples(trace)
-                                   : OfFunctions(trace, lines || kind == "scalene");
+  const Places places = proton    ? OfKernels(trace)
+                        : sampled ? OfSamples(trace)
+                                  : OfFunctions(trace, lines || kind == "scalene");
   std::vector<std::pair<Place, Sums>> ordered(places.begin(), places.end());
   const bool timed = std::ranges::any_of(ordered, [](const auto& entry) { return entry.second.time_ns > 0; });
   const int64_t whole = WholeOf(trace, places, timed, lines);

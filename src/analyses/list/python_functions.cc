@@ -43,7 +43,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
-    if (kind == "sample" || kind == "cprofile" || kind == "scalene" || kind == "proton") AddRows(of, kind, table);
+    if (kind == "sample" || kind == "cprofile" || kind == "scalene") AddRows(of, kind, table);
   }
   return table;
 }

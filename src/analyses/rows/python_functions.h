@@ -12,7 +12,7 @@ struct PythonFunctionsRows : TypedRows<PythonFunctionsRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"kind", kText, "", "how it was measured: sample, cprofile, scalene, or proton (kernels of the GPU)"},
+      {"kind", kText, "", "how it was measured: sample, cprofile or scalene"},
       {"function", kText, "", "name of the function"},
       {"file", kText, "", "its file; NULL: built in"},
       {"line", kInt, "", "where it begins; NULL: built in"},

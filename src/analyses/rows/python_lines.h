@@ -13,13 +13,15 @@ struct PythonLinesRows : TypedRows<PythonLinesRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"kind", kText, "", "how they were seen: lines, scalene, sample (time), tracemalloc, memray, memory_profiler (memory)"},
+      {"kind", kText, "",
+       "how they were seen: lines, scalene, sample (time), tracemalloc, memray, memory_profiler (memory)"},
       {"file", kText, "", "file of the line"},
       {"line", kInt, "", "its number"},
       {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
       {"calls", kInt, "", "how often it ran; NULL: not counted"},
       {"self_ns", kInt, "ns", "time in the line, calls included; NULL: memory was profiled"},
-      {"bytes", kInt, "bytes", "allocated there, alive at the end (memray: at the peak or in all); NULL: time was profiled"},
+      {"bytes", kInt, "bytes",
+       "allocated there, alive at the end (memray: at the peak or in all); NULL: time was profiled"},
   };
 };
 

@@ -67,9 +67,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   }
   if (device_work && !missing.cut) return std::vector<Bottleneck>{};
   for (const RunTrace* run_trace : tables.run().primary()) Count(*run_trace->trace, missing);
-  // The allocator's events show that tensors were in a device's memory. A snapshot of the allocator has nothing else.
+  // The allocator's events show that tensors were in a device's memory. A snapshot of the allocator, or a timeline of
+  // what its memory holds, has nothing else.
   for (const RunTrace* run_trace : tables.run().primary())
-    if (run_trace->trace->memory_blocks.size() > 0) return std::vector<Bottleneck>{};
+    if (run_trace->trace->memory_blocks.size() > 0 || run_trace->trace->info.format == "memory_timeline")
+      return std::vector<Bottleneck>{};
   for (const RunTrace* run_trace : tables.run().primary())
     for (const uint8_t type : run_trace->trace->memory_events.device_type)
       if (type == kCudaMemory && missing.device_use.empty()) missing.device_use = "GPU memory was allocated";

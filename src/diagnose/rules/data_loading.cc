@@ -122,7 +122,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                             .unit = "share",
                             .table = "ledger"});
   found.evidence.push_back(LargestGaps(LongestIdle(tables), "data_ns", "wait for a batch"));
-  if (auto place = HostPlaceEvidence(tables.Get<HostCodeRows>(), "loading")) found.evidence.push_back(std::move(*place));
+  if (auto place = HostPlaceEvidence(tables.Get<HostCodeRows>(), "loading"))
+    found.evidence.push_back(std::move(*place));
   found.recommendations = Recommend(tables, loader, ledger);
   AddLoaderWork(tables, true, found);
   const auto idle = static_cast<double>(stake);

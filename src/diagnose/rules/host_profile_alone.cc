@@ -32,9 +32,8 @@ bool IsAlone(const Run& run) {
 
 std::string AmountText(const HostCodeRows& code, size_t row) {
   const std::string share = code.IsNull(row, "share") ? "" : FormatPercent(code.Real(row, "share"));
-  const std::string amount = !code.IsNull(row, "time_ns")
-                                 ? FormatDuration(code.Int(row, "time_ns"))
-                                 : FormatCounted(code.Int(row, "samples"), "sample");
+  const std::string amount = !code.IsNull(row, "time_ns") ? FormatDuration(code.Int(row, "time_ns"))
+                                                          : FormatCounted(code.Int(row, "samples"), "sample");
   return share.empty() ? amount : StrCat(share, ", ", amount);
 }
 
@@ -84,9 +83,9 @@ Bottleneck OfTime(const HostCodeRows& code) {
   found.severity = kNoted;
   found.title = StrCat(HostPlaceText(code, places[0]), kernels ? " takes " : " is ", AmountText(code, places[0]),
                        kernels ? " of the GPU" : " of the profile");
-  found.description = StrCat(kernels ? "The profile sums up the time of kernels. "
-                                     : "The profile sums up where the host's threads are. ",
-                             CannotSay(kind));
+  found.description = StrCat(
+      kernels ? "The profile sums up the time of kernels. " : "The profile sums up where the host's threads are. ",
+      CannotSay(kind));
   for (const size_t row : places)
     found.evidence.push_back({.text = StrCat(HostPlaceText(code, row), ": ", AmountText(code, row)),
                               .value = code.IsNull(row, "share") ? 0 : code.Real(row, "share"),
@@ -111,7 +110,8 @@ Bottleneck OfMemory(const PythonLinesRows& lines) {
   found.severity = kNoted;
   found.type = BottleneckType::kMemoryAllocation;
   const auto place = [&](size_t row) {
-    return Printable(StrCat(lines.Text(row, "file"), lines.IsNull(row, "line") ? "" : StrCat(":", lines.Int(row, "line"))));
+    return Printable(
+        StrCat(lines.Text(row, "file"), lines.IsNull(row, "line") ? "" : StrCat(":", lines.Int(row, "line"))));
   };
   found.title = StrCat(place(0), " allocates ", FormatBytes(lines.Int(0, "bytes")), " of the host's memory");
   found.description =

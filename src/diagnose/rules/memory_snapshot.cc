@@ -154,7 +154,8 @@ Bottleneck OfTimeline(const MemoryAtPeakRows& at_peak) {
   found.severity = 0.3;
   found.title = StrCat(FormatBytes(holding.peak), " of memory at the peak");
   found.description =
-      "The timeline says what kinds of tensors take the memory when most of it is in use, and not which lines make them.";
+      "The timeline says what kinds of tensors take the memory when most of it is in use, and not which lines make "
+      "them.";
   found.evidence.push_back({.text = StrCat("at the peak: ", CategoriesText(holding)),
                             .value = static_cast<double>(holding.peak),
                             .unit = "bytes",
@@ -167,9 +168,8 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto at_peak = tables.Get<MemoryAtPeakRows>();
   const auto segments = tables.Get<MemorySegmentsRows>();
   std::vector<Bottleneck> found;
-  const bool is_timeline = std::ranges::any_of(tables.run().traces(), [](const RunTrace& of) {
-    return of.trace->info.format == "memory_timeline";
-  });
+  const bool is_timeline = std::ranges::any_of(
+      tables.run().traces(), [](const RunTrace& of) { return of.trace->info.format == "memory_timeline"; });
   if (segments.rows() == 0 && at_peak.rows() > 0 && is_timeline) return std::vector{OfTimeline(at_peak)};
   for (size_t row = 0; row < segments.rows(); ++row) found.push_back(FindingOf(at_peak, segments, row));
   std::ranges::stable_sort(found, std::greater(), &Bottleneck::severity);

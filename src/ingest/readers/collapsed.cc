@@ -2,9 +2,9 @@
 // Reads collapsed stacks, a stack and a number in each line: "main;load;read 12". py-spy --format raw, austin,
 // async-profiler, stackcollapse-perf.pl and other scripts of FlameGraph write them.
 //
-// The number counts samples, except austin's, which is microseconds: its lines begin with process and thread. A frame is
-// "function (file:line)" (py-spy), "file:function:line" (austin), or a name of any other form. The file has no times, so
-// its rows have the order of the file in place of one.
+// The number counts samples, except austin's, which is microseconds: its lines begin with process and thread. A frame
+// is "function (file:line)" (py-spy), "file:function:line" (austin), or a name of any other form. The file has no
+// times, so its rows have the order of the file in place of one.
 #include <charconv>
 #include <optional>
 #include <vector>
@@ -46,7 +46,8 @@ std::string_view Trimmed(std::string_view line) {
 }
 
 bool IsPlain(std::string_view text) {
-  return text.find('\0') == text.npos && text.find('\t') == text.npos && text.front() != '{' && text.front() != '<';
+  return text.find('\0') == text.npos && text.find('\t') == text.npos && text.front() != '{' &&
+         !text.starts_with("<!") && !text.starts_with("<html") && !text.starts_with("<?xml");
 }
 
 // Every line of the head must be one, and half of them must hold more than a frame: other text ends with numbers, too.
@@ -103,7 +104,8 @@ class Lines {
 
   void Take(std::string_view text, int64_t offset) {
     text = Trimmed(text);
-    if (text.starts_with("# ")) return void(micros_ = micros_ || text.starts_with("# austin") || text == "# mode: wall");
+    if (text.starts_with("# "))
+      return void(micros_ = micros_ || text.starts_with("# austin") || text == "# mode: wall");
     if (text.empty()) return;
     const auto line = LineOf(text);
     if (!line) return builder_.Count("bad_record", Severity::kLoss, 1, offset, "a line that is no stack and number");

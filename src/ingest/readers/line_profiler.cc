@@ -2,8 +2,9 @@
 // Reads what line_profiler measured: the file of kernprof -l (.lprof) and the table that it prints. Each line becomes a
 // row of host_function with its hits and time; each function one with the sum of its lines.
 //
-// The file is a pickle of one object, LineStats, which holds a dictionary and a number: it is read as these, and nothing
-// is imported (ingest/pickle.h). Times of a line contain what it calls, so a function has a total and no own time.
+// The file is a pickle of one object, LineStats, which holds a dictionary and a number: it is read as these, and
+// nothing is imported (ingest/pickle.h). Times of a line contain what it calls, so a function has a total and no own
+// time.
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -47,8 +48,7 @@ class Rows {
   }
   void Bad() { builder_.Count("bad_record", Severity::kLoss, 1, kAbsent, "an entry that is no line with a time"); }
   void End() {
-    if (open_)
-      builder_.AddHostFunction({.file = file_, .line = begin_, .function = function_, .total_ns = sum_ns_});
+    if (open_) builder_.AddHostFunction({.file = file_, .line = begin_, .function = function_, .total_ns = sum_ns_});
     open_ = false;
   }
   int64_t lines() const { return lines_; }

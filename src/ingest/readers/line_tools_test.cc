@@ -145,7 +145,8 @@ TEST(MemoryTimeline, BothFormsHaveTheSamePeak) {
   EXPECT_EQ(peak(ReadLines("tests/data/memory_timeline.raw.json.gz")), 430'240);
   int64_t parameters = 0;
   for (size_t row = 0; row < timeline.memory_events.size(); ++row)
-    if (timeline.Text(timeline.memory_events.category[row]) == "parameter") parameters += timeline.memory_events.bytes[row];
+    if (timeline.Text(timeline.memory_events.category[row]) == "parameter")
+      parameters += timeline.memory_events.bytes[row];
   EXPECT_EQ(parameters, 74'784) << "weights and biases of 64x256 and 256x8 in 4 bytes";
 }
 

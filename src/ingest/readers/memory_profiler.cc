@@ -2,8 +2,8 @@
 // Reads what memory_profiler measured: the file of mprof (memory of a process and its children over time) and the table
 // that @profile prints (memory by line).
 //
-// MEM and CHLD lines become counters of bytes; FUNC lines, one per call, functions with calls and total time. Of a table
-// the increments become lines with bytes: what the memory grew by while they ran, over all their runs.
+// MEM and CHLD lines become counters of bytes; FUNC lines, one per call, functions with calls and total time. Of a
+// table the increments become lines with bytes: what the memory grew by while they ran, over all their runs.
 #include <charconv>
 #include <cmath>
 #include <map>

@@ -3,9 +3,9 @@
 // takes over time.
 //
 // Two forms: the timeline, [times in us, [bytes by category] at each], and its raw events, [[ns, action, bytes,
-// category]]. Both become memory_event with a category and the total after it; neither has addresses or stacks. What was
-// there before the recording has the time -1 and counts from its beginning. The file does not say of which device it
-// is: export_memory_timeline is called for one.
+// category]]. Both become memory_event with a category and the total after it; neither has addresses or stacks. What
+// was there before the recording has the time -1 and counts from its beginning. The file does not say of which device
+// it is: export_memory_timeline is called for one.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -21,8 +21,8 @@ using namespace profile_json;
 constexpr std::string_view kExtensions[] = {".memory.json", ".memory.raw.json.gz"};
 constexpr std::string_view kHint = "prof.export_memory_timeline(\"memory.json\", device=\"cuda:0\") writes one";
 // In PyTorch's order; the last is what it cannot tell.
-constexpr std::array<std::string_view, 8> kCategories = {"parameter",  "optimizer_state", "input",           "temporary",
-                                                         "activation", "gradient",        "autograd_detail", ""};
+constexpr std::array<std::string_view, 8> kCategories = {
+    "parameter", "optimizer_state", "input", "temporary", "activation", "gradient", "autograd_detail", ""};
 constexpr int64_t kMaxBytes = int64_t{1} << 50;
 constexpr uint8_t kOnGpu = 1;
 
@@ -84,8 +84,8 @@ void ReadTimeline(const std::vector<int64_t>& times, const dom::array& sizes, Ev
   std::vector<int64_t> before(kCategories.size() + 1), now;
   size_t at = 0;
   for (const dom::element element : sizes) {
-    const bool good = NumbersOf(element, now) && now.size() == before.size() && at < times.size() &&
-                      times[at] >= 0 && times[at] < INT64_MAX / 1000;
+    const bool good = NumbersOf(element, now) && now.size() == before.size() && at < times.size() && times[at] >= 0 &&
+                      times[at] < INT64_MAX / 1000;
     if (!good) {
       events.Bad(), ++at;
       continue;

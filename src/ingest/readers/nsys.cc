@@ -36,8 +36,8 @@ Unexpected RefuseForeign(const nsys::Database& database, const std::string& path
 
 using Part = void (*)(nsys::Database&, nsys::Meaning&);
 // The tables of the host, and those of the devices: about as much of each, so two threads read them side by side.
-constexpr Part kHostParts[] = {nsys::ReadCalls, nsys::ReadRanges,      nsys::ReadOverhead,
-                               nsys::ReadSyncs, nsys::ReadDiagnostics, nsys::ReadCpuSamples, nsys::CountLeftOut};
+constexpr Part kHostParts[] = {nsys::ReadCalls,       nsys::ReadRanges,     nsys::ReadOverhead, nsys::ReadSyncs,
+                               nsys::ReadDiagnostics, nsys::ReadCpuSamples, nsys::CountLeftOut};
 constexpr Part kDeviceParts[] = {nsys::ReadKernels, nsys::ReadCopies, nsys::ReadGraphs, nsys::ReadMetrics,
                                  nsys::ReadAllocations};
 

@@ -147,7 +147,8 @@ TEST(NsysReport, CallsByTheirClass) {
   EXPECT_EQ(trace.slices.category[2], SliceCategory::kOverhead);
   EXPECT_EQ(CountOf(trace, "tables_left_out"), 5);
   EXPECT_EQ(SaidOf(trace, "tables_left_out"),
-            "rows of tables that are not read: COMPOSITE_EVENTS, OSRT_API, SCHED_EVENTS, calls of class 67, events of "
+            "rows of tables that are not read: COMPOSITE_EVENTS without a stack, OSRT_API, SCHED_EVENTS, calls of "
+            "class 67, events of "
             "kind 117 in field 123");
 }
 

@@ -32,7 +32,8 @@ TEST(PerfScript, SamplesOfAClockStandForTheirPeriod) {
 }
 
 TEST(PerfScript, CyclesAreNoTime) {
-  const Trace trace = ReadPerf("a 1 2.5: 12345 cycles:u: \n\t10 f+0x1 (a.out)\n\nb 1 2.6: 1 page-faults: \n\t10 g+0x1 (a.out)\n");
+  const Trace trace =
+      ReadPerf("a 1 2.5: 12345 cycles:u: \n\t10 f+0x1 (a.out)\n\nb 1 2.6: 1 page-faults: \n\t10 g+0x1 (a.out)\n");
   ASSERT_EQ(trace.samples.size(), 1U) << "the other event is no part of the profile";
   EXPECT_EQ(trace.samples.weight_ns[0], kAbsent);
   ASSERT_EQ(trace.read_stats.size(), 1U);

@@ -113,8 +113,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& /*co
     if (root["frame"].get(frame) == simdjson::SUCCESS) walk.Take(root);  // the last element describes the devices
   }
   if (walk.kernels() == 0)
-    return Fail(ErrorCode::kInput, "the tree of Proton holds no kernel with a time", source.path(),
-                std::string(kHint));
+    return Fail(ErrorCode::kInput, "the tree of Proton holds no kernel with a time", source.path(), std::string(kHint));
   walk.Finish();
   CountTimeless(builder);
   builder.info().event_count = walk.kernels();

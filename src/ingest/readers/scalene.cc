@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads Scalene's profile (JSON). Shares of a line's time in Python, in native code and in the system become its time,
-// of the elapsed time of the run; functions likewise. Memory that a line allocated becomes its bytes, memory over time a
-// counter. Shares of the GPU, and what was copied, are facts of the run and not of a line: Scalene samples them.
+// of the elapsed time of the run; functions likewise. Memory that a line allocated becomes its bytes, memory over time
+// a counter. Shares of the GPU, and what was copied, are facts of the run and not of a line: Scalene samples them.
 #include <algorithm>
 
 #include "ingest/reader.h"
@@ -13,7 +13,8 @@ namespace {
 namespace dom = simdjson::dom;
 using namespace profile_json;
 constexpr std::string_view kExtensions[] = {".scalene.json", "scalene-profile.json"};
-constexpr std::string_view kHint = "scalene run -o profile.json train.py (before version 2: scalene --json --outfile …)";
+constexpr std::string_view kHint =
+    "scalene run -o profile.json train.py (before version 2: scalene --json --outfile …)";
 constexpr double kMb = 1024.0 * 1024.0, kMaxMb = 1e9;
 
 Sniff SniffHead(std::string_view head) {

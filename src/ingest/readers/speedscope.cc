@@ -131,8 +131,7 @@ class Writer {
   }
 
   void AddSample(double at_ns, double weight_ns) {
-    stacks_.Add(stack_,
-                {.ts_ns = std::llround(at_ns), .tid = thread_, .weight_ns = std::llround(weight_ns)});
+    stacks_.Add(stack_, {.ts_ns = std::llround(at_ns), .tid = thread_, .weight_ns = std::llround(weight_ns)});
   }
 
   TraceBuilder& builder_;

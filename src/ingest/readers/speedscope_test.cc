@@ -32,12 +32,12 @@ TEST(Speedscope, FunctionsAreSumsOfSamples) {
   const Trace trace = ReadSpeedscope();
   const HostFunctionTable& functions = trace.host_functions;
   ASSERT_EQ(functions.size(), 3U);
-  EXPECT_EQ(trace.Text(functions.function[0]), "main");
-  EXPECT_EQ(functions.self_ns[0], 10 * kMillisecond + 15 * kMillisecond);
-  EXPECT_EQ(functions.total_ns[0], 80 * kMillisecond);
-  EXPECT_EQ(functions.self_ns[1], 20 * kMillisecond);
-  EXPECT_EQ(functions.total_ns[1], 40 * kMillisecond) << "it counts once in a stack in which it stands twice";
-  EXPECT_EQ(functions.self_ns[2], 20 * kMillisecond + 15 * kMillisecond);
+  EXPECT_EQ(functions.self_ns[0], 20 * kMillisecond + 15 * kMillisecond) << "most own time first";
+  EXPECT_EQ(trace.Text(functions.function[1]), "main");
+  EXPECT_EQ(functions.self_ns[1], 10 * kMillisecond + 15 * kMillisecond);
+  EXPECT_EQ(functions.total_ns[1], 80 * kMillisecond);
+  EXPECT_EQ(functions.self_ns[2], 20 * kMillisecond);
+  EXPECT_EQ(functions.total_ns[2], 40 * kMillisecond) << "it counts once in a stack in which it stands twice";
 }
 
 TEST(Speedscope, StacksAreATree) {

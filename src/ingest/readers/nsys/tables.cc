@@ -167,7 +167,9 @@ void ReadCpuSamples(Database& database, Meaning& meaning) {
   struct Frame {
     int64_t sample = 0, depth = 0;
     CpuFrame frame{};
-    auto operator<=>(const Frame& other) const { return std::pair(sample, depth) <=> std::pair(other.sample, other.depth); }
+    auto operator<=>(const Frame& other) const {
+      return std::pair(sample, depth) <=> std::pair(other.sample, other.depth);
+    }
     bool operator==(const Frame& other) const { return sample == other.sample && depth == other.depth; }
   };
   std::vector<Frame> frames;

@@ -3,8 +3,6 @@
 // docs/formats/nsys_rep.md lists. What is not known is counted by its number.
 #include "ingest/readers/nsys_rep/events.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include "base/strings.h"
 
 namespace gapless::internal::nsys_rep {
@@ -255,14 +253,11 @@ bool Events::TakeSample(std::string_view body) {
     nsys::CpuFrame& frame = sample.stack.emplace_back();
     WireReader of_frame(fields.bytes());
     while (of_frame.Next()) {
-      if (getenv("DUMP")) fprintf(stderr, "%u=%lld ", of_frame.number(), (long long)(of_frame.is_bytes() ? -77 : of_frame.Int()));
       if (of_frame.number() == 1) frame.symbol = of_frame.Int();
       if (of_frame.number() == 2) frame.module = of_frame.Int();
     }
-      if (getenv("DUMP")) fprintf(stderr, "| ");
     if (of_frame.damaged()) return false;
   }
-      if (getenv("DUMP")) fprintf(stderr, "t=%lld\n", (long long)sample.time);
   if (fields.damaged()) return false;
   meaning_.Add(std::move(sample));
   return true;

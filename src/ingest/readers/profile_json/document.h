@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON documents of host profilers: parsed as a whole, their fields taken with a type. What is missing or of another type
-// is absent.
+// JSON documents of host profilers: parsed as a whole, their fields taken with a type. What is missing or of another
+// type is absent.
 #pragma once
 
 #include <simdjson.h>
