@@ -108,9 +108,9 @@ void ReadGprof(const dom::element& root, TraceBuilder& builder, Places& places) 
     int64_t bytes = kAbsent;
     for (const dom::element cost : ArrayAt(event, "cost"))
       if (bytes == kAbsent && cost.get(bytes) != simdjson::SUCCESS) bytes = kAbsent;
-    const dom::array chain = ArrayAt(event, "callchain");
+    const std::vector<dom::element> chain = ArrayAt(event, "callchain");
     const auto innermost = chain.begin();
-    const bool known = innermost != chain.end() && (*innermost).get(number) == simdjson::SUCCESS &&
+    const bool known = innermost != chain.end() && innermost->get(number) == simdjson::SUCCESS &&
                        number < functions.size() && bytes != kAbsent && bytes >= 0;
     if (known)
       places.Add(functions[number], bytes, kAbsent);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/strings.h"
 #include "ingest/random_access.h"
@@ -45,10 +46,13 @@ inline double RealAt(const dom::element& element, std::string_view key) {
   double value = 0;
   return element[key].get(value) == simdjson::SUCCESS ? value : kNan;
 }
-// An empty array: missing, or no array.
-inline dom::array ArrayAt(const dom::element& element, std::string_view key) {
+// The items of an array; none: it is missing, or no array. An array that is not there must not be walked.
+inline std::vector<dom::element> ArrayAt(const dom::element& element, std::string_view key) {
   dom::array array;
-  return element[key].get(array) == simdjson::SUCCESS ? array : dom::array();
+  std::vector<dom::element> items;
+  if (element[key].get(array) == simdjson::SUCCESS)
+    for (const dom::element item : array) items.push_back(item);
+  return items;
 }
 
 // Nanoseconds of seconds; absent where they are no sensible time.
