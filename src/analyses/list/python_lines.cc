@@ -51,7 +51,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   for (const RunTrace& of : run.traces()) {
     if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
-    if (kind == "lines" || kind == "scalene" || kind == "sample" || IsOfMemory(kind)) AddRows(of, kind, table);
+    if (kind == "lines" || kind == "scalene" || IsOfMemory(kind)) AddRows(of, kind, table);
   }
   return table;
 }
