@@ -226,30 +226,6 @@ Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& option
   return {};
 }
 
-// Describes files of other tools that hold nothing to read, else says that the format is unknown.
-Unexpected UnknownFormat(std::string_view head, const std::string& path) {
-  if (head.empty())
-    return Fail(ErrorCode::kInput, "the file is empty", path, "`gapless formats` lists what can be read");
-  if (head.find("Execution Stats") != head.npos && head.find("GPU ID") != head.npos)
-    return Fail(ErrorCode::kInput, "cannot read the totals of dcgmi stats: they have no samples over time", path,
-                "record samples: dcgmi dmon -e 203,252,155 -d 100 > gpu.txt; gapless profile records them itself");
-  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace"))
-    return Fail(ErrorCode::kInput, "this seems to be a trace of Perfetto, which cannot be read", path,
-                "of rocprofv3 give the database or the JSON: rocprofv3 --output-format rocpd json -- ./program");
-  if (path.ends_with(".et"))
-    return Fail(ErrorCode::kInput,
-                "this seems to be an execution trace of Chakra: a graph of operators, without device times", path,
-                "give the trace that torch.profiler wrote beside it (export_chrome_trace)");
-  if (head.starts_with("workload_name,command,"))
-    return Fail(ErrorCode::kInput, "this describes the machine of a run of rocprof-compute, and holds no measurement",
-                path, "give the pmc_perf.csv beside it");
-  if (head.find("<html") != head.npos || head.find("<!DOCTYPE html") != head.npos)
-    return Fail(ErrorCode::kInput, "this is a page for a browser, which holds no recording that can be read", path,
-                "for memory write torch.cuda.memory._dump_snapshot(\"memory.pickle\"), for a timeline "
-                "prof.export_chrome_trace(\"trace.json\")");
-  return Fail(ErrorCode::kInput, "no reader knows this format", path, "`gapless formats` lists what can be read");
-}
-
 }  // namespace
 
 Result<Trace> ReadTrace(Source& source, const ReadContext& context) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/unknown_format.h"
 
+#include <utility>
+
 #include "base/strings.h"
 
 namespace gapless::internal {
@@ -26,6 +28,21 @@ constexpr Known kKnown[] = {
      "prof.export_memory_timeline(\"memory.json\", device=\"cuda:0\") writes the numbers"},
     {"<html", "data:image/png;base64,", "a page with a picture, such as a memory timeline's, without its numbers",
      "prof.export_memory_timeline(\"memory.json\", device=\"cuda:0\") writes the numbers"},
+    {"workload_name,command,", "", "the machine of a run of rocprof-compute, without measurements",
+     "give the pmc_perf.csv beside it"},
+};
+
+// Binary files without a mark of their own at the beginning.
+constexpr std::pair<std::string_view, Known> kByName[] = {
+    {".pftrace",
+     {"", "", "a trace of Perfetto, which cannot be read",
+      "of rocprofv3 give the database or the JSON: rocprofv3 --output-format rocpd json -- ./program"}},
+    {".perfetto-trace",
+     {"", "", "a trace of Perfetto, which cannot be read",
+      "give what it was made from, or record with torch.profiler and export_chrome_trace"}},
+    {".et",
+     {"", "", "an execution trace of Chakra: a graph of operators, without device times",
+      "give the trace that torch.profiler wrote beside it (export_chrome_trace)"}},
 };
 
 }  // namespace
@@ -39,10 +56,9 @@ Unexpected UnknownFormat(std::string_view head, const std::string& path) {
   for (const Known& known : kKnown)
     if (head.starts_with(known.begins) && head.find(known.holds) != head.npos)
       return Fail(ErrorCode::kInput, StrCat("this is ", known.name), path, std::string(known.hint));
-  if (path.ends_with(".xplane.pb") || path.ends_with(".xplane.pb.gz"))
-    return Fail(ErrorCode::kInput, "this is an XSpace of TensorFlow's or JAX's profiler, which cannot be read", path,
-                "give the .trace.json.gz of the same folder; without one: xprof --logdir LOGS, Trace Viewer, save as "
-                "JSON; or record with jax.profiler.trace(LOGS, create_perfetto_trace=True)");
+  for (const auto& [ending, known] : kByName)
+    if (path.ends_with(ending))
+      return Fail(ErrorCode::kInput, StrCat("this seems to be ", known.name), path, std::string(known.hint));
   if (head.find("<html") != head.npos || head.find("<!DOCTYPE html") != head.npos)
     return Fail(ErrorCode::kInput, "this is a page for a browser, which holds no recording that can be read", path,
                 "for memory write torch.cuda.memory._dump_snapshot(\"memory.pickle\"), for a timeline "

@@ -380,11 +380,10 @@ class Run:
             cells = (f"{host:.3f}ms", f"{host:.3f}ms", f"{device:.3f}ms", str(calls))
             lines.append(f"{name:>20}  " + "  ".join(f"{cell:>12}" for cell in cells))
         self.file("table.key_averages.txt", ("\n".join([*lines, line]) + "\n").encode())
-        self.texts: dict[str, str] = {}
 
     def text(self, name: str, content: str) -> None:
         """Adds a file as another tool prints it, such as collapsed stacks."""
-        self.texts[name] = content
+        self.file(name, content.encode())
 
     def memory_snapshot(self, name: str = "memory_snapshot.pickle") -> MemorySnapshot:
         self.snapshots.append(MemorySnapshot(name))
@@ -421,8 +420,6 @@ class Run:
             snapshot.write(folder / snapshot.name)
         for name, content in self.files.items():
             (folder / name).write_bytes(content)
-        for name, content in self.texts.items():
-            (folder / name).write_text(content, encoding="utf-8")
 
 
 def main() -> int:

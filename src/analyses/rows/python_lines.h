@@ -13,8 +13,7 @@ struct PythonLinesRows : TypedRows<PythonLinesRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"kind", kText, "",
-       "how they were seen: lines, scalene (time), tracemalloc, memray, memory_profiler (memory)"},
+      {"kind", kText, "", "how they were seen: lines, scalene (time), tracemalloc, memray, memory_profiler (memory)"},
       {"file", kText, "", "file of the line"},
       {"line", kInt, "", "its number"},
       {"is_users", kInt, "", "1: in the user's code; 0: in a library, or built in"},
