@@ -31,6 +31,7 @@ std::string HostPlaceText(const HostCodeRows& code, size_t row) {
   const std::string line = code.IsNull(row, "line") ? "" : StrCat(":", code.Int(row, "line"));
   const std::string function = Printable(Ellipsize(TextOr(code, row, "function", ""), 80));
   if (function.empty()) return Printable(StrCat(file, line));
+  if (TextOr(code, row, "activity", "") == "kernel") return function;
   return file.empty() ? StrCat(function, "()") : StrCat(function, "() (", Printable(StrCat(file, line)), ")");
 }
 

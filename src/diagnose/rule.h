@@ -22,14 +22,15 @@ struct Rule {
   std::string_view why;                     // one paragraph: what the rule looks at, its thresholds and their source
   std::span<const std::string_view> needs;  // analyses, by name
   Result<std::vector<Bottleneck>> (*check)(Tables& tables);
+  bool types_differ = false;  // each finding has a type of its own, and `type` is that of most
 };
 
 #define RULE(n)               \
   extern const Rule n##_rule; \
   constinit const Rule n##_rule
 
-// Returns the rule's complete findings: `check` need not set id and type, which are the rule's, nor severity where it
-// follows from share_of_step.
+// Returns the rule's complete findings: `check` need not set id and type, which are the rule's (but types_differ), nor
+// severity where it follows from share_of_step.
 Result<std::vector<Bottleneck>> CheckRule(const Rule& rule, Tables& tables);
 
 std::span<const Rule* const> AllRules();  // sorted by id; generated from the folder

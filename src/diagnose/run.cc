@@ -15,7 +15,7 @@ Result<std::vector<Bottleneck>> CheckRule(const Rule& rule, Tables& tables) {
   if (!found) return found;
   for (Bottleneck& bottleneck : *found) {
     bottleneck.id = rule.id;
-    if (rule.id != kOtherWaste) bottleneck.type = rule.type;
+    if (!rule.types_differ) bottleneck.type = rule.type;
     if (!bottleneck.share_of_step) continue;
     // Sums of kernels that run at once can pass the time there is.
     bottleneck.share_of_step = std::min(*bottleneck.share_of_step, 1.0);

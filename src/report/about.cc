@@ -391,9 +391,8 @@ Next NextOf(const Report& report) {
         "a snapshot says what memory holds, not where time goes: record the program with torch.profiler for that";
   } else if (IsHostProfileOnly(report.run)) {
     next.advice =
-        "a profile says what the host spends, not if a GPU waits for it: give it together with a timeline of the same "
-        "run, recorded by "
-        "torch.profiler or nsys";
+        "a profile says what takes the time, not what waits for it: give it together with a timeline of the same run, "
+        "recorded by torch.profiler or nsys";
   } else if (recording_fails) {
     next.advice = report.diagnosis.bottlenecks[0].recommendations[0].text;
   } else if (report.summary.total.wall_ns == 0 && RunFolderOf(report.run).empty()) {

@@ -8,6 +8,7 @@
 
 #include "analyses/rows/host_code.h"
 #include "analyses/rows/python_lines.h"
+#include "analyses/rows/summed_ops.h"
 #include "analyses/user_code.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
@@ -21,7 +22,7 @@ constexpr double kNoted = 0.3;
 constexpr double kActivityShare = 0.10;  // ours: from here on a wait is worth a sentence
 constexpr double kHotShare = 0.02;       // ours: places below this are noise of a few samples
 constexpr size_t kMaxPlaces = 5;
-constexpr std::string_view kNeeds[] = {"host_code", "python_lines"};
+constexpr std::string_view kNeeds[] = {"host_code", "python_lines", "summed_ops"};
 
 bool IsAlone(const Run& run) {
   return !run.traces().empty() && std::ranges::all_of(run.traces(), [](const RunTrace& of) {
@@ -81,6 +82,7 @@ Bottleneck OfTime(const HostCodeRows& code) {
   const std::string_view kind = code.Text(places[0], "kind");
   const bool kernels = kind == "proton";
   found.severity = kNoted;
+  found.type = kernels ? BottleneckType::kKernelEfficiency : BottleneckType::kHostBound;
   found.title = StrCat(HostPlaceText(code, places[0]), kernels ? " takes " : " is ", AmountText(code, places[0]),
                        kernels ? " of the GPU" : " of the profile");
   found.description = StrCat(
@@ -128,7 +130,8 @@ Bottleneck OfMemory(const PythonLinesRows& lines) {
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
-  if (!IsAlone(tables.run())) return std::vector<Bottleneck>{};
+  // Sums by operator and kernel are not functions of the host: summary_alone speaks of them.
+  if (!IsAlone(tables.run()) || tables.Get<SummedOpsRows>().rows() > 0) return std::vector<Bottleneck>{};
   const auto code = tables.Get<HostCodeRows>();
   if (code.rows() > 0) return std::vector{OfTime(code)};
   const auto lines = tables.Get<PythonLinesRows>();
@@ -147,6 +150,7 @@ RULE(host_profile_alone) = {
         "those of the user's code first, and the share that is data loading, waiting for the GPU or waiting for "
         "something else, from 10 % on. Claims no time. Severity 0.3.",
     .needs = kNeeds,
-    .check = Check};
+    .check = Check,
+    .types_differ = true};
 
 }  // namespace gapless::internal::host_profile_alone_rule

@@ -165,6 +165,7 @@ RULE(other_waste) = {
         "line "
         "for copies and communication, if no other finding is about the same kind of time. Has no gain.",
     .needs = kNeeds,
-    .check = Check};
+    .check = Check,
+    .types_differ = true};
 
 }  // namespace gapless::internal::other_waste_rule

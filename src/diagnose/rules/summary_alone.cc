@@ -40,6 +40,7 @@ Side SideOf(const SummedOpsRows& ops, std::string_view side) {
 }
 
 struct Said {
+  BottleneckType type;
   double severity = 0;
   std::string title;
   Evidence evidence;
@@ -56,7 +57,8 @@ void SayHost(const Side& host, const Side& device, std::vector<Said>& said) {
     return;
   const double share = 1 - static_cast<double>(device.total_ns) / static_cast<double>(works_ns);
   said.push_back(
-      {share,
+      {BottleneckType::kHostBound,
+       share,
        StrCat("the host works for ", FormatDuration(works_ns), ", the device for ", FormatDuration(device.total_ns),
               ": the host holds it up"),
        EvidenceOf(StrCat("own time on the host ", FormatDuration(works_ns), ", on the device ",
@@ -69,12 +71,14 @@ void SayLargest(const SummedOpsRows& ops, const Side& device, std::vector<Said>&
   if (device.largest == SIZE_MAX || ops.Real(device.largest, "share") < kLargeShare) return;
   const double share = ops.Real(device.largest, "share");
   const std::string name = Ellipsize(Printable(ops.Text(device.largest, "name")), 80);
-  said.push_back({share,
+  const std::string calls = ops.IsNull(device.largest, "calls") || ops.IsNull(device.largest, "mean_ns")
+                                ? ""
+                                : StrCat(" in ", FormatCounted(ops.Int(device.largest, "calls"), "call"), ", ",
+                                         FormatDuration(ops.Int(device.largest, "mean_ns")), " each");
+  said.push_back({BottleneckType::kKernelEfficiency,
+                  share,
                   StrCat(name, " takes ", FormatPercent(share), " of the device's time"),
-                  EvidenceOf(StrCat(name, ": ", FormatDuration(ops.Int(device.largest, "total_ns")), " in ",
-                                    FormatCounted(ops.Int(device.largest, "calls"), "call"), ", ",
-                                    FormatDuration(ops.Int(device.largest, "mean_ns")), " each"),
-                             share),
+                  EvidenceOf(StrCat(name, ": ", FormatDuration(ops.Int(device.largest, "total_ns")), calls), share),
                   {"what this kernel does is where a faster one pays", "", "", "days"}});
 }
 
@@ -83,7 +87,8 @@ void SayCopies(const Side& device, std::vector<Said>& said) {
   const double share = static_cast<double>(device.copies_ns) / static_cast<double>(device.total_ns);
   if (share < kCopyShare) return;
   said.push_back(
-      {share,
+      {BottleneckType::kMemoryBandwidth,
+       share,
        StrCat("copies take ", FormatPercent(share), " of the device's time"),
        EvidenceOf(StrCat("copies take ", FormatDuration(device.copies_ns), " of ", FormatDuration(device.total_ns)),
                   share),
@@ -99,6 +104,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   if (said.empty()) return std::vector<Bottleneck>{};
   std::ranges::stable_sort(said, std::greater(), &Said::severity);
   Bottleneck found;
+  found.type = said[0].type;
   found.severity = said[0].severity;
   found.title = said[0].title;
   found.description =
@@ -124,6 +130,7 @@ RULE(summary_alone) = {
         "of the device or more, waits left out; one kernel with 20 % of the device's time or more; copies with 10 % or "
         "more. Claims no time. Severity is the share.",
     .needs = kNeeds,
-    .check = Check};
+    .check = Check,
+    .types_differ = true};
 
 }  // namespace gapless::internal::summary_alone_rule
