@@ -11,6 +11,7 @@
 
 #include "base/strings.h"
 #include "ingest/reader.h"
+#include "ingest/readers/nsys_stats/names.h"
 #include "wire/control_block.h"
 
 namespace gapless::internal {
@@ -63,6 +64,7 @@ constexpr std::pair<std::string_view, std::string_view> kSame[] = {
 // Returns true if `holds` is true of a file that is read instead of this one.
 template <class Holds>
 bool IsReadWithAnother(std::string_view path, Holds holds) {
+  if (std::ranges::any_of(nsys_stats::ReadInstead(path), holds)) return true;
   return std::ranges::any_of(kSame, [&](const auto& same) {
     return path.ends_with(same.first) && holds(StrCat(path.substr(0, path.size() - same.first.size()), same.second));
   });
