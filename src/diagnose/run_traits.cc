@@ -19,6 +19,12 @@ bool AnyName(const TypedRows<R>& rows, Matches matches) {
   return false;
 }
 
+bool IsSumOfProgram(const Trace& trace) {
+  for (size_t row = 0; row < trace.environment.size(); ++row)
+    if (trace.Text(trace.environment.key[row]) == "summary") return trace.Text(trace.environment.value[row]) == "nsys";
+  return false;
+}
+
 }  // namespace
 
 Workload WorkloadOf(const Run& run) {
@@ -37,6 +43,13 @@ bool UsesPyTorch(const Run& run) {
     // PyTorch.
     const size_t rows = run_trace->trace->slices.size() + run_trace->trace->gpu_ops.size();
     recorded = recorded || (run_trace->trace->info.format == "kineto" ? run_trace->trace->slices.size() : rows) > 0;
+    // Sums of other tools than PyTorch's own tell by their kernels.
+    const KernelMetricTable& sums = run_trace->trace->kernel_metrics;
+    if (IsSumOfProgram(*run_trace->trace)) {
+      recorded = recorded || sums.size() > 0;
+      for (size_t row = 0; row < sums.size() && !found; ++row)
+        found = run_trace->trace->Text(sums.kernel_name[row]).find("at::native") != std::string_view::npos;
+    }
     const auto& category = run_trace->trace->slices.category;
     found = found || std::find(category.begin(), category.end(), SliceCategory::kOperator) != category.end();
     found = found || AnyNameIn(*run_trace->trace, [](std::string_view name, bool frame) {

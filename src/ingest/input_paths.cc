@@ -3,6 +3,7 @@
 #include "ingest/input_paths.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +43,8 @@ bool HasExtension(std::string_view path) {
 constexpr std::pair<std::string_view, std::string_view> kSame[] = {
     {".nsys-rep", ".sqlite"},
     {".qdrep", ".sqlite"},
+    {".jsonl", ".sqlite"},
+    {".jsonl", ".nsys-rep"},
     {".ncu-rep", ".ncu.csv"},
     {".speedscope.json", ".host.json"},
     {".trace.json.gz", ".xplane.pb"},
@@ -162,6 +165,16 @@ std::vector<InputPath> Sorted(std::vector<std::string> found, int64_t given_rank
   return inputs;
 }
 
+// Returns true if the folder holds a file for each table, as nsys export --type parquetdir and arrowdir write them.
+bool HoldsTablesOfNsys(const std::string& folder) {
+  std::error_code error;
+  return std::ranges::any_of(std::array{".parquet", ".arrow"}, [&](std::string_view ending) {
+    return std::ranges::any_of(
+        std::array{"StringIds", "TARGET_INFO_GPU", "CUPTI_ACTIVITY_KIND_KERNEL"},
+        [&](std::string_view table) { return fs::exists(StrCat(folder, "/", table, ending), error); });
+  });
+}
+
 // Returns the recordings that a directory leads to.
 Result<std::vector<InputPath>> InputPathsIn(const InputPath& input) {
   std::vector<std::string> found;
@@ -175,6 +188,9 @@ Result<std::vector<InputPath>> InputPathsIn(const InputPath& input) {
   if (!found.empty()) return Sorted(std::move(found), input.given_rank, input.path);
   auto below = InputPathsBelow(input.path, input.given_rank);
   if (!below.empty()) return below;
+  if (HoldsTablesOfNsys(input.path))
+    return Fail(ErrorCode::kInput, "this is an export of Nsight Systems as Parquet or Arrow, which cannot be read",
+                input.path, "nsys export --type sqlite REPORT.nsys-rep, or give REPORT.nsys-rep itself");
   return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
               "looked for .json, .json.gz, .json.zst and tar archives, here and in the folders below");
 }

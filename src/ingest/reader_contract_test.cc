@@ -24,6 +24,8 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"kineto", "samples/resnet50_v100.pt.trace.json.gz"},
                                                           {"telemetry", "tests/data/telemetry.gts"},
                                                           {"nsys", "tests/data/nsys_two_processes.sqlite"},
+                                                          {"nsys_json", "tests/data/nsys_stats/report.jsonl"},
+                                                          {"nsys_stats", "tests/data/nsys_stats/printed.log"},
                                                           {"nsys_rep", "tests/data/nsys_two_processes.nsys-rep"},
                                                           {"gpu_samples", "tests/data/nvidia-smi.csv"},
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"},

@@ -28,6 +28,10 @@ constexpr Known kKnown[] = {
      "prof.export_memory_timeline(\"memory.json\", device=\"cuda:0\") writes the numbers"},
     {"<html", "data:image/png;base64,", "a page with a picture, such as a memory timeline's, without its numbers",
      "prof.export_memory_timeline(\"memory.json\", device=\"cuda:0\") writes the numbers"},
+    {"PAR1", "", "a table in Parquet, such as one of nsys export --type parquetdir, which cannot be read",
+     "nsys export --type sqlite REPORT.nsys-rep, or give REPORT.nsys-rep itself"},
+    {"ARROW1", "", "a table in Arrow, such as one of nsys export --type arrow, which cannot be read",
+     "nsys export --type sqlite REPORT.nsys-rep, or give REPORT.nsys-rep itself"},
     {"workload_name,command,", "", "the machine of a run of rocprof-compute, without measurements",
      "give the pmc_perf.csv beside it"},
 };

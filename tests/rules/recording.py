@@ -381,6 +381,19 @@ class Run:
             lines.append(f"{name:>20}  " + "  ".join(f"{cell:>12}" for cell in cells))
         self.file("table.key_averages.txt", ("\n".join([*lines, line]) + "\n").encode())
 
+    def gpu_report(self, rows: list[tuple[int, int, str]], kernels: int = 7) -> None:
+        """Adds what nsys stats writes of the GPU: (start µs, duration µs, name). Kernels are in their stream, the rest in 7."""
+        titles = "Start (ns),Duration (ns),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem (MB),Bytes (MB),"
+        lines = [titles + "Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name"]
+        for number, (start, dur, name) in enumerate(rows):
+            time = f"{start * 1000},{dur * 1000},{number + 1}"
+            if name.startswith("["):
+                work, memory, stream = ",,,,,,,,,1.000,4000.000", "Pinned,Device", 7
+            else:
+                work, memory, stream = "1024,1,1,256,1,1,32,0.000,0.000,,", ",", kernels
+            lines.append(f"{time},{work},{memory},NVIDIA RTX A4500 (0),1,,{stream},{name}")
+        self.text("report_cuda_gpu_trace.csv", "\n".join(lines) + "\n")
+
     def text(self, name: str, content: str) -> None:
         """Adds a file as another tool prints it, such as collapsed stacks."""
         self.file(name, content.encode())

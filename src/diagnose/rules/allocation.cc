@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "fixes/names.h"
 
 namespace gapless::internal::allocation_rule {
@@ -23,6 +24,11 @@ constexpr std::string_view kAll[] = {"device_alloc", "device_free", "host_alloc"
 constexpr std::string_view kDevice[] = {"device_alloc"};
 constexpr std::string_view kFree[] = {"device_free"};
 constexpr std::string_view kPinned[] = {"host_alloc"};
+constexpr std::string_view kLoad[] = {"module_load"};
+// Of a program without steps and without a framework's allocator: whatever it asks the driver for beside its work.
+constexpr std::string_view kAllOfProgram[] = {"device_alloc", "device_free", "host_alloc", "module_load"};
+// Ours: a program that allocates once before its work loses less.
+constexpr double kProgramShare = 0.05;
 
 // "1,947 allocations, 1 release": the calls of each kind that were made.
 std::string CallsText(const HostEventSum& asked, const HostEventSum& freed, const HostEventSum& pinned) {
@@ -55,8 +61,48 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
   return all;
 }
 
+std::vector<Recommendation> RecommendToProgram(const HostEventSum& device, const HostEventSum& freed,
+                                               const HostEventSum& pinned, const HostEventSum& loads) {
+  std::vector<Recommendation> all;
+  if (device.idle_ns + freed.idle_ns > 0)
+    all.push_back(
+        {"allocate once, before the loop, and reuse the buffers; or take them from CUDA's pool, which neither "
+         "asks the driver nor waits for the device",
+         "", "cudaMallocAsync(&p, bytes, stream); … cudaFreeAsync(p, stream);", "hours"});
+  if (pinned.idle_ns > 0)
+    all.push_back(
+        {"allocate pinned memory once, before the loop, and reuse it", "", "cudaMallocHost(&p, bytes);", "hours"});
+  if (loads.idle_ns > 0)
+    all.push_back({"load kernels before the work that is timed, instead of at their first launch", "",
+                   "CUDA_MODULE_LOADING=EAGER ./program", "minutes"});
+  return all;
+}
+
+// A program in C++ marks no steps and has no allocator that keeps memory: each call costs it.
+Result<std::vector<Bottleneck>> CheckProgram(Tables& tables, const LedgerView& ledger) {
+  const auto events = tables.Get<HostEventsRows>();
+  const HostEventSum sum = SumHostEvents(events, ledger, kAllOfProgram);
+  const double share = ledger.Share(sum.idle_ns);
+  if (share < kProgramShare) return std::vector<Bottleneck>{};
+  Bottleneck found;
+  found.share_of_step = share;
+  found.title =
+      StrCat("the GPU waits ", ledger.CostText(sum.idle_ns), " while memory is allocated or kernels are loaded");
+  found.description =
+      StrCat("For ", FormatPercent(share),
+             " of the time the GPU is idle while the host allocates or frees memory, or loads kernels: ",
+             FormatCounted(sum.calls, "call"), ", ", FormatDuration(sum.total_ns), " of the host's time.");
+  found.evidence = EventEvidence(events, sum.rows);
+  found.recommendations =
+      RecommendToProgram(SumHostEvents(events, ledger, kDevice), SumHostEvents(events, ledger, kFree),
+                         SumHostEvents(events, ledger, kPinned), SumHostEvents(events, ledger, kLoad));
+  found.gain = GainOfIdle(ledger, sum.idle_ns, 0.9, 0.5);
+  return std::vector{std::move(found)};
+}
+
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView& ledger = ReadLedger(tables);
+  if (ledger.step_rows == 0 && !UsesPyTorch(tables.run())) return CheckProgram(tables, ledger);
   const auto events = tables.Get<HostEventsRows>();
   HostEventSum sum = SumHostEvents(events, ledger, kAll);
   const double share = ledger.Share(sum.later_idle_ns);
@@ -87,7 +133,9 @@ RULE(allocation) = {.id = "allocation",
                         "Idle time of the GPU while the host is in cudaMalloc, cudaFree, cudaHostAlloc or their HIP "
                         "and driver relatives, in complete steps after the first recorded one, which may be warm-up. "
                         "Without steps, calls that are made 20 times or more count, except the longest. Reported at 2 "
-                        "% of the analysed time or more: a loop whose shapes do not change makes no such call.",
+                        "% of the analysed time or more: a loop whose shapes do not change makes no such call. Of a "
+                        "program without steps that does not use PyTorch all such calls count, and loading of kernels "
+                        "with them, at 5 % or more.",
                     .needs = kNeeds,
                     .check = Check};
 

@@ -13,6 +13,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/run_traits.h"
 #include "diagnose/sync_places.h"
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
@@ -80,6 +81,11 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              worst[0].Name(), InLine(worst[0].line), ledger.WorstText(waits.by_device), ".");
   for (const SyncPlace& sync_place : worst) found.evidence.push_back(EvidenceOf(sync_place, ledger));
   found.recommendations = Recommend(worst);
+  if (!UsesPyTorch(tables.run()))
+    found.recommendations = {
+        {StrCat("copy without waiting, from and to pinned memory, and wait once, before the host reads results: ",
+                worst[0].Name()),
+         "", "cudaMemcpyAsync(p, d, bytes, cudaMemcpyDeviceToHost, stream);  // p of cudaMallocHost", "hours"}};
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = waste * 0.25,

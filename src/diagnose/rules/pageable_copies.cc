@@ -102,7 +102,12 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
                              mostly ? "; copies to the GPU take more than half of the time" : "", ".");
   for (size_t i = 0; i < copies.places.size() && i < 3; ++i)
     found.evidence.push_back(EvidenceOf(places, copies.places[i], ledger));
-  found.recommendations = Recommend(places, copies, WorkloadOf(tables.run()));
+  if (UsesPyTorch(tables.run()))
+    found.recommendations = Recommend(places, copies, WorkloadOf(tables.run()));
+  else
+    found.recommendations.push_back(
+        {"copy between the GPU and pinned memory: allocate the host's buffers so, or pin those that there are", "",
+         "cudaMallocHost(&p, bytes);  // or cudaHostRegister(p, bytes, 0)", "minutes"});
   const auto stake = static_cast<double>(copies.stake_ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = stake * 0.5,

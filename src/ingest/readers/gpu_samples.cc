@@ -17,6 +17,7 @@
 #include "ingest/readers/gpu_samples/prometheus.h"
 #include "ingest/readers/gpu_samples/report_text.h"
 #include "ingest/readers/gpu_samples/tables.h"
+#include "ingest/readers/nsys_stats/tables.h"
 #include "trace/formats.h"
 
 namespace gapless::internal::gpu_samples_reader {
@@ -50,6 +51,8 @@ Sniff SniffHead(std::string_view raw) {
   if (first == std::string::npos) return Sniff::kNo;
   if (head[first] == '{' || head[first] == '[') return gpu_samples::HasJsonSamples(head) ? Sniff::kYes : Sniff::kNo;
   if (head[first] == '<') return head.find("<nvidia_smi_log>") != head.npos ? Sniff::kYes : Sniff::kNo;
+  // Logs of batch jobs often begin with nvidia-smi, before what the job itself prints.
+  if (nsys_stats::HasReports(head)) return Sniff::kMaybe;
   if (gpu_samples::HasReport(head) || gpu_samples::HasMetrics(head)) return Sniff::kYes;
   constexpr size_t kMaxLines = 40;  // maximum number of lines of a log before the table
   size_t lines = 0;

@@ -21,26 +21,15 @@ using nsys_stats::Form;
 using nsys_stats::Table;
 
 constexpr std::string_view kExtensions[] = {
-    "_cuda_gpu_trace.csv",        "_cuda_gpu_trace_base.csv", "_gputrace.csv",       "_cuda_kern_exec_trace.csv",
-    "_cuda_api_trace.csv",        "_cudaapitrace.csv",        "_nvtx_pushpop_trace.csv", "_cuda_gpu_kern_sum.csv",
-    "_cuda_gpu_kern_sum_base.csv", "_gpukernsum.csv",         "_cuda_api_sum.csv",   "_cudaapisum.csv",
-    "_cuda_gpu_mem_time_sum.csv", "_gpumemtimesum.csv",       "_cuda_gpu_sum.csv",   "_cuda_gpu_kern_gb_sum.csv"};
+    "_cuda_gpu_trace.csv",         "_cuda_gpu_trace_base.csv", "_gputrace.csv",           "_cuda_kern_exec_trace.csv",
+    "_cuda_api_trace.csv",         "_cudaapitrace.csv",        "_nvtx_pushpop_trace.csv", "_cuda_gpu_kern_sum.csv",
+    "_cuda_gpu_kern_sum_base.csv", "_gpukernsum.csv",          "_cuda_api_sum.csv",       "_cudaapisum.csv",
+    "_cuda_gpu_mem_time_sum.csv",  "_gpumemtimesum.csv",       "_cuda_gpu_sum.csv",       "_cuda_gpu_kern_gb_sum.csv"};
 
-// Signs that stand in no other text; what the tables are say their titles.
-constexpr std::string_view kSigns[] = {"Total Time (",      "Start (ns),Duration (ns),CorrId", "Start(ns),Duration(ns),CorrId",
-                                       ",Result,CorrID,",   ",Result,CorrId,",                 "API Start (ns),",
-                                       "CUDA API Statistics (nano", "CUDA Kernel Statistics (nano", "stats report\n",
-                                       "Total Time,Instances"};
-
-// A log may print other things first, so the sign alone counts, and readers of what stands at the start go before.
+// A log may print other things first.
 Sniff SniffHead(std::string_view head) {
   if (head.starts_with("{") || head.starts_with("[{")) return Sniff::kNo;
-  for (const std::string_view sign : kSigns) {
-    if (head.find(sign) == head.npos) continue;
-    if (!nsys_stats::TablesIn(head).empty()) return Sniff::kYes;
-    return head.find("stats report\n") != head.npos ? Sniff::kMaybe : Sniff::kNo;
-  }
-  return Sniff::kNo;
+  return nsys_stats::HasReports(head) ? Sniff::kYes : Sniff::kNo;
 }
 
 // What was read of all files of a recording.
@@ -85,8 +74,9 @@ void CountAll(const Parts& parts, int64_t size, TraceBuilder& builder) {
                 "rows without times or calls were left out");
   builder.Count("other_tables", Severity::kInfo, parts.summary.others() + parts.trace.others(), kAbsent,
                 "reports behind the first of their kind were left out: they are of other runs, or the same again");
-  builder.Count("tables_left_out", Severity::kInfo, parts.left_out, kAbsent,
-                "reports that are not read: calls of the system, sums of NVTX ranges, sizes of copies");
+  builder.Count(
+      "tables_left_out", Severity::kInfo, parts.left_out, kAbsent,
+      "reports that are not read: calls of the system, sums of NVTX ranges, sizes of copies, events without times");
   builder.Count("truncated_input", Severity::kError, parts.cut, size,
                 "a report ends in the middle; the rows before are all there");
 }

@@ -15,27 +15,35 @@ struct Direction {
   std::string_view brief, full;
   int64_t operation, managed;
 };
-constexpr Direction kDirections[] = {{"HtoD", "Host-to-Device", 1, 11},
-                                     {"DtoH", "Device-to-Host", 2, 12},
-                                     {"DtoD", "Device-to-Device", 8, 13},
-                                     {"HtoA", "Host-to-Array", 3, 3},
-                                     {"AtoH", "Array-to-Host", 4, 4},
-                                     {"AtoA", "Array-to-Array", 5, 5},
-                                     {"AtoD", "Array-to-Device", 6, 6},
-                                     {"DtoA", "Device-to-Array", 7, 7},
-                                     {"HtoH", "Host-to-Host", 9, 9},
-                                     {"PtoP", "Peer-to-Peer", 10, 10}};
+constexpr Direction kDirections[] = {{"HtoD", "Host-to-Device", 1, 11},   {"DtoH", "Device-to-Host", 2, 12},
+                                     {"DtoD", "Device-to-Device", 8, 13}, {"HtoA", "Host-to-Array", 3, 3},
+                                     {"AtoH", "Array-to-Host", 4, 4},     {"AtoA", "Array-to-Array", 5, 5},
+                                     {"AtoD", "Array-to-Device", 6, 6},   {"DtoA", "Device-to-Array", 7, 7},
+                                     {"HtoH", "Host-to-Host", 9, 9},      {"PtoP", "Peer-to-Peer", 10, 10}};
 constexpr std::array<std::string_view, 8> kKinds = {"Pageable", "Pinned",        "Device",         "Array",
                                                     "Managed",  "Device Static", "Managed Static", "Unknown"};
 // Reports by what they tell, most first; then names that were used until 2022.
 constexpr std::string_view kTraces[] = {"cuda_gpu_trace",       "cuda_gpu_trace_base", "gputrace",
                                         "cuda_kern_exec_trace", "kernexectrace",       "cuda_api_trace",
                                         "cudaapitrace",         "nvtx_pushpop_trace",  "nvtxpptrace"};
-constexpr std::string_view kSums[] = {
-    "cuda_gpu_kern_sum",     "cuda_gpu_kern_sum_base", "gpukernsum",    "cuda_gpu_mem_time_sum", "gpumemtimesum",
-    "cuda_api_sum",          "cudaapisum",             "cuda_gpu_sum",  "gpusum",                "cuda_gpu_kern_gb_sum",
-    "cuda_gpu_mem_size_sum", "gpumemsizesum",          "osrt_sum",      "osrtsum",               "nvtx_sum",
-    "nvtxsum",               "cuda_kern_exec_sum",     "kernexecsum"};
+constexpr std::string_view kSums[] = {"cuda_gpu_kern_sum",
+                                      "cuda_gpu_kern_sum_base",
+                                      "gpukernsum",
+                                      "cuda_gpu_mem_time_sum",
+                                      "gpumemtimesum",
+                                      "cuda_api_sum",
+                                      "cudaapisum",
+                                      "cuda_gpu_sum",
+                                      "gpusum",
+                                      "cuda_gpu_kern_gb_sum",
+                                      "cuda_gpu_mem_size_sum",
+                                      "gpumemsizesum",
+                                      "osrt_sum",
+                                      "osrtsum",
+                                      "nvtx_sum",
+                                      "nvtxsum",
+                                      "cuda_kern_exec_sum",
+                                      "kernexecsum"};
 
 const Direction* DirectionOf(std::string_view name) {
   for (const Direction& direction : kDirections)

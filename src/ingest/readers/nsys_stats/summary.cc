@@ -36,10 +36,8 @@ void Summary::AddRow(const Table& table, const std::vector<std::string>& row) {
   if (!usable) return void(++bad_rows_);
   ++rows_;
   if (table.form == Form::kCalls)
-    return builder_.AddHostFunction({.file = "",
-                                     .function = WithoutVersion(name),
-                                     .calls = std::llround(calls),
-                                     .total_ns = std::llround(ns)});
+    return builder_.AddHostFunction(
+        {.file = "", .function = WithoutVersion(name), .calls = std::llround(calls), .total_ns = std::llround(ns)});
   AddDeviceRow(IsMemoryName(name) ? MemoryName(name) : std::string(name), std::llround(calls), ns);
 }
 

@@ -54,13 +54,34 @@ bool IsOfCuda(std::string_view name) {
   return (name.starts_with("cu") && name.size() > 2 && name[2] >= 'A' && name[2] <= 'Z') || name.starts_with("cuda");
 }
 
-// Kernels and copies have had the same columns before 2021 but for one title; so have calls of CUDA and of others.
+// Calls of CUDA and of the system have the same columns.
 void Settle(Table& table) {
+  // Where a language writes numbers with a comma, nsys has printed 0 for every start: no time is known then.
+  const int start = table.form == Form::kGpuTrace || table.form == Form::kApiTrace ? table.PlaceOf({"start"}) : -1;
+  if (start >= 0 && std::ranges::all_of(table.rows, [&](const auto& row) {
+        return !(std::abs(NumberIn(row[static_cast<size_t>(start)])) > 0);
+      }))
+    table.form = Form::kLeftOut;
   if (table.form != Form::kCalls) return;
   const int name = table.PlaceOf({"name"});
   const auto of_cuda = std::ranges::count_if(
       table.rows, [&](const auto& row) { return IsOfCuda(Trimmed(row[static_cast<size_t>(name)])); });
   if (2 * of_cuda < static_cast<int64_t>(table.rows.size())) table.form = Form::kLeftOut;
+}
+
+// "52,0 %" and "43.985.471 ns", as some languages write numbers, become "52.0" and "43985471".
+void TakeOverNumbers(Table& table) {
+  const auto is_number = [](std::string_view cell) {
+    return !cell.empty() && cell.find_first_not_of("0123456789.,") == kNone;
+  };
+  const bool comma = std::ranges::any_of(table.rows, [&](const auto& row) {
+    const size_t at = row[0].find(',');
+    return is_number(row[0]) && at != std::string::npos && row[0].find(',', at + 1) == kNone && row[0].size() - at != 4;
+  });
+  if (!comma) return;
+  for (auto& row : table.rows)
+    for (std::string& cell : row)
+      if (is_number(cell)) std::erase(cell, '.'), std::ranges::replace(cell, ',', '.');
 }
 
 struct Span {
@@ -125,6 +146,7 @@ class Finder {
       table.cut = row + 1 == lines_.size() && cells.back().empty();
       if (!table.cut) table.rows.push_back(std::move(cells));
     }
+    TakeOverNumbers(table);
     Keep(std::move(table));
     return row;
   }
@@ -182,6 +204,13 @@ int Table::PlaceOf(std::initializer_list<std::string_view> titles_of_it) const {
   return -1;
 }
 
+bool HasReports(std::string_view text) {
+  constexpr std::string_view kSigns[] = {"Total Time (",           "Total Time  ",    "Start (ns),Duration (ns)",
+                                         "Start(ns),Duration(ns)", "API Start (ns),", "Start (ns),End (ns)"};
+  const auto is_in = [&](std::string_view sign) { return text.find(sign) != kNone; };
+  return std::ranges::any_of(kSigns, is_in) && !TablesIn(text).empty();
+}
+
 std::vector<Table> TablesIn(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return Finder(text).Run();
@@ -192,8 +221,9 @@ double NsIn(std::string_view unit) {
     std::string_view name;
     double ns;
   };
-  constexpr Unit kUnits[] = {{"", 1},     {"ns", 1},   {"nsec", 1},   {"us", 1e3},  {"\xC2\xB5s", 1e3}, {"\xCE\xBCs", 1e3},
-                             {"usec", 1e3}, {"ms", 1e6}, {"msec", 1e6}, {"s", 1e9}, {"sec", 1e9}};
+  constexpr Unit kUnits[] = {
+      {"", 1},       {"ns", 1},   {"nsec", 1},   {"us", 1e3}, {"\xC2\xB5s", 1e3}, {"\xCE\xBCs", 1e3},
+      {"usec", 1e3}, {"ms", 1e6}, {"msec", 1e6}, {"s", 1e9},  {"sec", 1e9}};
   for (const auto& [name, ns] : kUnits)
     if (unit == name) return ns;
   return 0;

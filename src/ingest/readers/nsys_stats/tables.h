@@ -12,16 +12,16 @@
 namespace gapless::internal::nsys_stats {
 
 enum class Form : uint8_t {
-  kNone,      // of no report that is known
-  kKernels,   // sums by kernel
-  kCopies,    // sums by kind of copy
-  kDevice,    // both in one table
-  kCalls,     // sums by call of CUDA
-  kLeftOut,   // a report that is known and not read: calls of the system, NVTX ranges, sizes of copies
-  kGpuTrace,  // each kernel and copy with its time
-  kApiTrace,  // each call of CUDA with its time
-  kExecTrace, // each launch with its kernel
-  kRangeTrace // each NVTX range
+  kNone,       // of no report that is known
+  kKernels,    // sums by kernel
+  kCopies,     // sums by kind of copy
+  kDevice,     // both in one table
+  kCalls,      // sums by call of CUDA
+  kLeftOut,    // a report that is known and not read: calls of the system, NVTX ranges, sizes of copies
+  kGpuTrace,   // each kernel and copy with its time
+  kApiTrace,   // each call of CUDA with its time
+  kExecTrace,  // each launch with its kernel
+  kRangeTrace  // each NVTX range
 };
 
 struct Table {
@@ -38,6 +38,9 @@ struct Table {
 
 // Finds all tables of known reports, in the order of the text.
 std::vector<Table> TablesIn(std::string_view text);
+
+// Does the text hold a table of a known report?
+bool HasReports(std::string_view text);
 
 // How many ns the unit of a column is; 0: it is none of time. No unit is ns.
 double NsIn(std::string_view unit);

@@ -57,7 +57,7 @@ int64_t Sum(int64_t a, int64_t b) {
 }
 
 int64_t BytesOf(const Cells& cells, int64_t dur_ns) {
-  const double mb = cells.Real({"bytes"}), rate = cells.Real({"throughput"});
+  const double mb = cells.Real({"bytes"}), rate = cells.Real({"throughput", "thru"});
   if (rate > 0 && dur_ns > 0) return std::llround(rate * kMega * static_cast<double>(dur_ns) / 1e9);
   return mb > 0 && mb < 1e9 ? std::llround(mb * kMega) : kAbsent;
 }
@@ -128,7 +128,8 @@ void TraceRows::AddOp(const Table& table, const Row& row) {
                                    .from = MemoryKindOf(cells.Text({"srcmemkd"})),
                                    .to = MemoryKindOf(cells.Text({"dstmemkd"}))});
   nsys::Kernel kernel{.work = work, .name = TextOf(name), .registers = cells.Small({"regtrd"})};
-  kernel.grid[0] = cells.Small({"grdx"}), kernel.grid[1] = cells.Small({"grdy"}), kernel.grid[2] = cells.Small({"grdz"});
+  kernel.grid[0] = cells.Small({"grdx"}), kernel.grid[1] = cells.Small({"grdy"}),
+  kernel.grid[2] = cells.Small({"grdz"});
   kernel.block[0] = cells.Small({"blkx"}), kernel.block[1] = cells.Small({"blky"});
   kernel.block[2] = cells.Small({"blkz"});
   kernel.static_shared = SharedOf(cells.Real({"stcsmem"})), kernel.dynamic_shared = SharedOf(cells.Real({"dymsmem"}));
