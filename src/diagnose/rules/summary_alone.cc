@@ -104,7 +104,8 @@ void SayCalls(const Side& host, const Side& device, std::vector<Said>& said) {
   const int64_t both_ns = host.setup_ns + device.total_ns;
   const double setup = both_ns > 0 ? static_cast<double>(host.setup_ns) / static_cast<double>(both_ns) : 0;
   if (setup >= kLargeShare)
-    said.push_back({setup,
+    said.push_back({BottleneckType::kMemoryAllocation,
+                    setup,
                     StrCat("calls that allocate, free and load take ", FormatDuration(host.setup_ns),
                            ", the device works for ", FormatDuration(device.total_ns)),
                     EvidenceOf(StrCat("cudaMalloc, cudaFree and the like, and loading of kernels take ",
@@ -117,7 +118,8 @@ void SayCalls(const Side& host, const Side& device, std::vector<Said>& said) {
       static_cast<double>(host.waits) < kWaitsPerLaunch * static_cast<double>(host.launches))
     return;
   const double waits = static_cast<double>(host.waits_ns) / static_cast<double>(host.total_ns);
-  said.push_back({waits,
+  said.push_back({BottleneckType::kCpuGpuSync,
+                  waits,
                   StrCat("the host waits for the device ", FormatCounted(host.waits, "time"), " for ",
                          FormatCounted(host.launches, "launch", "launches")),
                   EvidenceOf(StrCat("waits take ", FormatDuration(host.waits_ns), " of ", FormatDuration(host.total_ns),
@@ -132,7 +134,8 @@ void SayManaged(const Side& device, std::vector<Said>& said) {
   const double share = static_cast<double>(device.managed_ns) / static_cast<double>(device.total_ns);
   if (share < kManagedShare) return;
   said.push_back(
-      {share,
+      {BottleneckType::kMemoryBandwidth,
+       share,
        StrCat("pages of managed memory move for ", FormatPercent(share), " of the device's time"),
        EvidenceOf(StrCat("pages move for ", FormatDuration(device.managed_ns), ", and kernels that touch them wait"),
                   share),
@@ -155,10 +158,7 @@ void SayCopies(const Side& device, bool pytorch, std::vector<Said>& said) {
   const double share = static_cast<double>(device.copies_ns) / static_cast<double>(device.total_ns);
   if (share < kCopyShare) return;
   said.push_back(
-      {BottleneckType::kMemoryBandwidth,
-       share,
-       StrCat("copies take ", FormatPercent(share), " of the device's time"),
-      {share, StrCat("copies take ", FormatPercent(share), " of the device's time"),
+      {BottleneckType::kMemoryBandwidth, share, StrCat("copies take ", FormatPercent(share), " of the device's time"),
        EvidenceOf(StrCat("copies take ", FormatDuration(device.copies_ns), " of ", FormatDuration(device.total_ns)),
                   share),
        CopyAdvice(pytorch)});
