@@ -1,7 +1,7 @@
 # A room is a folder of src/: one static library, one test program, and whatever src/layers.txt lets it include.
 
-# What reads recordings compiles for macOS, too, as the library (tools/wheel/macos.sh). What starts and watches programs is for Linux
-# alone: these rooms and these sources are what is left.
+# The rooms that read recordings compile for macOS, too, as the library (tools/wheel/macos.sh). All that starts and watches programs is
+# for Linux alone: these rooms and these sources are left.
 set(GAPLESS_READING_ROOMS "^(base|trace|ingest|analyses|diagnose|predict|query|report|store|flows|api)$")
 set(GAPLESS_LINUX_SOURCES
     "/(flows/(handover|optimization|profiled_job)|api/(optimize|validator)|report/(bench|compare|doctor|gate|lab|optimize|trend|tune|validate)/[^/]*)\\.cc$")

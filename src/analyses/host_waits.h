@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function of the host does, as far as its name and file say: waits, loads data, or waits for the GPU.
+// The activity of a function of the host, as far as its name and file say: waits, loads data, or waits for the GPU.
 #pragma once
 
 #include <algorithm>

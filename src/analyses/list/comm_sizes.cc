@@ -36,7 +36,7 @@ std::map<SizeKey, Choice> ChoicesOf(const Trace& trace) {
   return choices;
 }
 
-// What most channels go through, devices and numbers left as they are.
+// The way that most channels take, devices and numbers left as they are.
 std::string_view TransportOf(const Trace& trace) {
   std::map<StringId, int64_t> counts;
   for (const StringId transport : trace.comm_channels.transport) ++counts[transport];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the host is, by the profile of any tool.
+// The places at which the host is, by the profile of any tool.
 //
 // Samples with stacks: each belongs to the innermost frame of the user's code, or the innermost of all, and to what its
 // whole stack says is going on: data loading wins over a wait in it, for that wait is the loader's. Profiles without
@@ -39,7 +39,7 @@ bool IsNative(std::string_view file) {
 }
 bool IsUsers(std::string_view file) { return IsUsersFile(file) && !IsNative(file); }
 
-// What a stack says, by its row: asked once for each.
+// The meaning of a stack, by its row: asked once for each.
 class Stacks {
  public:
   explicit Stacks(const Trace& trace) : trace_(trace), known_(trace.stacks.size()) {}
@@ -111,7 +111,8 @@ Places OfFunctions(const Trace& trace, bool lines) {
   return places;
 }
 
-// What all shares are of. Lines of line_profiler contain what they call, so their largest function stands for all.
+// The whole that all shares are of. Lines of line_profiler contain what they call, so their largest function stands for
+// all.
 int64_t WholeOf(const Trace& trace, const Places& places, bool timed, bool nested) {
   int64_t whole = 0;
   if (nested) {

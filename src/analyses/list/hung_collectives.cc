@@ -2,7 +2,7 @@
 // Holds the calls of all ranks of a group against each other, by the number that the library gave each: dumps of
 // flight recorders of a job that hangs.
 //
-// What most ranks called is taken for right (of as many, what the lowest rank called). Sizes and types are compared as
+// The call of most ranks is taken for right (of as many, what the lowest rank called). Sizes and types are compared as
 // PyTorch's own analyser does: those of all_to_all may differ, so may what a scatter takes and what a gather gives. A
 // rank is missing at a number that lies behind its last call; a number before its first was overwritten in its ring,
 // and says nothing. Calls that were coalesced share a number and are compared in their order.
@@ -46,7 +46,7 @@ struct Call {
 };
 
 using Ranks = std::set<int64_t>;
-using Calls = std::map<int64_t, std::vector<Call>>;  // by rank
+using Calls = std::map<int64_t, std::vector<Call>>;  // calls by rank
 
 struct Group {
   Ranks ranks;                      // as recorded; of no group recorded: those that called something in it
@@ -55,7 +55,7 @@ struct Group {
   std::map<int64_t, Call> last;                          // by rank
   std::map<std::pair<int64_t, int64_t>, std::pair<std::vector<Call>, std::vector<Call>>> messages;  // sends, receives
 };
-using Groups = std::map<std::pair<std::string_view, std::string_view>, Group>;  // by name and ranks
+using Groups = std::map<std::pair<std::string_view, std::string_view>, Group>;  // groups by name and ranks
 
 std::string RanksText(const Ranks& ranks) {
   std::string text;
@@ -147,7 +147,7 @@ struct Finding {
 
 bool IsUneven(std::string_view kind) { return kind == "all_to_all"; }
 
-// What of a call its other ranks share; "" where it may differ.
+// The part of a call that its other ranks share; "" where it may differ.
 std::string_view InShape(const Call& call) {
   return IsUneven(call.kind()) || call.kind() == "scatter" ? std::string_view() : call.Text(&CollectiveTable::in_shape);
 }
@@ -158,7 +158,7 @@ std::string_view OutShape(const Call& call) {
 using Told = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
 Told TellOf(const Call& call) { return {call.Op(), InShape(call), OutShape(call), call.Text(&CollectiveTable::dtype)}; }
 
-// What most ranks called at one place, by its lowest rank.
+// The call of most ranks at one place, by its lowest rank.
 const Call& MostCalled(const std::vector<std::pair<int64_t, const Call*>>& calls) {
   std::map<Told, size_t> counts;
   for (const auto& [rank, call] : calls) ++counts[TellOf(*call)];
@@ -168,7 +168,7 @@ const Call& MostCalled(const std::vector<std::pair<int64_t, const Call*>>& calls
   return *most;
 }
 
-// How a call differs from what most ranks called.
+// The difference of a call from that of most ranks.
 Finding Difference(const Call& call, const Call& most) {
   const auto quoted = [](std::string_view a, std::string_view b) { return StrCat(a, " instead of ", b); };
   if (call.Op() != most.Op()) return {.problem = "kind", .detail = quoted(call.Op(), most.Op())};
@@ -182,7 +182,7 @@ Finding Difference(const Call& call, const Call& most) {
   return {};
 }
 
-// What all ranks of an all_to_all give is what all get.
+// All ranks of an all_to_all together give as much as they get.
 Finding UnevenDifference(const Calls& calls, const Group& group) {
   int64_t given = 0, got = 0;
   if (calls.size() < group.ranks.size()) return {};

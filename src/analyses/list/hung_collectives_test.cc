@@ -63,7 +63,7 @@ TEST(HungCollectives, ARankThatDidNotCallIsMissing) {
   EXPECT_EQ(rows.Text(0, "last_line"), "train.py:41") << "what rank 1 called last";
 }
 
-// Of three ranks two agree: the third is the one that differs, though it is the first.
+// Two of three ranks agree: the third is the one that differs, though it is the first.
 TEST(HungCollectives, MostRanksAreTakenForRight) {
   const OneCall small{.seq = 1, .shape = "[[3]]"};
   Analysed run(std::vector{DumpOf(0, {small}, "[0, 1, 2]"), DumpOf(1, {{.seq = 1}}, "[0, 1, 2]"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds a kernel back, from the hardware counters of its launch: the checks that Nsight Compute's sections make,
-// from their definitions (its guide and its open rules), so that they are there also where a report was made without
-// rules, and for a table of CSV.
+// The limits that hold a kernel back, from the hardware counters of its launch: the checks that Nsight Compute's
+// sections make, from their definitions (its guide and its open rules), so that they are there also where a report was
+// made without rules, and for a table of CSV.
 //
 // The most that a limit can save is what those rules estimate. While schedulers have slots free, nothing that keeps
 // warps from being ready can save more than the free slots, nor more than what computing and memory leave: a kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler summed up: operators and kernels by the time of all their calls. Such a recording has no timeline,
+// Sums of a profiler: operators and kernels by the time of all their calls. Such a recording has no timeline,
 // so nothing is known of what ran at the same time.
 #include "analyses/rows/summed_ops.h"
 

@@ -25,7 +25,7 @@ constexpr std::string_view kDevice[] = {"device_alloc"};
 constexpr std::string_view kFree[] = {"device_free"};
 constexpr std::string_view kPinned[] = {"host_alloc"};
 constexpr std::string_view kLoad[] = {"module_load"};
-// Of a program without steps and without a framework's allocator: whatever it asks the driver for beside its work.
+// A program without steps and without a framework's allocator: whatever it asks the driver for beside its work.
 constexpr std::string_view kAllOfProgram[] = {"device_alloc", "device_free", "host_alloc", "module_load"};
 // Ours: a program that allocates once before its work loses less.
 constexpr double kProgramShare = 0.05;

@@ -21,7 +21,7 @@ constexpr double kWrong = 1, kFalls = 0.5, kReached = 0.2;
 
 // One table of results, in one placement.
 struct Test {
-  std::vector<size_t> rows{};  // by size
+  std::vector<size_t> rows{};  // rows by size
   int64_t wrong = 0, checked = 0;
   size_t best = 0, small = SIZE_MAX, saturated = 0, dropped = SIZE_MAX, before_drop = 0, first_wrong = SIZE_MAX;
 };
@@ -32,7 +32,7 @@ bool IsKnown(const CommSizesRows& sizes, size_t row) { return !sizes.IsNull(row,
 void Judge(const CommSizesRows& sizes, Test& test) {
   std::ranges::stable_sort(test.rows, {}, [&](size_t row) { return sizes.Int(row, "bytes"); });
   test.best = test.rows.front();
-  size_t highest = test.best;  // of large messages so far
+  size_t highest = test.best;  // highest of large messages so far
   for (const size_t row : test.rows) {
     if (!sizes.IsNull(row, "wrong")) ++test.checked, test.wrong += sizes.Int(row, "wrong");
     if (sizes.Int(row, "wrong") > 0 && test.first_wrong == SIZE_MAX) test.first_wrong = row;
@@ -147,7 +147,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto severity = [](const Test& test) {
     return test.wrong > 0 ? kWrong : test.dropped != SIZE_MAX ? kFalls : kReached;
   };
-  // Of as severe ones the first of the file.
+  // The first of the file counts among those as severe.
   const auto worst = std::ranges::max_element(
       tests, [&](const auto& a, const auto& b) { return severity(a.second) < severity(b.second); });
   const Test& test = worst->second;

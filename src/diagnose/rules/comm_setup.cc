@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How NCCL connected the ranks, by its own log: warnings and errors, sockets between hosts, memory of the host between
-// GPUs of one host, a network without GPUDirect RDMA, few channels, and the settings behind them.
+// The connections of the ranks, by NCCL's own log: warnings and errors, sockets between hosts, memory of the host
+// between GPUs of one host, a network without GPUDirect RDMA, few channels, and the settings behind them.
 //
 // A log has no times of the program, so there is no gain. Severity: 1 for errors, 0.7 for sockets, 0.65 for
 // warnings, 0.6 for a detour through the host, 0.4 for few channels.
@@ -19,7 +19,7 @@ constexpr double kError = 1, kSockets = 0.7, kDetour = 0.6, kWarned = 0.65, kFew
 constexpr int64_t kFewChannels = 2;  // NVLink has 12 and more; so few are usual over PCIe
 constexpr size_t kMaxMessages = 8;
 
-using Facts = std::map<std::string, std::string, std::less<>>;  // of table environment
+using Facts = std::map<std::string, std::string, std::less<>>;  // rows of table environment
 
 // A sentence about the connections of one log.
 struct Said {

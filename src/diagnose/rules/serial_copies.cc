@@ -30,7 +30,7 @@ bool IsBetweenHostAndDevice(std::string_view kind) {
   return (kind.starts_with("h2d") || kind.starts_with("d2h")) && !kind.ends_with("_managed");
 }
 
-// How often a device goes from copies to kernels; 0 where some device uses several streams.
+// The number of times that a device goes from copies to kernels; 0 where some device uses several streams.
 int64_t TurnsIn(const Run& run) {
   int64_t turns = 0;
   for (const RunTrace* of : run.primary()) {

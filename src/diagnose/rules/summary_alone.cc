@@ -19,7 +19,7 @@ constexpr std::string_view kNeeds[] = {"summed_ops"};
 // A wait for every second launch is a habit of the program; fewer than ten show nothing.
 constexpr double kWaitsPerLaunch = 0.5;
 constexpr int64_t kFewestWaits = 10;
-constexpr double kManagedShare = 0.05;  // as for copies in a timeline
+constexpr double kManagedShare = 0.05;  // the same as for copies in a timeline
 constexpr std::string_view kSetsUp[] = {"Malloc",     "MemAlloc",    "Free",         "HostAlloc",   "MemHostRegister",
                                         "ModuleLoad", "LibraryLoad", "StreamCreate", "HostRegister"};
 

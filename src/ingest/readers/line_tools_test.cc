@@ -91,7 +91,7 @@ TEST(Memray, PlacesHaveBytes) {
 
 TEST(Memray, TheCsvHasTheInnermostFrame) {
   const Trace trace = ReadLines("tests/data/memray.csv");
-  const size_t row = RowOfLine(trace, 502);  // of pathlib.py, innermost in the second line
+  const size_t row = RowOfLine(trace, 502);  // a line of pathlib.py, innermost in the second line
   ASSERT_NE(row, SIZE_MAX);
   EXPECT_EQ(trace.host_functions.bytes[row], 710);
 }

@@ -90,7 +90,7 @@ void ReadTimeline(const std::vector<int64_t>& times, const dom::array& sizes, Ev
       events.Bad(), ++at;
       continue;
     }
-    // What shrinks is taken off first, so that a tensor that changes its category is not counted twice.
+    // Changes that shrink are taken off first, so that a tensor that changes its category is not counted twice.
     for (const bool grows : {false, true})
       for (size_t i = 1; i < now.size(); ++i)
         if ((now[i] > before[i]) == grows) events.Add(times[at] * 1000, i - 1, now[i] - before[i]);

@@ -47,9 +47,9 @@ TEST(NcclInspector, SizesAreThoseOfTheBandwidthsInTheFile) {
     double algo = 0, bus = 0;
     const bool p2p = object["p2p_perf"].is_object();
     const auto perf = object[p2p ? "p2p_perf" : "coll_perf"];
-    if (perf[p2p ? "p2p_algobw_gbs" : "coll_algobw_gbs"].get(algo) != simdjson::SUCCESS) continue;  // of the dump
+    if (perf[p2p ? "p2p_algobw_gbs" : "coll_algobw_gbs"].get(algo) != simdjson::SUCCESS) continue;  // a row of the dump
     ASSERT_EQ(perf[p2p ? "p2p_busbw_gbs" : "coll_busbw_gbs"].get(bus), simdjson::SUCCESS);
-    // By the formulas of nccl-tests, on which the columns algo_gbps and bus_gbps of SQL rest.
+    // The formulas are those of nccl-tests, on which the columns algo_gbps and bus_gbps of SQL rest.
     constexpr double kFactors[] = {1.5, 0.75, 0.75, 1, 1};
     ASSERT_LT(row, std::size(kFactors));
     const double ours = static_cast<double>(all.bytes[row]) / static_cast<double>(all.dur_ns[row]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nsys stats writes of a recording of Nsight Systems, as CSV or as text, and what nsys profile --stats=true prints
-// at its end, also in a log. docs/formats/nsys_stats.md describes what is read.
+// Tables that nsys stats writes of a recording of Nsight Systems, as CSV or as text, and what nsys profile --stats=true
+// prints at its end, also in a log. docs/formats/nsys_stats.md describes what is read.
 //
 // Reports that list events with their times become rows as those of the recording; sums are a summary without a
 // timeline. nsys writes a file for each report: the files of one recording are read together (nsys_stats/names.h).
@@ -32,7 +32,7 @@ Sniff SniffHead(std::string_view head) {
   return nsys_stats::HasReports(head) ? Sniff::kYes : Sniff::kNo;
 }
 
-// What was read of all files of a recording.
+// All that was read of the files of a recording.
 struct Parts {
   explicit Parts(TraceBuilder& builder) : summary(builder), trace(builder) {}
   nsys_stats::Summary summary;

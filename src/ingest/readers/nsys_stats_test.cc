@@ -116,7 +116,7 @@ TEST(NsysStats, ATableThatEndsInTheMiddleIsSaid) {
   EXPECT_EQ(trace->gpu_ops.size(), 2U);
 }
 
-// Where a language has a comma in numbers, nsys has printed 0 for each start.
+// In a language with a comma in numbers, nsys has printed 0 for each start.
 TEST(NsysStats, EventsWithoutTimesAreNoTimeline) {
   std::string text = TextOfReport(kGpuReport);
   for (size_t at = text.find('\n'); at + 1 < text.size(); at = text.find('\n', at + 1))

@@ -2,7 +2,7 @@
 // Reads pyinstrument's profiles: a tree of frames with their total times (-r json), or a session with its samples in
 // their order (-r session, .pyisession).
 //
-// Of a tree the own time of a frame is its time without its children; it has no times of samples. A session has one
+// The own time of a frame of a tree is its time without its children; it has no times of samples. A session has one
 // stack and one duration a record, the outermost frame first, so its samples stand one after the other from the start.
 #include <algorithm>
 #include <vector>

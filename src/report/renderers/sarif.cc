@@ -47,7 +47,7 @@ std::string_view LevelOf(const Bottleneck& found) {
   return found.severity > kCriticalSeverity ? "error" : found.severity >= kWarningSeverity ? "warning" : "note";
 }
 
-// What it is, what shows it, what to do and what that brings, a line each.
+// The finding, its evidence, its advice and its gain, a line each.
 std::string TextOf(const Bottleneck& found) {
   std::vector<std::string> lines = {found.title, found.description};
   if (!found.evidence.empty()) lines.push_back(found.evidence[0].text);

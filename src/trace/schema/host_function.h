@@ -16,7 +16,7 @@ struct HostFunctionColumns {
   Of<int64_t> self_ns = kUnset;
   Of<int64_t> total_ns = kUnset;
   Of<int64_t> bytes = kUnset;
-  Of<int64_t> self_samples = kUnset;  // where samples stand for no known time
+  Of<int64_t> self_samples = kUnset;  // present where samples stand for no known time
   Of<int64_t> total_samples = kUnset;
 
   static constexpr AboutTable kAbout{"host_function", "Functions of the host program, as measured by a host profiler"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dump of PyTorch's Flight Recorder holds, whichever form it has.
+// The content of a dump of PyTorch's Flight Recorder, whichever form it has.
 #pragma once
 
 #include <atomic>

@@ -68,7 +68,7 @@ Call PickledCall(const Pickle& pickle, PickleValue entry) {
   if (group.size() > 1) call.group_desc = PickledText(pickle, group[1]);
   call.pg_id = pickle.IntAt(entry, "pg_id"), call.record = pickle.IntAt(entry, "record_id");
   call.seq = pickle.IntAt(entry, "collective_seq_id"), call.p2p_seq = pickle.IntAt(entry, "p2p_seq_id");
-  if (call.seq == kAbsent) call.seq = pickle.IntAt(entry, "seq_id");  // of PyTorch 2.2
+  if (call.seq == kAbsent) call.seq = pickle.IntAt(entry, "seq_id");  // the key of PyTorch 2.2
   call.created_ns = PickledTime(pickle, entry, "time_created_ns");
   call.started_ns = PickledTime(pickle, entry, "time_discovered_started_ns");
   call.completed_ns = PickledTime(pickle, entry, "time_discovered_completed_ns");

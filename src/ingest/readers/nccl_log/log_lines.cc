@@ -61,7 +61,7 @@ bool HasLogLine(std::string_view text) {
   return false;
 }
 
-// Where the host's name begins in "-1mew0:64904:64904".
+// The place at which the host's name begins in "-1mew0:64904:64904".
 size_t LogLines::HostStart(std::string_view token) const {
   const std::string_view name = token.substr(0, token.find(':'));
   size_t longest = 0;
@@ -84,7 +84,7 @@ bool LogLines::Parse(std::string_view line, size_t marker, size_t end, LogLine& 
   std::string_view token = TakeLastWord(head);
   const std::vector<std::string_view> parts = Split(token, ':');
   if (parts.size() < 3 || !IsNumber(parts.back()) || !IsNumber(parts[parts.size() - 2])) return false;
-  const size_t label = token.rfind(">:");  // of mpirun
+  const size_t label = token.rfind(">:");  // a label of mpirun
   size_t start = label == token.npos ? 0 : label + 2;
   if (start == 0) start = HostStart(token);
   out.before = line.substr(0, head.size() + (label == token.npos ? start : 0));

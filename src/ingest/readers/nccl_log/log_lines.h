@@ -15,7 +15,7 @@ namespace gapless::internal::nccl_log {
 
 // "mew0:64904:64921 [1] NCCL INFO text", "host:1:2 [0] transport/net.cc:41 NCCL WARN text"
 struct LogLine {
-  std::string_view before;  // what stands before it in its line
+  std::string_view before;  // text before it in its line
   std::string_view host, pid, thread, place, level, text;
 };
 

@@ -30,7 +30,7 @@ std::optional<T> NumberOf(std::string_view text) {
   return value;
 }
 
-// What stands behind `key` up to one of `ends`; "" if the key is missing.
+// The text behind `key` up to one of `ends`; "" if the key is missing.
 inline std::string_view Behind(std::string_view text, std::string_view key, std::string_view ends = " ,") {
   const size_t at = text.find(key);
   if (at == text.npos) return {};

@@ -56,7 +56,7 @@ bool IsOfCuda(std::string_view name) {
 
 // Calls of CUDA and of the system have the same columns.
 void Settle(Table& table) {
-  // Where a language writes numbers with a comma, nsys has printed 0 for every start: no time is known then.
+  // In a language that writes numbers with a comma, nsys has printed 0 for every start: no time is known then.
   const int start = table.form == Form::kGpuTrace || table.form == Form::kApiTrace ? table.PlaceOf({"start"}) : -1;
   if (start >= 0 && std::ranges::all_of(table.rows, [&](const auto& row) {
         return !(std::abs(NumberIn(row[static_cast<size_t>(start)])) > 0);

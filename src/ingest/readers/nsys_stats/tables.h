@@ -42,7 +42,7 @@ std::vector<Table> TablesIn(std::string_view text);
 // Does the text hold a table of a known report?
 bool HasReports(std::string_view text);
 
-// How many ns the unit of a column is; 0: it is none of time. No unit is ns.
+// The ns that the unit of a column is; 0: it is none of time. No unit is ns.
 double NsIn(std::string_view unit);
 
 // "1,234.5" → 1234.5; NaN: no number.

@@ -17,11 +17,11 @@
 
 namespace gapless::internal::rocm {
 
-// What any work of a device has. Times are ns of one clock of the host.
+// The fields that any work of a device has. Times are ns of one clock of the host.
 struct Work {
   int64_t start = kAbsent, end = kAbsent;
   int64_t correlation = kAbsent;
-  int64_t stream = kAbsent;  // of HIP; without it the queue stands for it
+  int64_t stream = kAbsent;  // stream of HIP; without it the queue stands for it
   int64_t queue = kAbsent;
   int32_t device = kAbsent32;
 };
@@ -94,7 +94,7 @@ class Meaning {
   TraceBuilder& builder_;
   TraceBuilder::Shard& shard_;
   int64_t processes_ = 0, events_ = 0, bad_times_ = 0, marks_ = 0;
-  std::unordered_map<uint32_t, KernelTraits> kernels_{};  // by name
+  std::unordered_map<uint32_t, KernelTraits> kernels_{};  // traits by name
   std::unordered_map<uint32_t, ApiKind> calls_{};         // by name
   std::map<std::pair<int64_t, int64_t>, Measured> measured_{};
   std::map<int32_t, int64_t> allocated_{};

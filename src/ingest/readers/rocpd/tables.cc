@@ -18,7 +18,7 @@ using nsys::Database;
 
 struct Event {
   int64_t correlation = kAbsent, category = kAbsent;
-  std::string message{};  // of a mark
+  std::string message{};  // text of a mark
 };
 struct Symbol {
   std::string name{};

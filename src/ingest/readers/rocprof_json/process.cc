@@ -242,7 +242,7 @@ class JsonProcess {
   std::string unnamed_{};
   std::vector<Agent> agents_{};
   std::vector<Kind> kinds_{};
-  std::unordered_map<int64_t, int32_t> devices_{};  // by handle
+  std::unordered_map<int64_t, int32_t> devices_{};  // devices by handle
   std::unordered_map<int64_t, std::string_view> marks_{}, counters_{};
   std::unordered_map<int64_t, std::pair<std::string_view, int64_t>> symbols_{};
 };

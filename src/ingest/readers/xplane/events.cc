@@ -153,7 +153,7 @@ bool Events::AddLine(const Plane& plane, const Line& line, int64_t pid, const Re
   return !context.cancelled();
 }
 
-// What a plane says of its device.
+// All that a plane says of its device.
 void Events::AddDevice(const Plane& plane) {
   const size_t colon = plane.name.rfind(':');
   const int64_t number = colon == plane.name.npos ? kAbsent : kineto::TokenInt(plane.name.substr(colon + 1));

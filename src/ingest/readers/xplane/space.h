@@ -20,7 +20,7 @@ struct Stat {
   std::string_view text{};
 };
 
-// What events of one kind have in common.
+// The fields that events of one kind have in common.
 struct EventKind {
   std::string_view name{}, shown{};  // shown: a shorter name
   std::vector<Stat> stats{};
