@@ -64,6 +64,7 @@ TEST(NsysStats, NumbersOfOtherLanguagesAreTheSame) {
   const auto trace = TraceOfReport(text);
   ASSERT_TRUE(trace) << trace.error().ToString();
   EXPECT_EQ(MetricOf(*trace, "add(const float *, float *, int)", "summary.total"), 8'000'000);
+  ASSERT_EQ(trace->host_functions.size(), 3U);
   EXPECT_EQ(trace->host_functions.total_ns[0], 12'000'000);
 }
 
