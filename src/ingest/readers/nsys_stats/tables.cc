@@ -56,11 +56,11 @@ bool IsOfCuda(std::string_view name) {
 
 // Calls of CUDA and of the system have the same columns.
 void Settle(Table& table) {
-  // In a language that writes numbers with a comma, nsys has printed 0 for every start: no time is known then.
+  // In a language that writes numbers with a comma, nsys has printed 0 for starts, or whole seconds: no time is known
+  // then.
   const int start = table.form == Form::kGpuTrace || table.form == Form::kApiTrace ? table.PlaceOf({"start"}) : -1;
-  if (start >= 0 && std::ranges::all_of(table.rows, [&](const auto& row) {
-        return !(std::abs(NumberIn(row[static_cast<size_t>(start)])) > 0);
-      }))
+  const auto has_none = [&](const auto& row) { return !(std::abs(NumberIn(row[static_cast<size_t>(start)])) > 0); };
+  if (start >= 0 && 2 * std::ranges::count_if(table.rows, has_none) > static_cast<int64_t>(table.rows.size()))
     table.form = Form::kLeftOut;
   if (table.form != Form::kCalls) return;
   const int name = table.PlaceOf({"name"});
