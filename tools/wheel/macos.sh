@@ -22,7 +22,7 @@ tables() {
 }
 
 libraries() {
-  export GAPLESS_DEPS=$deps CC=$zig/zig-cc CXX=$zig/zig-c++ AR=$zig/zig-ar BUILT_FOR=noarch GAPLESS_RE2_TABLES=$folder/tables/package/vendor/re2
+  export GAPLESS_DEPS=$deps CC=$zig/zig-cc CXX=$zig/zig-c++ AR=$zig/zig-ar BUILT_FOR=base_aliases GAPLESS_RE2_TABLES=$folder/tables/package/vendor/re2
   mkdir -p "$deps/include"
   tools/build_deps.sh simdjson isal re2 sqlite3 zstd lz4 xxhash >"$folder/libraries.log" 2>&1 ||
     { tail -30 "$folder/libraries.log" >&2; return 1; }
