@@ -53,7 +53,7 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
 
 #ifdef GAPLESS_SANITIZED
 constexpr size_t kPrefixStep = 262'144, kTextStep = 16'384;  // each costs ten times as much
-constexpr int kMutations = 250;
+constexpr int kMutations = 100;
 #else
 constexpr size_t kPrefixStep = 4096, kTextStep = 4096;
 constexpr int kMutations = 1000;
