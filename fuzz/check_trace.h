@@ -3,7 +3,13 @@
 #pragma once
 
 #include <cstdlib>
+#include <string>
+#include <utility>
 
+#include "base/thread_pool.h"
+#include "ingest/load.h"
+#include "ingest/memory_source.h"
+#include "ingest/reader.h"
 #include "trace/trace.h"
 
 namespace gapless::internal {
@@ -24,6 +30,17 @@ inline void CheckTrace(const Trace& trace) {
     Check(static_cast<size_t>(trace.gpu_ops.name[row]) < trace.strings.size());
     Check(!trace.gpu_ops.launch[row].valid() || trace.gpu_ops.launch[row].value < trace.slices.size());
   }
+}
+
+// Reads the bytes as a recording: a whole trace, or an error that says what to do.
+inline void CheckReading(std::string bytes) {
+  static ThreadPool pool(2);
+  MemorySource source(std::move(bytes));
+  const auto trace = ReadTrace(source, {.pool = pool});
+  if (trace)
+    CheckTrace(*trace);
+  else
+    Check(!trace.error().message.empty() && !trace.error().hint.empty());
 }
 
 }  // namespace gapless::internal

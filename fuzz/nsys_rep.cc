@@ -13,7 +13,6 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gapless::internal;
-  static ThreadPool pool(2);
   std::string bytes(reinterpret_cast<const char*>(data), size);
   const bool whole = bytes.starts_with(nsys_rep::kMagic);
   if (!whole) {
@@ -23,11 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     report.raw = {nsys_rep::testing::Block(bytes)};
     bytes = report.Bytes();
   }
-  MemorySource source(std::move(bytes));
-  const auto trace = ReadTrace(source, {.pool = pool});
-  if (trace)
-    CheckTrace(*trace);
-  else
-    Check(!trace.error().message.empty() && !trace.error().hint.empty());
+  CheckReading(std::move(bytes));
   return 0;
 }

@@ -22,15 +22,9 @@ constexpr std::string_view kBeginnings[] = {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace gapless::internal;
-  static ThreadPool pool(2);
   if (size == 0) return 0;
   std::string bytes(kBeginnings[data[0] % std::size(kBeginnings)]);
   bytes.append(reinterpret_cast<const char*>(data + 1), size - 1);
-  MemorySource source(std::move(bytes));
-  const auto trace = ReadTrace(source, {.pool = pool});
-  if (trace)
-    CheckTrace(*trace);
-  else
-    Check(!trace.error().message.empty() && !trace.error().hint.empty());
+  CheckReading(std::move(bytes));
   return 0;
 }

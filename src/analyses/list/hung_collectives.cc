@@ -49,10 +49,10 @@ using Ranks = std::set<int64_t>;
 using Calls = std::map<int64_t, std::vector<Call>>;  // calls by rank
 
 struct Group {
-  Ranks ranks;                      // as recorded; of no group recorded: those that called something in it
+  Ranks ranks;                      // ranks as recorded; where no group was recorded, those that called something in it
   std::map<int64_t, Calls> by_seq;  // collectives, by number
   std::map<int64_t, std::pair<int64_t, int64_t>> spans;  // first and last number, by rank
-  std::map<int64_t, Call> last;                          // by rank
+  std::map<int64_t, Call> last;                          // last call, by rank
   std::map<std::pair<int64_t, int64_t>, std::pair<std::vector<Call>, std::vector<Call>>> messages;  // sends, receives
 };
 using Groups = std::map<std::pair<std::string_view, std::string_view>, Group>;  // groups by name and ranks

@@ -20,7 +20,7 @@ namespace gapless::internal::kernel_limits_analysis {
 namespace {
 
 constexpr double kFewIssues = 0.6, kSomeIssues = 0.8;  // instructions a cycle and scheduler
-constexpr double kStallShare = 0.3;                    // of the cycles between two instructions of a warp
+constexpr double kStallShare = 0.3;                    // share of the cycles between two instructions of a warp
 constexpr double kFewWarps = 80, kWarpGap = 10;        // percent of the most possible
 constexpr double kWarp = 32, kActiveThreads = 24;
 constexpr double kTail = 0.2, kTailWarps = 0.8, kImbalance = 0.05;

@@ -18,6 +18,7 @@
 #include "ingest/readers/gpu_samples/report_text.h"
 #include "ingest/readers/gpu_samples/tables.h"
 #include "ingest/readers/nsys_stats/tables.h"
+#include "ingest/whole_text.h"
 #include "trace/formats.h"
 
 namespace gapless::internal::gpu_samples_reader {
@@ -30,7 +31,6 @@ using gpu_samples::SampleSink;
 constexpr std::string_view kExtensions[] = {".gpu.csv", "nvidia-smi.csv", "nvidia_smi.csv", "gpu_usage.csv", ".dmon",
                                             "dmon.txt", "dmon.log",       "dcgm.txt",       "dcgm.log"};
 // Bytes of text that are read at most.
-constexpr size_t kMaxBytes = size_t{1} << 28;
 
 // Windows' shells write UTF-16: what is no ASCII in it becomes "?". A mark at the begin of UTF-8 is dropped.
 std::string Decoded(std::string_view text) {
@@ -80,23 +80,7 @@ void ReadLines(std::string_view text, SampleSink& sink) {
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  GAPLESS_ASSIGN(auto stream, source.Open());
-  std::string text;
-  constexpr size_t kPiece = size_t{1} << 18;
-  for (bool more = true; more && text.size() < kMaxBytes;) {
-    if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
-    const size_t before = text.size();
-    text.resize(before + kPiece);
-    auto got = stream->Read(text.data() + before, kPiece);
-    if (!got)
-      builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(before),
-                    StrCat("reading stopped: ", got.error().message));
-    more = got && *got > 0;
-    text.resize(before + (got ? *got : 0));
-  }
-  if (text.size() >= kMaxBytes)
-    builder.Count("overlong_input", Severity::kError, 1, static_cast<int64_t>(text.size()),
-                  "the file is longer than 256 MiB: samples behind that are not read");
+  GAPLESS_ASSIGN(std::string text, ReadWholeText(source, builder, context, "all behind that"));
   text = Decoded(text);
   SampleSink sink(builder);
   const size_t first = text.find_first_not_of(" \t\r\n");

@@ -15,6 +15,7 @@
 #include "ingest/readers/nccl_log/benchmark.h"
 #include "ingest/readers/nccl_log/log_lines.h"
 #include "ingest/readers/nccl_log/words.h"
+#include "ingest/whole_text.h"
 
 namespace gapless::internal::nccl_log_reader {
 namespace {
@@ -23,7 +24,6 @@ namespace dom = simdjson::dom;
 constexpr std::string_view kExtensions[] = {".nccl.log", "nccl.log", "nccl.txt", "nccl_tests.log"};
 constexpr std::string_view kHint =
     "all_reduce_perf -b 8 -e 1G -f 2 -g 8 > nccl.log writes one; of a training: NCCL_DEBUG=INFO torchrun … > nccl.log";
-constexpr size_t kMaxBytes = size_t{1} << 28;
 
 bool IsJson(std::string_view text) { return nccl_log::Trimmed(text.substr(0, text.find('\n'))).starts_with('{'); }
 
@@ -36,27 +36,6 @@ Sniff SniffHead(std::string_view head) {
   for (const std::string_view line : Split(head, '\n'))
     if (nccl_log::IsBenchmarkHead(line)) return Sniff::kYes;
   return Sniff::kNo;
-}
-
-Result<std::string> ReadText(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  GAPLESS_ASSIGN(auto stream, source.Open());
-  std::string text;
-  constexpr size_t kPiece = size_t{1} << 18;
-  for (bool more = true; more && text.size() < kMaxBytes;) {
-    if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
-    const size_t before = text.size();
-    text.resize(before + kPiece);
-    auto got = stream->Read(text.data() + before, kPiece);
-    if (!got)
-      builder.Count("damaged_input", Severity::kError, 1, static_cast<int64_t>(before),
-                    StrCat("reading stopped: ", got.error().message));
-    more = got && *got > 0;
-    text.resize(before + (got ? *got : 0));
-  }
-  if (text.size() >= kMaxBytes)
-    builder.Count("overlong_input", Severity::kError, 1, static_cast<int64_t>(text.size()),
-                  "the file is longer than 256 MiB: what stands behind that is not read");
-  return text;
 }
 
 // The results of `-J FILE`.
@@ -139,7 +118,7 @@ Result<void> ReadJson(const std::string& text, Source& source, TraceBuilder& bui
 }
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  GAPLESS_ASSIGN(const std::string text, ReadText(source, builder, context));
+  GAPLESS_ASSIGN(const std::string text, ReadWholeText(source, builder, context, "all behind that"));
   if (IsJson(text)) return ReadJson(text, source, builder);
   nccl_log::LogLines log(builder);
   nccl_log::BenchmarkText benchmark(builder);

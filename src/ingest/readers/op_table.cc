@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "ingest/random_access.h"
 #include "ingest/reader.h"
+#include "ingest/whole_text.h"
 
 namespace gapless::internal::op_table_reader {
 namespace {
@@ -41,29 +42,16 @@ double NsOf(std::string_view text) {
   return unit == "ns" ? value : kNan;
 }
 
-struct Span {
-  size_t from = 0, size = 0;
-};
-
 // The runs of dashes of a line that holds nothing else behind what a comment begins with; empty: it is none.
-std::vector<Span> RunsOf(std::string_view line) {
-  std::vector<Span> runs;
+std::vector<TextSpan> RunsOf(std::string_view line) {
   const size_t first = line.find("-----");
-  if (first == kNone || first > 8) return runs;
-  for (size_t at = first; at < line.size();) {
-    if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
-      ++at;
-      continue;
-    }
-    const size_t end = std::min(line.find_first_not_of('-', at), line.size());
-    if (end == at) return {};
-    runs.push_back({at, end - at});
-    at = end;
-  }
-  return runs.size() < 4 ? std::vector<Span>() : runs;
+  if (first == kNone || first > 8) return {};
+  std::vector<TextSpan> runs = DashesIn(line, first);
+  if (runs.size() < 4) runs.clear();
+  return runs;
 }
 
-std::string_view CellIn(std::string_view line, const Span& span) {
+std::string_view CellIn(std::string_view line, const TextSpan& span) {
   return span.from < line.size() ? Trimmed(line.substr(span.from, span.size)) : std::string_view();
 }
 
@@ -124,7 +112,7 @@ class Parser {
   }
 
  private:
-  bool TakeHead(std::string_view line, const std::vector<Span>& runs) {
+  bool TakeHead(std::string_view line, const std::vector<TextSpan>& runs) {
     std::fill(std::begin(places_), std::end(places_), kNone);
     device_ = {};
     const auto titles = TitlesOf(line.substr(std::min(line.size(), runs[0].from)));
@@ -138,12 +126,12 @@ class Parser {
     return places_[kName] != kNone && places_[kCalls] != kNone && (places_[kCpu] != kNone || !device_.empty());
   }
 
-  std::string_view Cell(std::string_view line, const std::vector<Span>& runs, Column column) const {
+  std::string_view Cell(std::string_view line, const std::vector<TextSpan>& runs, Column column) const {
     return places_[column] == kNone ? std::string_view() : CellIn(line, runs[places_[column]]);
   }
 
   // Returns the last line that belongs to the table.
-  size_t TakeRows(size_t at, const std::vector<Span>& runs, PrintedTable& table) {
+  size_t TakeRows(size_t at, const std::vector<TextSpan>& runs, PrintedTable& table) {
     table.device = device_;
     for (; at < lines_.size(); ++at) {
       if (!RunsOf(lines_[at]).empty()) {
@@ -162,7 +150,7 @@ class Parser {
   }
 
   // A line without a count continues the stack of the one before.
-  void TakeRow(std::string_view line, const std::vector<Span>& runs, PrintedTable& table) {
+  void TakeRow(std::string_view line, const std::vector<TextSpan>& runs, PrintedTable& table) {
     Row row{.name = Cell(line, runs, kName)};
     if (row.name.empty() || row.name == "...") return;
     const std::string_view calls = Cell(line, runs, kCalls);

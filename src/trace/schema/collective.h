@@ -32,7 +32,7 @@ struct CollectiveColumns {
   Of<int32_t> src_rank = kUnset;
   Of<int32_t> dst_rank = kUnset;
   Of<StringId> group_ranks = kUnset;  // "[0, 1, 2, 3]"
-  Of<StringId> state = kUnset;        // of a flight recorder: "scheduled", "started", "completed"
+  Of<StringId> state = kUnset;        // state by a flight recorder: "scheduled", "started", "completed"
   Of<StackId> stack = kUnset;
   Of<StringId> in_shape = kUnset;  // "[[3, 4]]"
   Of<StringId> out_shape = kUnset;

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/strings.h"
+#include "ingest/whole_text.h"
 #include "trace/ids.h"
 
 namespace gapless::internal::nsys_stats {
@@ -84,29 +85,16 @@ void TakeOverNumbers(Table& table) {
       if (is_number(cell)) std::erase(cell, '.'), std::ranges::replace(cell, ',', '.');
 }
 
-struct Span {
-  size_t from = 0, size = 0;
-};
-
 // The runs of dashes of a line that holds nothing else; empty: it is none.
-std::vector<Span> RunsOf(std::string_view line) {
-  std::vector<Span> runs;
-  for (size_t at = 0; at < line.size();) {
-    if (line[at] == ' ' || line[at] == '\t' || line[at] == '\r') {
-      ++at;
-      continue;
-    }
-    const size_t end = std::min(line.find_first_not_of('-', at), line.size());
-    if (end == at) return {};
-    runs.push_back({at, end - at});
-    at = end;
-  }
-  return runs.size() < kFewestColumns ? std::vector<Span>() : runs;
+std::vector<TextSpan> RunsOf(std::string_view line) {
+  std::vector<TextSpan> runs = DashesIn(line);
+  if (runs.size() < kFewestColumns) runs.clear();
+  return runs;
 }
 
 // The last column goes to the end of the line: names may hold characters of several bytes.
-std::string_view CellIn(std::string_view line, const std::vector<Span>& runs, size_t column) {
-  const Span& span = runs[column];
+std::string_view CellIn(std::string_view line, const std::vector<TextSpan>& runs, size_t column) {
+  const TextSpan& span = runs[column];
   if (span.from >= line.size()) return {};
   return Trimmed(column + 1 == runs.size() ? line.substr(span.from) : line.substr(span.from, span.size));
 }

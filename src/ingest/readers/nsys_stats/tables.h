@@ -12,7 +12,7 @@
 namespace gapless::internal::nsys_stats {
 
 enum class Form : uint8_t {
-  kNone,       // of no report that is known
+  kNone,       // a report that is not known
   kKernels,    // sums by kernel
   kCopies,     // sums by kind of copy
   kDevice,     // both in one table
