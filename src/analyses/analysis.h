@@ -31,16 +31,25 @@ struct Analysis {
   // `tables` gives the results of other analyses; asking for itself, directly or around a ring, is a fault.
   Result<Table> (*run)(const Run& run, Tables& tables);
   int cost = 1;  // time it takes beside others, roughly: of several the most costly begin first, so that none is last
+  // It holds ranks against each other. Of summaries (trace/summary.h) it is computed anew, from what all of them have
+  // together: collectives, steps, exposed communication and other tables. The rows of the others are in the summaries.
+  bool compares_ranks = false;
 };
 
 // The analysis that fills the table `R` declares.
 struct HowToRun {
   Result<Table> (*run)(const Run& run, Tables& tables);
   int cost = 1;
+  bool compares_ranks = false;
 };
 template <class R>
 constexpr Analysis AnalysisOf(HowToRun how) {
-  return {.name = R::kName, .help = R::kHelp, .columns = R::kColumns, .run = how.run, .cost = how.cost};
+  return {.name = R::kName,
+          .help = R::kHelp,
+          .columns = R::kColumns,
+          .run = how.run,
+          .cost = how.cost,
+          .compares_ranks = how.compares_ranks};
 }
 
 #define ANALYSIS(n)                   \
@@ -69,6 +78,8 @@ class Tables {
   const Error* ErrorOf(std::string_view name) const;  // null also before this thread has asked for the analysis
   // The device time of each primary trace, which several analyses read.
   const std::vector<TraceTimeline>& Timelines();
+  // Is the run one of summaries? Their rows are then taken for the analyses' own, and traces hold few rows.
+  bool of_summaries() const;
   // Returns make(trace), which is computed once for each function and trace, and kept. `make` is a free function that
   // depends on nothing else.
   template <class T>

@@ -4,10 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/gather.h"
 #include "analyses/open_slice.h"
 #include "analyses/rows/idle.h"
 
@@ -111,7 +117,7 @@ class Longest {
   size_t count_ = 0;
 };
 
-std::vector<int64_t> LongestIds(const std::vector<TraceTimeline>& timelines) {
+std::vector<int64_t> LongestIds(std::span<const TraceTimeline> timelines) {
   std::array<Longest, kIdleCauses> longest;
   int64_t id = 0;
   for (const TraceTimeline& timeline : timelines)
@@ -137,12 +143,14 @@ void AddIdleRows(const TraceTimeline& timeline, TableOf<IdleRows>& table) {
   }
 }
 
-Table LongestIdleRows(Tables& tables) {
+namespace {
+
+Table LongestOf(std::span<const TraceTimeline> timelines) {
   TableOf<IdleRows> table;
-  const std::vector<int64_t> ids = LongestIds(tables.Timelines());
+  const std::vector<int64_t> ids = LongestIds(timelines);
   auto next = ids.begin();
   int64_t first = 0;  // id of the device's first gap
-  for (const TraceTimeline& timeline : tables.Timelines())
+  for (const TraceTimeline& timeline : timelines)
     for (const DeviceTimeline& device : timeline.devices) {
       const auto end = first + static_cast<int64_t>(device.gaps.size());
       std::optional<Writer> writer;
@@ -153,6 +161,55 @@ Table LongestIdleRows(Tables& tables) {
       first = end;
     }
   return table;
+}
+
+std::vector<IdlePlace> PlacesIn(const SectionReader::Section& section) {
+  std::vector<IdlePlace> places(section.rows());
+  const auto operators = section.Texts("operator"), lines = section.Texts("source_line");
+  for (size_t row = 0; row < places.size(); ++row)
+    places[row].operator_name = operators[row], places[row].source_line = lines[row];
+  for (size_t cause = 0; cause < kIdleCauses; ++cause) {
+    const std::vector<int64_t> ns = section.Ints(kIdleColumns[cause]);
+    for (size_t row = 0; row < places.size(); ++row) places[row].ns[cause] = std::max<int64_t>(0, ns[row]);
+  }
+  return places;
+}
+
+int64_t SumOfCauses(const IdlePlace& place) { return std::accumulate(place.ns.begin(), place.ns.end(), int64_t{0}); }
+
+std::vector<IdlePlace> PlacesIn(const TraceTimeline& timeline) {
+  TableOf<IdleRows> all;
+  AddIdleRows(timeline, all);
+  const IdleRows idle{all};
+  std::map<std::pair<std::string_view, std::string_view>, std::array<int64_t, kIdleCauses>> sums;
+  constexpr IdleRows::IntColumn kColumns[kIdleCauses] = {"data_ns", "launch_ns", "sync_ns", "host_ns", "unknown_ns"};
+  for (size_t gap = 0; gap < idle.rows(); ++gap) {
+    auto& sum = sums[{idle.Text(gap, "operator"), idle.Text(gap, "source_line")}];
+    for (size_t cause = 0; cause < kIdleCauses; ++cause) sum[cause] += idle.Int(gap, kColumns[cause]);
+  }
+  std::vector<IdlePlace> places;
+  for (const auto& [place, ns] : sums) places.push_back({std::string(place.first), std::string(place.second), ns});
+  std::ranges::stable_sort(places, std::greater(), SumOfCauses);
+  return places;
+}
+
+}  // namespace
+
+Table LongestIdleRows(Tables& tables) {
+  if (tables.of_summaries()) return GatherRows<IdleRows>(tables.run());
+  return LongestOf(tables.Timelines());
+}
+
+Table LongestIdleRows(const TraceTimeline& timeline) { return LongestOf({&timeline, 1}); }
+
+std::vector<IdlePlace> IdlePlacesOf(Tables& tables, int64_t trace) {
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    if (timeline.of->index != trace) continue;
+    if (!timeline.trace().summary) return PlacesIn(timeline);
+    const auto* section = timeline.trace().summary->tables.Find(kIdlePlacesSection);
+    return section == nullptr ? std::vector<IdlePlace>() : PlacesIn(*section);
+  }
+  return {};
 }
 
 }  // namespace gapless::internal

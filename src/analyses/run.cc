@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "analyses/analysis.h"
+#include "analyses/gather.h"
 #include "analyses/timeline.h"
 #include "base/once_flag.h"
 #include "base/thread_pool.h"
 #include "base/timings.h"
 #include "trace/page_keeper.h"
+#include "trace/summary.h"
 
 namespace gapless::internal {
 namespace {
@@ -63,7 +65,9 @@ const Table& Tables::Get(std::string_view name) {
   entry.once.Call([&] {
     const Analysis& analysis = *AllAnalyses()[index];
     const TimedPart timed("analysis", analysis.name);
-    Result<Table> result = analysis.run(run_, *this);
+    Result<Table> result = of_summaries() && !analysis.compares_ranks
+                               ? Result<Table>(GatherRows(analysis.name, analysis.columns, run_))
+                               : analysis.run(run_, *this);
     if (result) {
       entry.table.emplace(std::move(*result));
     } else {
@@ -90,6 +94,8 @@ const Error* Tables::ErrorOf(std::string_view name) const {
   const Impl::Entry& entry = impl_->entries[IndexOf(name)];
   return entry.error ? &*entry.error : nullptr;
 }
+
+bool Tables::of_summaries() const { return !run_.traces().empty() && run_.traces()[0].trace->summary != nullptr; }
 
 size_t Tables::threads() const { return impl_->threads == 0 ? DefaultThreads() : impl_->threads; }
 
@@ -123,6 +129,7 @@ const std::vector<TraceTimeline>& Tables::Timelines() {
     const TimedPart timed("shared", "device timelines");
     const std::vector<const RunTrace*> primary = run_.primary();
     const auto make = [&](const RunTrace& of, bool beside) {
+      if (of.trace->summary) return TimelineOf(of);
       return MakeTimeline(
           of, [&] { return Once(*of.trace, AnalysedWindow); }, beside);
     };

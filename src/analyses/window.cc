@@ -8,8 +8,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analyses/gather.h"
 #include "analyses/steady_span.h"
 #include "trace/marks.h"
+#include "trace/summary.h"
 
 namespace gapless::internal {
 namespace {
@@ -218,6 +220,7 @@ void TakeWhole(const Trace& trace, const Intervals& busy, const std::vector<OneO
 }  // namespace
 
 Window AnalysedWindow(const Trace& trace) {
+  if (trace.summary) return WindowOf(*trace.summary);
   Window window;
   window.steps = StepWindows(trace);
   const Intervals busy = DeviceWork(trace);

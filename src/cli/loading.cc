@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/failure.h"
 #include "cli/output.h"
+#include "cluster/condense.h"
 #include "ingest/redaction.h"
 #include "ingest/source_root.h"
 #include "report/notes.h"
@@ -36,16 +37,6 @@ Result<int64_t> ParseNumber(std::string_view text, std::string_view noun, std::s
   if (code != std::errc() || end != text.data() + text.size() || number < 0)
     return Fail(ErrorCode::kUsage, StrCat("'", Printable(text), "' is not a ", noun), "", std::string(hint));
   return number;
-}
-
-// Honours --source-root and --redact. Redaction comes last: it knows no folder of this machine.
-Result<void> ChangeSources(const ReadArguments& arguments, const Session& session, LoadedRun& loaded) {
-  if (!arguments.source_root.empty()) {
-    GAPLESS_ASSIGN(const size_t found, MapSources(loaded, arguments.source_root));
-    if (found == 0) log::Warning(StrCat("no source that was recorded is below ", arguments.source_root));
-  }
-  if (arguments.redact) session.redaction->Apply(loaded);
-  return {};
 }
 
 }  // namespace
@@ -75,6 +66,16 @@ OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line) {
   return options;
 }
 
+// Redaction comes last: it knows no folder of this machine.
+Result<void> ChangeSources(const ReadArguments& arguments, const Session& session, LoadedRun& loaded) {
+  if (!arguments.source_root.empty()) {
+    GAPLESS_ASSIGN(const size_t found, MapSources(loaded, arguments.source_root));
+    if (found == 0) log::Warning(StrCat("no source that was recorded is below ", arguments.source_root));
+  }
+  if (arguments.redact) session.redaction->Apply(loaded);
+  return {};
+}
+
 // Checks the outputs only after reading: a folder's files are known only then.
 Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths,
                           std::span<const std::string> outputs) {
@@ -97,6 +98,7 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,
                                                  std::span<const std::string> paths) {
   GAPLESS_ASSIGN(auto loaded, LoadFor(arguments, session, paths));
+  GAPLESS_ASSIGN(loaded.run, AllCondensed(loaded.run));
   auto analysis = std::make_unique<RunAnalysis>(std::move(loaded),
                                                 OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
   // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.

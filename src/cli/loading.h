@@ -53,6 +53,9 @@ OpenOptions OpenOptionsFrom(const Session& session, ProgressLine& line);
 Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session, std::span<const std::string> paths,
                           std::span<const std::string> outputs = {});
 
+// Honours --source-root and --redact.
+Result<void> ChangeSources(const ReadArguments& arguments, const Session& session, LoadedRun& loaded);
+
 // The name of a run that two or more of a call compare: the path as given, or with --redact `letter`.
 std::string ShownName(const ReadArguments& arguments, const std::string& path, std::string_view letter);
 

@@ -120,7 +120,7 @@ class Loader {
       auto trace = ReadTrace(source, Context(index, pool, &source));
       if (trace) {
         auto shared = std::make_shared<Trace>(std::move(*trace));
-        if (!key.empty() && !Grows(shared->info.format)) PutIntoCache(key, *shared);
+        if (!key.empty() && !shared->summary && !Grows(shared->info.format)) PutIntoCache(key, *shared);
         Keep(std::move(shared), input, loaded);
       } else {
         loaded.failures.push_back(trace.error());
@@ -168,12 +168,12 @@ class Loader {
   // set after the cache was asked: a cached trace may have been read under another spelling of the path.
   void Keep(std::shared_ptr<Trace> trace, const InputPath& input, Loaded& loaded) {
     TraceInfo& info = trace->info;
-    info.path = input.path;
+    if (!trace->summary) info.path = input.path;
     info.piped = input.piped != nullptr;
     if (input.given_rank != kAbsent)
       info.rank = input.given_rank;
     else if (info.rank == kAbsent)
-      info.rank = RankInName(input.path);
+      info.rank = RankInName(info.path);
     const auto& wanted = options_.ranks;
     if (!wanted.empty() && info.rank != kAbsent && std::ranges::count(wanted, info.rank) == 0)
       return void(++loaded.filtered);
@@ -238,6 +238,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
   }
   const Reader* reader = FindReader(head);
   if (reader == nullptr) return UnknownFormat(head, source.path());
+  if (reader->open != nullptr) return reader->open(source);
   TraceBuilder builder;
   builder.info().path = source.path();
   builder.info().format = reader->name;

@@ -41,11 +41,13 @@ struct Reader {
   // Does the (decompressed) input start like this format? kMaybe: only if no other reader says yes.
   Sniff (*sniff)(std::string_view head);
   // Reads everything into `builder`. What was odd or lost is counted there; an error means nothing useful was found.
-  Result<void> (*read)(Source& source, TraceBuilder& builder, const ReadContext& context);
+  Result<void> (*read)(Source& source, TraceBuilder& builder, const ReadContext& context) = nullptr;
   // Called after Finish(): derives what only this format's names show (steps, operator classes). May be null.
-  void (*complete)(Trace& trace);
+  void (*complete)(Trace& trace) = nullptr;
   // Are files of this format read while they are written? What is read of them is never cached.
   bool grows = false;
+  // In place of `read`, where a file holds the tables of a trace as they are: they are neither built nor cached.
+  Result<Trace> (*open)(Source& source) = nullptr;
 };
 
 #define READER(n)                 \

@@ -11,6 +11,7 @@
 #include "base/timings.h"
 #include "predict/program.h"
 #include "predict/rank_classes.h"
+#include "predict/summary_steps.h"
 
 namespace gapless::internal {
 namespace {
@@ -124,9 +125,25 @@ std::optional<Predictor> Predictor::ForRun(Tables& tables, std::span<const Advic
   const std::vector<const RunTrace*> candidates = all_steps ? all : RepresentativesOf(tables, all);
   auto pool = std::make_shared<ThreadPool>(tables.threads());
   std::optional<Predictor> predictor;
+  if (tables.of_summaries()) return ForSummaries(tables, all, pool, ledger);
   if (!all_steps && candidates.size() == all.size()) predictor = ForTypicalSteps(tables, candidates, pool, ledger);
   if (!predictor) predictor = ForAllSteps(tables, candidates, pool, ledger);
   predictor->all_ranks_ = all.size();  // the others' times are those of a rank that works alike
+  return predictor;
+}
+
+// Absent: the summaries hold no events, or not of the same steps.
+std::optional<Predictor> Predictor::ForSummaries(Tables& tables, std::span<const RunTrace* const> all,
+                                                 const std::shared_ptr<ThreadPool>& pool,
+                                                 std::span<const AdviceRow> ledger) {
+  const std::vector<const RunTrace*> candidates = RepresentativesOf(tables, all);
+  auto taken = TakeSummarySteps(tables, candidates);
+  if (!taken) return std::nullopt;
+  std::vector<const RunTrace*> stretches;
+  for (const RunTrace* of : candidates) stretches.push_back(&taken->run->traces()[static_cast<size_t>(of->index)]);
+  Predictor predictor = ForAllSteps(*taken->tables, stretches, pool, ledger);
+  predictor.all_ranks_ = all.size();
+  predictor.typical_ = std::move(taken);
   return predictor;
 }
 

@@ -110,6 +110,9 @@ class Predictor {
                                                  std::span<const RunTrace* const> candidates,
                                                  const std::shared_ptr<ThreadPool>& pool,
                                                  std::span<const AdviceRow> ledger);
+  static std::optional<Predictor> ForSummaries(Tables& tables, std::span<const RunTrace* const> all,
+                                               const std::shared_ptr<ThreadPool>& pool,
+                                               std::span<const AdviceRow> ledger);
   static Predictor ForAllSteps(Tables& tables, std::span<const RunTrace* const> candidates,
                                const std::shared_ptr<ThreadPool>& pool, std::span<const AdviceRow> ledger);
   // Applies one more item to the times of all ranks. An error: it cannot be read, or nothing can be said of it.

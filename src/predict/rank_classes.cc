@@ -9,11 +9,14 @@
 #include <unordered_map>
 
 #include "analyses/rows/ranks.h"
+#include "trace/summary.h"
 
 namespace gapless::internal {
 namespace {
 
 // Collectives are counted, the others fall into cells of a share of `width`.
+int64_t ToInt(size_t count) { return static_cast<int64_t>(count); }
+
 using ClassKey = std::tuple<int64_t, int64_t, int64_t>;
 
 int64_t CellOf(int64_t value, double width) {
@@ -64,8 +67,10 @@ std::vector<const RunTrace*> RepresentativesOf(Tables& tables, std::span<const R
   std::vector<RankTraits> traits;
   for (const RunTrace* of : candidates) {
     const auto own = own_ns.find(of->index);
-    traits.push_back({.collectives = static_cast<int64_t>(of->trace->collectives.size()),
-                      .gpu_ops = static_cast<int64_t>(of->trace->gpu_ops.size()),
+    const Trace& trace = *of->trace;
+    const bool light = trace.summary != nullptr;
+    traits.push_back({.collectives = light ? trace.summary->rows.collective : ToInt(trace.collectives.size()),
+                      .gpu_ops = light ? trace.summary->rows.gpu_op : ToInt(trace.gpu_ops.size()),
                       .own_ns = own == own_ns.end() ? 0 : own->second});
   }
   std::vector<const RunTrace*> chosen;

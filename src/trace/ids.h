@@ -31,4 +31,9 @@ using ThreadId = RowId<struct ThreadTag>;
 using StepId = RowId<struct StepTag>;
 using StackId = RowId<struct StackTag>;
 
+// Numbers of rows: where the rows of a recording begin in those of a run (trace/run.h), or how many it has.
+struct IdBase {
+  int64_t slice = 0, gpu_op = 0, gpu_annotation = 0, sync = 0, collective = 0, step = 0, memory_event = 0, stack = 0;
+};
+
 }  // namespace gapless::internal

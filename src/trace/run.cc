@@ -18,6 +18,7 @@
 #include <tuple>
 
 #include "trace/formats.h"
+#include "trace/summary.h"
 #include "trace/workload.h"
 
 namespace gapless::internal {
@@ -299,20 +300,30 @@ void AssignTimeAxis(std::vector<RunTrace>& traces) {
   }
 }
 
+// How many rows a recording has, whose summary this may be.
+IdBase RowsOf(const Trace& trace) {
+  if (trace.summary) return trace.summary->rows;
+  const auto count = [](const auto& table) { return static_cast<int64_t>(table.size()); };
+  return {.slice = count(trace.slices),
+          .gpu_op = count(trace.gpu_ops),
+          .gpu_annotation = count(trace.gpu_annotations),
+          .sync = count(trace.syncs),
+          .collective = count(trace.collectives),
+          .step = count(trace.steps),
+          .memory_event = count(trace.memory_events),
+          .stack = count(trace.stacks)};
+}
+
 // Numbers the rows of each table through all traces.
 void AssignIds(std::vector<RunTrace>& traces) {
+  constexpr int64_t IdBase::*kTables[] = {&IdBase::slice,        &IdBase::gpu_op,     &IdBase::gpu_annotation,
+                                          &IdBase::sync,         &IdBase::collective, &IdBase::step,
+                                          &IdBase::memory_event, &IdBase::stack};
   IdBase next;
   for (RunTrace& run_trace : traces) {
     run_trace.base = next;
-    const Trace& trace = *run_trace.trace;
-    next.slice += static_cast<int64_t>(trace.slices.size());
-    next.gpu_op += static_cast<int64_t>(trace.gpu_ops.size());
-    next.gpu_annotation += static_cast<int64_t>(trace.gpu_annotations.size());
-    next.sync += static_cast<int64_t>(trace.syncs.size());
-    next.collective += static_cast<int64_t>(trace.collectives.size());
-    next.step += static_cast<int64_t>(trace.steps.size());
-    next.memory_event += static_cast<int64_t>(trace.memory_events.size());
-    next.stack += static_cast<int64_t>(trace.stacks.size());
+    const IdBase rows = RowsOf(*run_trace.trace);
+    for (const auto table : kTables) next.*table += rows.*table;
   }
 }
 

@@ -22,10 +22,6 @@
 
 namespace gapless::internal {
 
-struct IdBase {
-  int64_t slice = 0, gpu_op = 0, gpu_annotation = 0, sync = 0, collective = 0, step = 0, memory_event = 0, stack = 0;
-};
-
 // A RunTrace is one recording with its place in the run.
 struct RunTrace {
   std::shared_ptr<const Trace> trace;

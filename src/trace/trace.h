@@ -36,6 +36,8 @@
 
 namespace gapless::internal {
 
+struct Summary;  // trace/summary.h
+
 // TraceInfo holds the facts about a recording that are no rows.
 struct TraceInfo {
   std::string path;    // as given; a tar member is "archive.tar.gz!/member"
@@ -59,6 +61,7 @@ struct TraceInfo {
 struct Trace {
   TraceInfo info;
   std::shared_ptr<const MappedFile> file{};  // holds the columns and texts; null: they are in memory of their own
+  std::shared_ptr<const Summary> summary{};  // not null: this stands for a recording that is not here
   StringPool strings;
   ThreadTable threads;
   DeviceTable devices;

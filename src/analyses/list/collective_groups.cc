@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives by process group and kind: how fast the links carried them, and how long this rank waited in them for
 // others. A collective's kernel also runs while it waits for the last rank; matching the ranks separates the two
-// (collective_match.h), so bandwidth here is over the transfer alone where it is known.
+// (collective_match.h), so bandwidth here is over the transfer alone where it is known. In a run of summaries, what a
+// recording knows alone is taken from its summary, and what the match says comes from the collectives of all.
 #include "analyses/rows/collective_groups.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "analyses/analysis.h"
 #include "analyses/bandwidth.h"
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
+#include "analyses/gather.h"
 
 namespace gapless::internal::collective_groups_analysis {
 namespace {
@@ -118,6 +121,8 @@ class Meanwhile {
   int64_t ExposedNs(int32_t device, const Intervals& spans) const {
     const auto found = std::ranges::lower_bound(timeline_.devices, device, {}, &DeviceTimeline::device);
     if (found == timeline_.devices.end() || found->device != device) return kAbsent;
+    if (timeline_.trace().summary)
+      return Total(Intersect(Clip(spans, timeline_.window.span), found->exposed_communication));
     const IntervalSums& compute = compute_[static_cast<size_t>(found - timeline_.devices.begin())];
     int64_t exposed_ns = 0;
     for (const Interval span : Clip(spans, timeline_.window.span)) exposed_ns += span.length() - compute.In(span);
@@ -137,10 +142,41 @@ class Meanwhile {
   std::vector<IntervalSums> compute_{};  // by device
 };
 
-void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key& key, const Group& group,
-            TableOf<CollectiveGroupsRows>& table) {
-  const auto& [device, backend, name, kind] = key;
+// The row of each group in a recording's summary.
+using OwnRows = std::map<Key, size_t>;
+
+OwnRows OwnRowsOf(const CollectiveGroupsRows& own, int64_t trace) {
+  OwnRows rows;
+  for (size_t row = 0; row < own.rows(); ++row) {
+    if (own.Int(row, "trace") != trace) continue;
+    const int32_t device = own.IsNull(row, "device") ? kAbsent32 : static_cast<int32_t>(own.Int(row, "device"));
+    const std::string_view kind = own.Text(row, "kind");
+    rows[{device, own.Text(row, "backend"), own.Text(row, "group"), kind == "other" ? "" : kind}] = row;
+  }
+  return rows;
+}
+
+// What a recording knows of a group alone.
+struct OwnFacts {
+  int64_t idle_ns = kAbsent, gpu_op_id = kAbsent, slice_id = kAbsent;
+};
+
+OwnFacts FactsOf(const CollectiveGroupsRows& own, size_t row) {
+  const auto cell = [&](CollectiveGroupsRows::IntColumn column) {
+    return own.IsNull(row, column) ? kAbsent : own.Int(row, column);
+  };
+  return {cell("idle_ns"), cell("gpu_op_id"), cell("slice_id")};
+}
+
+OwnFacts FactsOf(const TraceTimeline& timeline, const Meanwhile& meanwhile, int32_t device, const Group& group) {
   const CollectiveTable& all = timeline.trace().collectives;
+  return {meanwhile.IdleNs(device, group.spans), timeline.of->Id(all.gpu_op[group.longest]),
+          timeline.of->Id(all.slice[group.longest])};
+}
+
+void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key& key, const Group& group,
+            const OwnFacts& facts, TableOf<CollectiveGroupsRows>& table) {
+  const auto& [device, backend, name, kind] = key;
   auto row = table.Row(*timeline.of);
   row.Set("device", device).Set("backend", backend).Set("group", name).Set("group_size", group.size);
   row.Set("kind", kind.empty() ? "other" : kind).Set("calls", group.calls);
@@ -158,14 +194,14 @@ void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key
   row.Set("start_lag_mean_ns", MeanOf(group.lag_ns, group.compared));
   if (group.bytes != kAbsent)
     row.Set("small_calls", group.small).Set("small_exposed_ns", meanwhile.ExposedNs(device, Merge(group.small_spans)));
-  row.Set("idle_ns", meanwhile.IdleNs(device, group.spans));
-  row.Set("gpu_op_id", timeline.of->Id(all.gpu_op[group.longest]));
-  row.Set("slice_id", timeline.of->Id(all.slice[group.longest]));
+  row.Set("idle_ns", facts.idle_ns).Set("gpu_op_id", facts.gpu_op_id).Set("slice_id", facts.slice_id);
 }
 
-Result<Table> Compute(const Run&, Tables& tables) {
+Result<Table> Compute(const Run& run, Tables& tables) {
   TableOf<CollectiveGroupsRows> table;
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
+  std::optional<Table> own;
+  if (tables.of_summaries()) own.emplace(GatherRows<CollectiveGroupsRows>(run));
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::map<Key, Group> groups = GroupsOf(timeline, matches[position++]);
@@ -174,13 +210,19 @@ Result<Table> Compute(const Run&, Tables& tables) {
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ordered.empty()) continue;
     const Meanwhile meanwhile(timeline);
-    for (const auto& [longest, one] : ordered) AddRow(timeline, meanwhile, one->first, one->second, table);
+    const OwnRows own_rows = own ? OwnRowsOf(CollectiveGroupsRows(*own), timeline.of->index) : OwnRows();
+    for (const auto& [longest, one] : ordered) {
+      const auto its = own_rows.find(one->first);
+      const OwnFacts facts = its != own_rows.end() ? FactsOf(CollectiveGroupsRows(*own), its->second)
+                                                   : FactsOf(timeline, meanwhile, std::get<0>(one->first), one->second);
+      AddRow(timeline, meanwhile, one->first, one->second, facts, table);
+    }
   }
   return table;
 }
 
 }  // namespace
 
-ANALYSIS(collective_groups) = AnalysisOf<CollectiveGroupsRows>({.run = Compute});
+ANALYSIS(collective_groups) = AnalysisOf<CollectiveGroupsRows>({.run = Compute, .compares_ranks = true});
 
 }  // namespace gapless::internal::collective_groups_analysis

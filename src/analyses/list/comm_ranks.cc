@@ -63,6 +63,6 @@ Result<Table> Compute(const Run& run, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(comm_ranks) = AnalysisOf<CommRanksRows>({.run = Compute});
+ANALYSIS(comm_ranks) = AnalysisOf<CommRanksRows>({.run = Compute, .compares_ranks = true});
 
 }  // namespace gapless::internal::comm_ranks_analysis

@@ -321,6 +321,6 @@ Result<Table> Compute(const Run& run, Tables&) {
 
 }  // namespace
 
-ANALYSIS(hung_collectives) = AnalysisOf<HungCollectivesRows>({.run = Compute});
+ANALYSIS(hung_collectives) = AnalysisOf<HungCollectivesRows>({.run = Compute, .compares_ranks = true});
 
 }  // namespace gapless::internal::hung_collectives_analysis

@@ -98,6 +98,7 @@ std::string_view ClassOf(const Group& group) {
 }
 
 void AddRows(const TraceTimeline& timeline, TableOf<OperatorsRows>& table) {
+  const Trace& trace = timeline.trace();
   ByName by_name(timeline);
   std::vector<Group>& groups = by_name.groups;
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
@@ -105,11 +106,13 @@ void AddRows(const TraceTimeline& timeline, TableOf<OperatorsRows>& table) {
   });
   for (const Group& group : groups) {
     auto row = table.Row(*timeline.of);
-    row.Set("name", timeline.trace().Text(group.name)).Set("class", ClassOf(group)).Set("calls", group.calls);
+    row.Set("name", trace.Text(group.name)).Set("class", ClassOf(group)).Set("calls", group.calls);
     row.Set("host_self_ns", group.host_self_ns).Set("host_total_ns", group.host_total_ns);
     row.Set("device_self_ns", group.device_self_ns).Set("device_total_ns", group.device_total_ns);
     row.Set("gpu_ops", group.gpu_ops).Set("share", ShareOf(group.device_self_ns, by_name.device_ns));
-    row.Set("slice_id", timeline.of->Id(group.longest == kNoCall ? SliceId() : SliceId(group.longest)));
+    if (group.longest == kNoCall) continue;
+    row.Set("slice_id", timeline.of->Id(SliceId(group.longest)));
+    row.Set("source_line", trace.Text(trace.slices.source_line[group.longest]));
   }
 }
 

@@ -7,9 +7,7 @@
 // run more slowly, or its device idles for data, launches, synchronisation or the host. Kernel work and speed are
 // separated by name: `work` is what the rank's kernels would take if each took as long as on the median rank.
 //
-// Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work and
-// kernels are therefore those of operations of the rank's own complete steps. An operation without a recorded launch,
-// in a recording that has the launches of most, was launched before it began. Stretches of one process are one rank.
+// Own work and kernels are those of tables rank_work and rank_kernels. Stretches of one process are one rank.
 #include "analyses/rows/ranks.h"
 
 #include <algorithm>
@@ -21,6 +19,8 @@
 #include "analyses/analysis.h"
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
+#include "analyses/rows/rank_kernels.h"
+#include "analyses/rows/rank_work.h"
 
 namespace gapless::internal::ranks_analysis {
 namespace {
@@ -50,81 +50,47 @@ struct Device {
   int64_t own_ns() const { return compute_ns + copies_ns; }
 };
 
-// The operations of one device that belong to the rank's complete steps; without such steps all of them.
-class OwnOperations {
- public:
-  // `complete`, by step: 1 if it is one of the window's.
-  OwnOperations(const TraceTimeline& timeline, const DeviceTimeline& device, const std::vector<uint8_t>& complete)
-      : ops_(timeline.trace().gpu_ops), any_(timeline.window.steps.empty()), complete_(complete) {
-    size_t all = 0, launched = 0;
-    for (const uint32_t row : device.RowsInWindow()) ++all, launched += ops_.launch[row].valid();
-    has_launches_ = 2 * launched > all;
-  }
-  bool Has(size_t row) const {
-    if (any_) return true;
-    if (has_launches_ && !ops_.launch[row].valid()) return false;
-    return ops_.step[row].valid() && complete_[ops_.step[row].value] != 0;
-  }
-
- private:
-  const GpuOpTable& ops_;
-  bool any_, has_launches_ = false;
-  const std::vector<uint8_t>& complete_;
+// What the analyses rank_work and rank_kernels say of a device.
+struct OwnWork {
+  size_t row = 0;                                                 // of rank_work
+  std::vector<std::pair<std::string_view, KernelSum>> kernels{};  // in the order of rank_kernels
 };
+using DeviceKey = std::pair<int64_t, int64_t>;  // recording and device number
 
-// Holds what all devices of a trace share, so that none of it is made for each of them.
-struct Shared {
-  Shared(const TraceTimeline& timeline, const std::vector<CollectiveMatch>& matched)
-      : matches(matched), sums(timeline.trace().strings.size()), complete(timeline.trace().steps.size()) {
-    for (const StepWindow& step : timeline.window.steps) complete[step.step.value] = 1;
-    const CollectiveTable& all = timeline.trace().collectives;
-    const RowRange rows = RowsWithin(all.ts_ns, timeline.window.span);
-    for (size_t row = rows.first; row < rows.last; ++row) collectives[all.device[row]].push_back(row);
-  }
-  const std::vector<CollectiveMatch>& matches;                     // by row of the collectives
-  std::vector<KernelSum> sums;                                     // by text: zero before and after each device
-  std::vector<uint8_t> complete;                                   // by step
-  std::unordered_map<int32_t, std::vector<size_t>> collectives{};  // rows in the window, by device
-};
-
-void AddOwnWork(Device& device, Shared& shared) {
-  std::vector<KernelSum>& sums = shared.sums;
-  const Trace& trace = device.timeline->trace();
-  const GpuOpTable& ops = trace.gpu_ops;
-  const Interval window = device.timeline->window.span;
-  const OwnOperations own(*device.timeline, *device.on, shared.complete);
-  std::vector<uint32_t> names;  // ids of the kernels' names
-  UnionLength compute;
-  Intervals copies;
-  for (const uint32_t row : device.on->RowsInWindow()) {
-    const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
-    if ((kernel && ops.op_class[row] == GpuOpClass::kCommunication) || !own.Has(row)) continue;
-    const Interval span{ops.ts_ns[row], ops.ts_ns[row] + ops.dur_ns[row]};
-    if (!kernel) {
-      AppendMerged(copies, span);
-      continue;
-    }
-    compute.Add({std::max(span.start, window.start), std::min(span.end, window.end)});
-    KernelSum& sum = sums[static_cast<uint32_t>(ops.name[row])];
-    if (sum.count++ == 0) names.push_back(static_cast<uint32_t>(ops.name[row]));
-    sum.ns += ops.dur_ns[row];
-    ++device.kernels, device.kernel_ns += ops.dur_ns[row];
-  }
-  device.compute_ns = compute.total();
-  device.copies_ns = Total(Intersect(copies, device.on->exposed_copies));
-  std::sort(names.begin(), names.end());
-  for (const uint32_t id : names)
-    device.by_name.emplace_back(trace.strings[static_cast<StringId>(id)], std::exchange(sums[id], {}));
+std::map<DeviceKey, OwnWork> OwnWorkOf(const RankWorkRows& work, const RankKernelsRows& kernels) {
+  std::map<DeviceKey, OwnWork> all;
+  for (size_t row = 0; row < work.rows(); ++row) all[{work.Int(row, "trace"), work.Int(row, "device")}].row = row;
+  for (size_t row = 0; row < kernels.rows(); ++row)
+    all[{kernels.Int(row, "trace"), kernels.Int(row, "device")}].kernels.emplace_back(
+        kernels.Text(row, "kernel"), KernelSum{kernels.Int(row, "calls"), kernels.Int(row, "total_ns")});
+  return all;
 }
 
-void AddWaits(const Shared& shared, Device& device) {
+void AddOwnWork(const RankWorkRows& work, OwnWork own, Device& device) {
+  device.compute_ns = work.Int(own.row, "compute_ns"), device.copies_ns = work.Int(own.row, "copies_ns");
+  device.kernels = work.Int(own.row, "kernels"), device.kernel_ns = work.Int(own.row, "kernel_ns");
+  constexpr RankWorkRows::IntColumn kIdle[kIdleCauses] = {"idle_data_ns", "idle_launch_ns", "idle_sync_ns",
+                                                          "idle_host_ns", "idle_unknown_ns"};
+  for (size_t cause = 0; cause < kIdleCauses; ++cause) device.idle[cause] = work.Int(own.row, kIdle[cause]);
+  device.by_name = std::move(own.kernels);
+}
+
+// Rows of the collectives in a recording's window, by device.
+std::map<int32_t, std::vector<size_t>> CollectivesOf(const TraceTimeline& timeline) {
+  std::map<int32_t, std::vector<size_t>> by_device;
+  const CollectiveTable& all = timeline.trace().collectives;
+  const RowRange rows = RowsWithin(all.ts_ns, timeline.window.span);
+  for (size_t row = rows.first; row < rows.last; ++row) by_device[all.device[row]].push_back(row);
+  return by_device;
+}
+
+// `rows`: collectives of the device; `matches`: by row of the recording's collectives.
+void AddWaits(const std::vector<size_t>& rows, const std::vector<CollectiveMatch>& matches, Device& device) {
   const CollectiveTable& all = device.timeline->trace().collectives;
   Intervals waits, opening;
   bool matched = false;
-  const auto rows = shared.collectives.find(device.on->device);
-  if (rows == shared.collectives.end()) return;
-  for (const size_t row : rows->second) {
-    const CollectiveMatch& match = shared.matches[row];
+  for (const size_t row : rows) {
+    const CollectiveMatch& match = matches[row];
     if (match.wait_ns == kAbsent) continue;
     matched = true;
     AppendMerged(match.opening ? opening : waits, {all.ts_ns[row], all.ts_ns[row] + match.wait_ns});
@@ -137,16 +103,11 @@ void AddWaits(const Shared& shared, Device& device) {
   device.opening_ns = Total(Intersect(opening, device.on->exposed_communication));
 }
 
-Device Read(const TraceTimeline& timeline, const DeviceTimeline& on, Shared& shared) {
+Device Read(const TraceTimeline& timeline, const DeviceTimeline& on) {
   Device device;
   device.timeline = &timeline, device.on = &on;
   for (const StepWindow& step : timeline.window.steps) device.step_ns.push_back(step.span.length());
   device.wall_ns = timeline.window.span.length(), device.exposed_comm_ns = Total(on.exposed_communication);
-  for (const IdleGap& gap : on.gaps)
-    for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
-      device.idle[static_cast<size_t>(on.parts[part].cause)] += on.PartEnd(gap, part) - on.parts[part].start;
-  AddOwnWork(device, shared);
-  AddWaits(shared, device);
   return device;
 }
 
@@ -278,11 +239,17 @@ Result<Table> Compute(const Run&, Tables& tables) {
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   std::vector<Device> devices;
   std::map<std::pair<int, int32_t>, size_t> places;  // process and device number -> in devices
+  const auto work = tables.Get<RankWorkRows>();
+  std::map<DeviceKey, OwnWork> own = OwnWorkOf(work, tables.Get<RankKernelsRows>());
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
-    Shared shared(timeline, matches[position]);
+    const std::map<int32_t, std::vector<size_t>> collectives = CollectivesOf(timeline);
     for (const DeviceTimeline& on : timeline.devices) {
-      Device device = Read(timeline, on, shared);
+      Device device = Read(timeline, on);
+      if (const auto its = own.find({timeline.of->index, on.device}); its != own.end())
+        AddOwnWork(work, std::move(its->second), device);
+      if (const auto its = collectives.find(on.device); its != collectives.end())
+        AddWaits(its->second, matches[position], device);
       const auto [place, is_new] = places.try_emplace({timeline.of->process, on.device}, devices.size());
       is_new ? devices.push_back(std::move(device)) : AddStretch(devices[place->second], device);
     }
@@ -306,6 +273,6 @@ Result<Table> Compute(const Run&, Tables& tables) {
 
 }  // namespace
 
-ANALYSIS(ranks) = AnalysisOf<RanksRows>({.run = Compute});
+ANALYSIS(ranks) = AnalysisOf<RanksRows>({.run = Compute, .compares_ranks = true});
 
 }  // namespace gapless::internal::ranks_analysis

@@ -23,6 +23,7 @@ struct OperatorsRows : TypedRows<OperatorsRows> {
       {"gpu_ops", kInt, "", "device operations it launched itself"},
       {"share", kReal, "share", "device_self_ns of all device work of the trace"},
       {"slice_id", kInt, "id:slice", "its longest call"},
+      {"source_line", kText, "", "line of the user's code around that call; NULL: no stack was recorded"},
   };
 };
 

@@ -4,6 +4,7 @@
 // Recorders write operators and launches before the device's work, so a file that was cut has launches without kernels;
 // and a recorder that was not ready (CUPTI on its first steps, a full buffer, missing rights) writes none at all. Such
 // a recording must not look like that of a program that does not use its GPU.
+#include "analyses/rows/recorded.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
@@ -11,7 +12,7 @@
 namespace gapless::internal::cut_recording_rule {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger"};
+constexpr std::string_view kNeeds[] = {"ledger", "recorded"};
 
 constexpr uint8_t kCudaMemory = 1;  // c10::DeviceType::CUDA, HIP's too
 
@@ -22,25 +23,11 @@ struct Missing {
   std::string device_use;          // "aten::cudnn_convolution ran": what needs a device
 };
 
-// Returns true for operators that only exist for a GPU, and for the ranges of its communication library. A recurrent
-// layer asks `cudnn_is_acceptable` on a CPU, too.
-bool NeedsDevice(std::string_view name) {
-  if (name == "aten::cudnn_is_acceptable") return false;
-  return name.starts_with("nccl:") || name.starts_with("aten::cudnn_") || name.starts_with("aten::_cudnn_") ||
-         name.starts_with("aten::miopen_");
-}
-
-void Count(const Trace& trace, Missing& missing) {
-  const SliceTable& slices = trace.slices;
-  std::vector<uint8_t> has_work(slices.size());
-  for (const SliceId launch : trace.gpu_ops.launch)
-    if (launch.valid()) has_work[launch.value] = 1;
-  for (size_t row = 0; row < slices.size(); ++row) {
-    const std::string_view name = trace.Text(slices.name[row]);
-    if (missing.device_use.empty() && NeedsDevice(name)) missing.device_use = StrCat(Ellipsize(name, 28), " ran");
-    if (!IsLaunch(slices.api[row])) continue;
-    ++missing.launches;
-    missing.done += has_work[row];
+void Count(const RecordedRows& recorded, Missing& missing) {
+  for (size_t row = 0; row < recorded.rows(); ++row) {
+    missing.launches += recorded.Int(row, "launches"), missing.done += recorded.Int(row, "launches_done");
+    if (missing.device_use.empty() && !recorded.IsNull(row, "device_operator"))
+      missing.device_use = StrCat(Ellipsize(recorded.Text(row, "device_operator"), 28), " ran");
   }
 }
 
@@ -66,7 +53,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     device_work = device_work || run_trace->trace->gpu_ops.size() > 0;
   }
   if (device_work && !missing.cut) return std::vector<Bottleneck>{};
-  for (const RunTrace* run_trace : tables.run().primary()) Count(*run_trace->trace, missing);
+  Count(tables.Get<RecordedRows>(), missing);
   // The allocator's events show that tensors were in a device's memory. A snapshot of the allocator, or a timeline of
   // what its memory holds, has nothing else.
   for (const RunTrace* run_trace : tables.run().primary())

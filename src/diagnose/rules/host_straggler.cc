@@ -99,7 +99,7 @@ Where WhereIsPython(const PythonTimeRows& time, int64_t trace) {
 Where WhereAreOperators(Tables& tables, const HostStepsRows& steps, size_t late, int64_t more_ns) {
   const auto operators = tables.Get<OperatorsRows>();
   std::map<std::string_view, double> excess_ns;  // a step
-  std::map<std::string_view, int64_t> longest;   // slices of the rank
+  std::map<std::string_view, std::string_view> lines;
   for (size_t row = 0; row < operators.rows(); ++row)
     for (size_t rank = 0; rank < steps.rows(); ++rank) {
       if (operators.Int(row, "trace") != steps.Int(rank, "trace")) continue;
@@ -107,7 +107,7 @@ Where WhereAreOperators(Tables& tables, const HostStepsRows& steps, size_t late,
                               static_cast<double>(std::max<int64_t>(1, steps.Int(rank, "steps")));
       const std::string_view name = operators.Text(row, "name");
       excess_ns[name] += rank == late ? total_ns : -total_ns / static_cast<double>(steps.rows() - 1);
-      if (rank == late) longest[name] = operators.Int(row, "slice_id");
+      if (rank == late) lines[name] = operators.Text(row, "source_line");
     }
   const auto most = std::ranges::max_element(excess_ns, {}, [](const auto& entry) { return entry.second; });
   if (most == excess_ns.end() || 2 * most->second < static_cast<double>(more_ns)) return {};
@@ -115,9 +115,7 @@ Where WhereAreOperators(Tables& tables, const HostStepsRows& steps, size_t late,
   auto innermost = most;
   for (auto entry = excess_ns.begin(); entry != excess_ns.end(); ++entry)
     if (entry->second >= enough && entry->second < innermost->second) innermost = entry;
-  const Trace& trace = *tables.run().traces()[static_cast<size_t>(steps.Int(late, "trace"))].trace;
-  const auto slice = static_cast<size_t>(longest[innermost->first]);
-  return {StrCat(", most in ", innermost->first), std::string(trace.Text(trace.slices.source_line[slice]))};
+  return {StrCat(", most in ", innermost->first), std::string(lines[innermost->first])};
 }
 
 // No rank is behind the others by more than steps vary by: none is named.

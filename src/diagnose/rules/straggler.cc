@@ -9,7 +9,6 @@
 
 #include "analyses/idle_gaps.h"
 #include "analyses/rows/collective_groups.h"
-#include "analyses/rows/idle.h"
 #include "analyses/rows/ranks.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -121,33 +120,19 @@ std::string Largest(const std::map<std::string_view, int64_t>& sums) {
 }
 
 // The idle time of each part that a rank is behind in; the other parts are not idle time.
-struct IdlePart {
-  std::string_view part;
-  IdleRows::IntColumn column;
-};
-constexpr IdlePart kIdleParts[] = {
-    {"data", "data_ns"}, {"launch", "launch_ns"}, {"sync", "sync_ns"}, {"host", "host_ns"}, {"unknown", "unknown_ns"}};
-
-// The idle intervals of one recording; a job of a thousand ranks has too many to write all of them down.
-Table IdleOf(Tables& tables, int64_t trace) {
-  TableOf<IdleRows> idle;
-  for (const TraceTimeline& timeline : tables.Timelines())
-    if (timeline.of->index == trace) AddIdleRows(timeline, idle);
-  return idle;
-}
+constexpr std::string_view kIdleParts[kIdleCauses] = {"data", "launch", "sync", "host", "unknown"};
 
 Where WhereIsIt(const RanksRows& ranks, size_t row, Tables& tables) {
   if (!ranks.IsNull(row, "behind_kernel")) return {std::string(ranks.Text(row, "behind_kernel")), ""};
-  const auto* const part = std::ranges::find(kIdleParts, ranks.Text(row, "behind"), &IdlePart::part);
+  const auto* const part = std::ranges::find(kIdleParts, ranks.Text(row, "behind"));
   if (part == std::end(kIdleParts)) return {};
-  const Table its_idle = IdleOf(tables, ranks.Int(row, "trace"));
-  const IdleRows idle{its_idle};
+  const auto cause = static_cast<size_t>(part - std::begin(kIdleParts));
+  const std::vector<IdlePlace> places = IdlePlacesOf(tables, ranks.Int(row, "trace"));
   std::map<std::string_view, int64_t> operators, lines;
-  for (size_t gap = 0; gap < idle.rows(); ++gap) {
-    const int64_t ns = idle.Int(gap, part->column);
-    if (ns <= 0) continue;
-    if (!idle.IsNull(gap, "operator")) operators[idle.Text(gap, "operator")] += ns;
-    if (!idle.IsNull(gap, "source_line")) lines[idle.Text(gap, "source_line")] += ns;
+  for (const IdlePlace& place : places) {
+    if (place.ns[cause] <= 0) continue;
+    if (!place.operator_name.empty()) operators[place.operator_name] += place.ns[cause];
+    if (!place.source_line.empty()) lines[place.source_line] += place.ns[cause];
   }
   return {Largest(operators), Largest(lines)};
 }

@@ -4,7 +4,7 @@
 // Samples cut out of recordings by hand, programs that ended while they started, an example of one kernel: their few
 // events lie in seconds of nothing, and "the GPU idles for 99.9 %" would be said of an accident. Where this rule fires
 // it is the only verdict (Diagnose drops the others).
-#include "analyses/timeline.h"
+#include "analyses/rows/recorded.h"
 #include "base/strings.h"
 #include "diagnose/rule.h"
 #include "diagnose/thresholds.h"
@@ -16,15 +16,15 @@ namespace {
 constexpr double kHardlyBusyShare = 0.05;
 constexpr int64_t kWorkNs = 2'000'000, kNoWorkNs = 100;
 
-constexpr std::string_view kNeeds[] = {"ledger"};
+constexpr std::string_view kNeeds[] = {"ledger", "recorded"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   int64_t events = 0, operations = 0, busy_ns = 0, wall_ns = 0, window_ns = 0;
-  for (const TraceTimeline& timeline : tables.Timelines()) {
-    const Trace& trace = timeline.trace();
-    events += static_cast<int64_t>(trace.slices.size() + trace.gpu_ops.size());
-    operations += static_cast<int64_t>(trace.gpu_ops.size());
-    busy_ns += DeviceWorkNs(trace), wall_ns += trace.info.dur_ns, window_ns += timeline.window.span.length();
+  const auto recorded = tables.Get<RecordedRows>();
+  for (size_t row = 0; row < recorded.rows(); ++row) {
+    events += recorded.Int(row, "events"), operations += recorded.Int(row, "gpu_operations");
+    busy_ns += recorded.Int(row, "busy_ns"), wall_ns += recorded.Int(row, "recorded_ns");
+    window_ns += recorded.Int(row, "window_ns");
   }
   const auto busy_of = [&](int64_t ns) { return ns > 0 ? static_cast<double>(busy_ns) / static_cast<double>(ns) : 0; };
   const double busy = busy_of(wall_ns);

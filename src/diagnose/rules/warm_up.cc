@@ -6,9 +6,8 @@
 #include "analyses/rows/warm_up.h"
 
 #include <algorithm>
-#include <map>
 
-#include "analyses/timeline.h"
+#include "analyses/rows/recorded.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/rule.h"
@@ -17,16 +16,7 @@
 namespace gapless::internal::warm_up_rule {
 namespace {
 
-// Ours: where nothing repeats, a device that works for less of the time shows a start.
-constexpr double kStartBusyShare = 0.10;
-// Ours: so few operations of the device, or as many different kernels, repeat nothing.
-constexpr int64_t kFewOperations = 64;
-constexpr int64_t kStartNs = 5'000'000;  // one-offs as long as this together are a start
-
-constexpr std::string_view kNeeds[] = {"warm_up", "operators", "idle"};
-
-constexpr int64_t kRarely = 3;
-constexpr int64_t kOften = 8;  // as often as no start does all that it does
+constexpr std::string_view kNeeds[] = {"warm_up", "operators", "idle", "recorded"};
 
 struct ColdStart {
   int64_t one_off_ns = 0, wall_ns = 0;
@@ -35,34 +25,18 @@ struct ColdStart {
   bool only_starts = true;  // each such recording holds a start and nothing that repeats
 };
 
-// Does the device hardly work, on operations of which few come again, and is there a one-off of some length?
-bool OnlyStarts(const TraceTimeline& timeline, int64_t busy_ns) {
-  const Trace& trace = timeline.trace();
-  if (timeline.window.steps.size() > 2) return false;
-  const auto window_ns = static_cast<double>(timeline.window.span.length());
-  if (static_cast<double>(busy_ns) >= kStartBusyShare * window_ns) return false;
-  int64_t one_offs_ns = 0;
-  for (const OneOff& one_off : timeline.window.one_offs) one_offs_ns += one_off.span.length();
-  if (one_offs_ns < kStartNs) return false;
-  std::map<StringId, int64_t> times;
-  for (const StringId name : trace.gpu_ops.name) ++times[name];
-  const auto operations = static_cast<int64_t>(trace.gpu_ops.size());
-  int64_t rare = 0, often = 0;
-  for (const auto& [name, count] : times) rare += count <= kRarely ? count : 0, often += count >= kOften ? count : 0;
-  return operations <= kFewOperations ? often < operations : 2 * rare >= operations;
-}
-
 ColdStart LookAtRecordings(Tables& tables) {
   ColdStart start;
-  for (const TraceTimeline& timeline : tables.Timelines()) {
-    if (timeline.devices.empty()) continue;
-    start.one_off_ns += timeline.window.one_off_idle_ns, start.wall_ns += timeline.window.span.length();
-    const int64_t busy_ns = DeviceWorkNs(timeline.trace());
-    start.window_idle_ns += timeline.window.span.length() - std::min(busy_ns, timeline.window.span.length());
-    start.busy_ns += busy_ns, start.recorded_ns += timeline.trace().info.dur_ns;
-    start.operations += static_cast<int64_t>(timeline.trace().gpu_ops.size());
-    start.everywhere = start.everywhere && timeline.window.IsColdStart();
-    start.only_starts = start.only_starts && OnlyStarts(timeline, busy_ns);
+  const auto recorded = tables.Get<RecordedRows>();
+  for (size_t row = 0; row < recorded.rows(); ++row) {
+    if (recorded.Int(row, "devices") == 0) continue;
+    const int64_t window_ns = recorded.Int(row, "window_ns"), busy_ns = recorded.Int(row, "busy_ns");
+    start.one_off_ns += recorded.Int(row, "one_off_idle_ns"), start.wall_ns += window_ns;
+    start.window_idle_ns += window_ns - std::min(busy_ns, window_ns);
+    start.busy_ns += busy_ns, start.recorded_ns += recorded.Int(row, "recorded_ns");
+    start.operations += recorded.Int(row, "gpu_operations");
+    start.everywhere = start.everywhere && recorded.Int(row, "cold_start") == 1;
+    start.only_starts = start.only_starts && recorded.Int(row, "only_starts") == 1;
   }
   return start;
 }

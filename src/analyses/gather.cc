@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies the columns of each summary that the analysis has today, by their names.
+#include "analyses/gather.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/strings.h"
+#include "trace/summary.h"
+#include "trace/table.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr std::string_view kTraceName = "trace", kRankName = "rank", kTimeName = "ts_ns", kIdleName = "idle",
+                           kOrdinalName = "id";
+
+// A table that is filled column by column from sections; each row still is one of AddRow.
+class Gathered : public Table {
+ public:
+  using Table::Table;
+
+  void AddRows(const SectionReader::Section& section, const RunTrace& of, int64_t idle_rows) {
+    struct Cells {
+      std::vector<int64_t> ints{};
+      std::vector<double> reals{};
+      std::vector<std::string_view> texts{};
+      int64_t base = 0;
+    };
+    std::vector<Cells> cells(columns().size());
+    for (size_t at = 0; at < cells.size(); ++at) {
+      const ColumnSpec& column = columns()[at];
+      if (IsOfRun(column)) continue;
+      cells[at].base = name() == kIdleName && column.name == kOrdinalName ? idle_rows : BaseInRun(column, of);
+      switch (column.type) {
+        case ColumnType::kInt: cells[at].ints = section.Ints(column.name); break;
+        case ColumnType::kReal: cells[at].reals = section.Reals(column.name); break;
+        case ColumnType::kText: cells[at].texts = section.Texts(column.name); break;
+      }
+    }
+    for (size_t row = 0; row < section.rows(); ++row) {
+      AddRow();
+      for (size_t at = 0; at < cells.size(); ++at) {
+        const auto column = static_cast<int>(at);
+        const Cells& of_column = cells[at];
+        if (columns()[at].name == kTraceName) SetInt(column, of.index);
+        if (columns()[at].name == kRankName) SetInt(column, of.rank());
+        if (!of_column.ints.empty())
+          SetInt(column, of_column.ints[row] == kAbsent ? kAbsent : of_column.ints[row] + of_column.base);
+        if (!of_column.reals.empty()) SetReal(column, of_column.reals[row]);
+        if (!of_column.texts.empty()) SetText(column, of_column.texts[row]);
+      }
+    }
+  }
+};
+
+Interval IntervalOf(SummarySpan span) { return {span.first, span.second}; }
+
+}  // namespace
+
+bool IsOfRun(const ColumnSpec& column) { return column.name == kTraceName || column.name == kRankName; }
+
+int64_t BaseInRun(const ColumnSpec& column, const RunTrace& of) {
+  struct Target {
+    std::string_view unit;
+    int64_t IdBase::*base;
+  };
+  constexpr Target kTargets[] = {{"id:slice", &IdBase::slice},
+                                 {"id:gpu_op", &IdBase::gpu_op},
+                                 {"id:gpu_annotation", &IdBase::gpu_annotation},
+                                 {"id:sync", &IdBase::sync},
+                                 {"id:collective", &IdBase::collective},
+                                 {"id:step", &IdBase::step},
+                                 {"id:memory_event", &IdBase::memory_event},
+                                 {"id:stack", &IdBase::stack}};
+  if (column.name == kTimeName) return of.ts_shift_ns;
+  for (const auto& [unit, base] : kTargets)
+    if (column.unit == unit) return of.base.*base;
+  return 0;
+}
+
+std::string SectionOfTable(std::string_view analysis) { return StrCat("table.", analysis); }
+
+Table GatherRows(std::string_view analysis, std::span<const ColumnSpec> columns, const Run& run) {
+  Gathered table(analysis, std::vector(columns.begin(), columns.end()));
+  const std::string name = SectionOfTable(analysis);
+  const std::vector<const RunTrace*> primary = run.primary();
+  size_t rows = 0;
+  for (const RunTrace* of : primary)
+    if (const auto* section = of->trace->summary->tables.Find(name)) rows += section->rows();
+  table.Reserve(rows);
+  int64_t idle_rows = 0;
+  for (const RunTrace* of : primary) {
+    if (const auto* section = of->trace->summary->tables.Find(name)) table.AddRows(*section, *of, idle_rows);
+    idle_rows += of->trace->summary->idle_rows;
+  }
+  return Table(std::move(table));
+}
+
+Window WindowOf(const Summary& summary) {
+  Window window;
+  window.span = IntervalOf(summary.window), window.host = IntervalOf(summary.host);
+  for (const SummaryStep& step : summary.steps) window.steps.push_back({step.step, IntervalOf(step.span)});
+  window.one_off_idle_ns = summary.one_off_idle_ns;
+  return window;
+}
+
+TraceTimeline TimelineOf(const RunTrace& of) {
+  const Summary& summary = *of.trace->summary;
+  TraceTimeline timeline;
+  timeline.of = &of, timeline.window = WindowOf(summary);
+  for (const SummaryDevice& device : summary.devices) {
+    DeviceTimeline& its = timeline.devices.emplace_back();
+    its.device = device.device;
+    for (const SummarySpan& span : device.exposed_communication) its.exposed_communication.push_back(IntervalOf(span));
+  }
+  return timeline;
+}
+
+}  // namespace gapless::internal

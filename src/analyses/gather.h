@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of a run of summaries: the rows that each recording's own program made of it (trace/summary.h), in the order
+// of the recordings, with the run's time, ids and ranks.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyses/timeline.h"
+#include "trace/summary.h"
+#include "trace/table.h"
+
+namespace gapless::internal {
+
+// Returns the rows of this analysis. A column that an older summary lacks is Null there; cells named `ts_ns` and those
+// whose unit names a table are moved to the run's time and ids.
+Table GatherRows(std::string_view analysis, std::span<const ColumnSpec> columns, const Run& run);
+template <class R>
+Table GatherRows(const Run& run) {
+  return GatherRows(R::kName, R::kColumns, run);
+}
+
+// Is the column one that only a run fills: the recording's place and its rank?
+bool IsOfRun(const ColumnSpec& column);
+// Returns what is added to a recording's own number to make that of the run: its time, or an id of a row; 0 of others.
+int64_t BaseInRun(const ColumnSpec& column, const RunTrace& of);
+// Returns the name of the section that holds the rows of an analysis.
+std::string SectionOfTable(std::string_view analysis);
+
+// The analysed window and the devices of a summary: with exposed communication, and without any row of operations.
+Window WindowOf(const Summary& summary);
+TraceTimeline TimelineOf(const RunTrace& of);
+
+}  // namespace gapless::internal

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each device of a rank did itself in the rank's complete steps, for tables rank_work and rank_kernels.
+//
+// Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work is
+// therefore that of operations of the rank's own complete steps. An operation without a recorded launch, in a recording
+// that has the launches of most, was launched before it began.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyses/timeline.h"
+
+namespace gapless::internal {
+
+class Tables;
+
+struct OwnKernels {
+  int64_t count = 0, ns = 0;
+};
+
+struct OwnWork {
+  const RunTrace* of = nullptr;
+  int32_t device = 0;
+  int64_t compute_ns = 0, copies_ns = 0, kernels = 0, kernel_ns = 0;
+  std::array<int64_t, kIdleCauses> idle{};
+  std::vector<std::pair<std::string_view, OwnKernels>> by_name{};  // texts of the trace, in its order
+};
+
+// Every device of every primary recording, in their order; for Tables::OnceForRun.
+std::vector<OwnWork> OwnWorkOfDevices(Tables& tables);
+
+}  // namespace gapless::internal

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A summary: a recording in a few dozen kilobytes, from which a job of any number of ranks is analysed as from the
+// recordings themselves.
+//
+// It is a Trace whose tables are light: one slice and one GPU operation stand for all of a name, so that whatever asks
+// "does the program …" finds its answer, and collectives, steps and facts are whole. With it come the tables that every
+// analysis made of the recording (`tables`), and what the few analyses that compare ranks need besides: the analysed
+// window and the exposed communication of each device. cluster/condense.h makes summaries, trace/summary_file.h writes
+// and reads them, and Tables (analyses/analysis.h) takes their rows for its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trace/ids.h"
+#include "trace/sections.h"
+
+namespace gapless::internal {
+
+struct Trace;
+
+// The start and end of something, in the trace's time.
+using SummarySpan = std::pair<int64_t, int64_t>;
+
+struct SummaryDevice {
+  int32_t device = 0;
+  std::vector<SummarySpan> exposed_communication{};  // communication without compute, as in DeviceTimeline
+};
+
+struct SummaryStep {
+  StepId step{};
+  SummarySpan span{};
+};
+
+struct Summary {
+  IdBase rows{};                     // how many rows the recording has
+  int64_t idle_rows = 0;             // … and table idle of it
+  SummarySpan window{}, host{};      // as in Window (analyses/window.h)
+  std::vector<SummaryStep> steps{};  // complete steps of the window
+  int64_t one_off_idle_ns = 0;
+  std::vector<SummaryDevice> devices{};  // those that worked, by number
+  // A stretch of the recording's events as they were, compressed, for replays (ReadEvents); empty: there is none. All
+  // of a small recording, else its last steps.
+  std::string events{};
+  // Tables of analyses by name: the recording's own rows, with its own times and ids. Absent from it: one that the
+  // program that wrote it did not have.
+  SectionReader tables{};
+};
+
+}  // namespace gapless::internal
