@@ -10,10 +10,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "analyses/analysis.h"
+#include "analyses/launch_counters.h"
+#include "analyses/stall_reasons.h"
 #include "base/strings.h"
 
 namespace gapless::internal::kernel_limits_analysis {
@@ -24,47 +25,6 @@ constexpr double kStallShare = 0.3;                    // share of the cycles be
 constexpr double kFewWarps = 80, kWarpGap = 10;        // percent of the most possible
 constexpr double kWarp = 32, kActiveThreads = 24;
 constexpr double kTail = 0.2, kTailWarps = 0.8, kImbalance = 0.05;
-
-// A reason for which a warp waits, as counters name it, and in words.
-struct Reason {
-  std::string_view name, what, advice;
-};
-constexpr Reason kReasons[] = {
-    {"barrier", "other warps of the block at a barrier",
-     "split the work evenly over the warps of a block, or use smaller blocks"},
-    {"branch_resolving", "the target of a branch", "use fewer branches, or predicates instead"},
-    {"dispatch_stall", "the dispatcher", "look at the mix of instructions"},
-    {"drain", "its last stores", "let neighbouring threads store neighbouring values"},
-    {"gmma", "the matrix units", "keep more matrix instructions in flight"},
-    {"imc_miss", "constants", "read fewer constants, or the same ones in all threads of a warp"},
-    {"lg_throttle", "the queue of global memory", "load several values with one instruction"},
-    {"long_scoreboard", "global or local memory",
-     "load earlier, keep more loads in flight, keep data in shared memory"},
-    {"math_pipe_throttle", "a pipeline of computing that is busy",
-     "use more than one kind of instruction, or cheaper ones"},
-    {"membar", "a memory barrier", "use fewer or narrower memory fences"},
-    {"mio_throttle", "the queue of shared memory", "use fewer and wider accesses of shared memory"},
-    {"misc", "something else", "look at the source's lines in Nsight Compute"},
-    {"no_instruction", "its next instruction", "make the code smaller, or jump less"},
-    {"not_selected", "its turn, as other warps were ready", "fewer warps would do: use more registers for each"},
-    {"short_scoreboard", "shared memory or special functions", "avoid conflicts of banks and slow functions"},
-    {"sleeping", "the end of its sleep", "sleep less"},
-    {"tex_throttle", "the queue of textures", "use fewer texture accesses"},
-    {"wait", "a fixed delay of its instruction", "give the compiler independent instructions to put between"},
-};
-
-// The counters of a launch, by name.
-class Counters {
- public:
-  void Set(std::string_view name, double value) { values_.try_emplace(name, value); }
-  std::optional<double> Get(std::string_view name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-
- private:
-  std::map<std::string_view, double> values_;
-};
 
 struct Limit {
   std::string_view limit;
@@ -78,7 +38,7 @@ std::string Percent(double share) { return FormatPercent(share); }
 // Finds the limits of one launch.
 class Limits {
  public:
-  explicit Limits(const Counters& of) : of_(of) {}
+  explicit Limits(const LaunchCounters& of) : of_(of) {}
   std::vector<Limit> Find() {
     IssueSlots();
     Stalls();
@@ -112,7 +72,7 @@ class Limits {
     auto latency = of_.Get("smsp__average_warp_latency_per_inst_issued.ratio");
     if (!latency) latency = of_.Get("smsp__average_warps_active_per_issue_active.ratio");
     if (!issues_ || !latency || *issues_ >= kSomeIssues || *latency <= 0) return;
-    for (const Reason& reason : kReasons) {
+    for (const StallReason& reason : kStallReasons) {
       const auto cycles = of_.Get(StrCat("smsp__average_warps_issue_stalled_", reason.name, "_per_issue_active.ratio"));
       if (!cycles || *cycles / *latency <= kStallShare) continue;
       Add({"stall",
@@ -208,7 +168,7 @@ class Limits {
     }
   }
 
-  const Counters& of_;
+  const LaunchCounters& of_;
   std::optional<double> issues_, free_;
   std::vector<Limit> found_;
 };
@@ -216,17 +176,10 @@ class Limits {
 Result<Table> Compute(const Run& run, Tables&) {
   TableOf<KernelLimitsRows> table;
   for (const RunTrace& of : run.traces()) {
-    const KernelMetricTable& metrics = of.trace->kernel_metrics;
-    std::map<int64_t, std::pair<std::string_view, Counters>> launches;
-    for (size_t row = 0; row < metrics.size(); ++row) {
-      auto& [kernel, counters] = launches[metrics.launch_index[row]];
-      kernel = of.trace->Text(metrics.kernel_name[row]);
-      if (!std::isnan(metrics.value[row])) counters.Set(of.trace->Text(metrics.metric[row]), metrics.value[row]);
-    }
-    for (const auto& [index, launch] : launches)
-      for (const Limit& limit : Limits(launch.second).Find()) {
+    for (const MeasuredLaunch& launch : MeasuredLaunches(*of.trace))
+      for (const Limit& limit : Limits(launch.counters).Find()) {
         auto row = table.Row(of);
-        row.Set("launch_index", index).Set("kernel_name", launch.first).Set("limit", limit.limit);
+        row.Set("launch_index", launch.index).Set("kernel_name", launch.kernel).Set("limit", limit.limit);
         row.Set("what", limit.what).Set("saves_share", limit.saves).Set("advice", limit.advice);
       }
   }
