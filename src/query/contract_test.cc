@@ -47,6 +47,7 @@ const std::map<std::string, std::string> kContract = {
     {"stack", "id parent_id file line function"},
     {"sample", "trace rank ts_ns tid stack_id weight_ns"},
     {"kernel_metric", "trace gpu_op_id kernel_name launch_index metric value text unit"},
+    {"kernel_line", "trace kernel_name launch_index function pc file line stall samples executed"},
     {"host_function", "trace file line function calls self_ns total_ns"},
     {"environment", "trace key value"},
     {"read_stats", "trace rank kind severity count first_offset text"},

@@ -122,6 +122,10 @@ void TraceBuilder::AddKernelMetric(const KernelMetricRow& row) {
   impl_->kernel_metrics.push_back(Interned<KernelMetricColumns>(row, impl_->metric_strings));
 }
 
+void TraceBuilder::Add(const KernelLineRow& row) {
+  impl_->kernel_lines.push_back(Interned<KernelLineColumns>(row, impl_->metric_strings));
+}
+
 void TraceBuilder::AddHostFunction(const HostFunctionRow& row) {
   impl_->host_functions.push_back(Interned<HostFunctionColumns>(row, impl_->metric_strings));
 }

@@ -58,6 +58,7 @@ class TraceBuilder {
   // Small tables, from one thread.
   void AddDevice(DeviceRow row);
   void AddKernelMetric(const KernelMetricRow& row);
+  void Add(const KernelLineRow& row);
   void AddHostFunction(const HostFunctionRow& row);
   void AddMemoryBlock(const MemoryBlockRow& row);
   void Add(const CommBenchmarkRow& row);

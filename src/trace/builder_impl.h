@@ -79,6 +79,7 @@ struct TraceBuilder::Impl {
   std::vector<DeviceRow> devices;
   StringPool metric_strings;  // texts of the tables that follow
   std::vector<KernelMetricColumns<InDraft>> kernel_metrics;
+  std::vector<KernelLineColumns<InDraft>> kernel_lines;
   std::vector<HostFunctionColumns<InDraft>> host_functions;
   std::vector<MemoryBlockColumns<InDraft>> memory_blocks;
   std::vector<CommBenchmarkColumns<InDraft>> comm_benchmarks;

@@ -71,7 +71,8 @@ class Cutter {
     trace.strings = StringPool::FromViews(std::move(texts), whole_);
     trace.threads = whole_->threads, trace.devices = whole_->devices;
     trace.flows = whole_->flows, trace.counters = whole_->counters;
-    trace.kernel_metrics = whole_->kernel_metrics, trace.host_functions = whole_->host_functions;
+    trace.kernel_metrics = whole_->kernel_metrics, trace.kernel_lines = whole_->kernel_lines;
+    trace.host_functions = whole_->host_functions;
     trace.memory_blocks = whole_->memory_blocks, trace.stacks = whole_->stacks, trace.samples = whole_->samples;
     trace.comm_benchmarks = whole_->comm_benchmarks, trace.comm_channels = whole_->comm_channels;
     trace.comm_calls = whole_->comm_calls, trace.comm_messages = whole_->comm_messages;

@@ -68,6 +68,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   const auto intern = [&](std::string_view text) { return trace.strings.Intern(text); };
   const auto intern_metric = [&](StringId id) { return intern(impl_->metric_strings[id]); };
   FillFrom(impl_->kernel_metrics, trace.kernel_metrics, intern_metric);
+  FillFrom(impl_->kernel_lines, trace.kernel_lines, intern_metric);
   FillFrom(impl_->host_functions, trace.host_functions, intern_metric);
   FillFrom(impl_->frames, trace.stacks, intern_metric);
   for (MemoryBlockColumns<InDraft>& block : impl_->memory_blocks)

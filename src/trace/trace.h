@@ -22,6 +22,7 @@
 #include "trace/schema/gpu_annotation.h"
 #include "trace/schema/gpu_op.h"
 #include "trace/schema/host_function.h"
+#include "trace/schema/kernel_line.h"
 #include "trace/schema/kernel_metric.h"
 #include "trace/schema/memory_block.h"
 #include "trace/schema/memory_event.h"
@@ -78,6 +79,7 @@ struct Trace {
   StackTable stacks;
   SampleTable samples;
   KernelMetricTable kernel_metrics;
+  KernelLineTable kernel_lines;
   HostFunctionTable host_functions;
   CommBenchmarkTable comm_benchmarks;
   CommChannelTable comm_channels;
@@ -94,8 +96,8 @@ struct Trace {
     const auto visit = [&](auto&... tables) { (f(std::decay_t<decltype(tables)>::kAbout.name, tables), ...); };
     visit(self.threads, self.devices, self.slices, self.gpu_ops, self.gpu_annotations, self.syncs, self.collectives,
           self.steps, self.flows, self.counters, self.memory_events, self.memory_blocks, self.stacks, self.samples,
-          self.kernel_metrics, self.host_functions, self.comm_benchmarks, self.comm_channels, self.comm_calls,
-          self.comm_messages, self.environment, self.read_stats);
+          self.kernel_metrics, self.kernel_lines, self.host_functions, self.comm_benchmarks, self.comm_channels,
+          self.comm_calls, self.comm_messages, self.environment, self.read_stats);
   }
 };
 

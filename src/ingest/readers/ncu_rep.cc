@@ -17,13 +17,17 @@ Sniff SniffHead(std::string_view head) { return head.starts_with(ncu_rep::kMagic
 
 // Parts that were passed over, or not found.
 struct Left {
-  int64_t sources = 0, other = 0, blocks = 0;
+  int64_t other = 0, blocks = 0;
 };
 
 // Reads the payload of a block. False: a message in it is not all there, so that those behind it are lost.
-bool TakePayload(Container& report, const ncu_rep::Block& block, ncu_rep::Results& results, Left& left) {
-  for (uint64_t i = 0; i < block.sources; ++i, ++left.sources)
-    if (!report.Skip()) return false;
+bool TakePayload(Container& report, const ncu_rep::Block& block, ncu_rep::Code& code, ncu_rep::Results& results,
+                 Left& left) {
+  ncu_rep::Piece piece;
+  for (uint64_t i = 0; i < block.sources; ++i) {
+    if (!report.Skip(&piece)) return false;
+    code.Add(piece);
+  }
   std::string message;
   for (uint64_t i = 0; i < block.results; ++i) {
     if (!report.Read(message)) return false;
@@ -33,8 +37,12 @@ bool TakePayload(Container& report, const ncu_rep::Block& block, ncu_rep::Result
   return true;
 }
 
-void CountLeft(const Left& left, TraceBuilder& builder) {
-  builder.Count("code", Severity::kInfo, left.sources, kAbsent, "pieces of machine code and source were left out");
+void CountLeft(const Left& left, const ncu_rep::Code& code, TraceBuilder& builder) {
+  builder.Count(
+      "code", Severity::kInfo, code.pieces(), kAbsent,
+      "pieces of machine code are in the report; of those that were sampled the lines are read, never the code");
+  builder.Count("large_code", Severity::kLoss, code.unread(), kAbsent,
+                "pieces of machine code are too large or damaged; samples in them have no lines");
   builder.Count("other_results", Severity::kLoss, left.other, kAbsent,
                 "results of ranges, command lists or graphs were left out: only those of kernels are read");
   builder.Count("damaged_blocks", Severity::kLoss, left.blocks, kAbsent,
@@ -43,14 +51,15 @@ void CountLeft(const Left& left, TraceBuilder& builder) {
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
   GAPLESS_ASSIGN(const auto report, Container::Open(source));
-  ncu_rep::Results results(builder);
+  ncu_rep::Code code(*report);
+  ncu_rep::Results results(builder, code);
   ncu_rep::Block block;
   Left left;
   Container::Found found = Container::Found::kBlock;
   while ((found = report->Next(block)) == Container::Found::kBlock) {
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     results.Begin(block);
-    left.blocks += !TakePayload(*report, block, results, left);
+    left.blocks += !TakePayload(*report, block, code, results, left);
     if (context.progress) context.progress();
   }
   const bool cut = found == Container::Found::kCutOff, damaged = found == Container::Found::kDamaged;
@@ -63,7 +72,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   builder.Count("truncated_input", Severity::kError, cut, at,
                 "the report was cut off; the launches before are all there");
   builder.Count("damaged_input", Severity::kError, damaged, at, "reading stopped at a damaged block");
-  CountLeft(left, builder);
+  CountLeft(left, code, builder);
   results.Finish();
   builder.info().format = "ncu_csv";  // the rows mean what those of the table mean
   return {};

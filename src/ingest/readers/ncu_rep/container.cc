@@ -111,19 +111,20 @@ Container::Found Container::Next(Block& block) {
   return Found::kBlock;
 }
 
-bool Container::Skip() {
+bool Container::Skip(Piece* piece) {
   const uint64_t after = at_;
   at_ = message_;
   uint64_t size = 0;
   const bool there = TakeSize(end_, size);
+  if (piece != nullptr) *piece = {at_, size};
   message_ = at_ + (there ? size : 0);
   at_ = after;
   return there;
 }
 
 bool Container::Read(std::string& message) {
-  const uint64_t begin = message_;
-  return Skip() && input_->Read(begin + kSizeBytes, message_ - begin - kSizeBytes, message);
+  Piece piece;
+  return Skip(&piece) && ReadAt(piece, message);
 }
 
 }  // namespace gapless::internal::ncu_rep

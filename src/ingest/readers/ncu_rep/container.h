@@ -31,6 +31,11 @@ struct Block {
   std::string process{};                         // its path
 };
 
+// Where a message lies in the file.
+struct Piece {
+  uint64_t offset = 0, size = 0;
+};
+
 // A Container is an opened report, whose beginning has been read. It is read from the front to the end.
 class Container {
  public:
@@ -40,9 +45,13 @@ class Container {
   // Goes to the next block. A block whose payload the file does not hold whole is given, too; the next call says that
   // the file was cut off.
   Found Next(Block& block);
-  // Goes over the next message of the current block, or reads it. False: it is not all there.
-  bool Skip();
+  // Goes over the next message of the current block, which may be read later, or reads it. False: it is not all there.
+  bool Skip(Piece* piece = nullptr);
   bool Read(std::string& message);
+
+  bool ReadAt(const Piece& piece, std::string& message) const {
+    return input_->Read(piece.offset, piece.size, message);
+  }
 
   uint64_t offset() const { return at_; }
   const std::string& path() const { return path_; }

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "ingest/readers/ncu_csv/printed.h"
+#include "ingest/readers/ncu_rep/samples.h"
 #include "ingest/readers/ncu_rep/units.h"
 
 namespace gapless::internal::ncu_rep {
@@ -66,6 +67,8 @@ struct Results::Launch {
   std::vector<Metric> metrics{};
   std::vector<Rule> rules{};
   std::map<std::string, int64_t, std::less<>> order_of_section{};
+  Samples samples{};
+  uint64_t program = 0;  // whose code it runs
   bool damaged = false;
 
   std::string_view Kernel() const { return !demangled.empty() ? demangled : !function.empty() ? function : mangled; }
@@ -111,6 +114,12 @@ void Results::Take(std::string_view message) {
   while (fields.Next()) TakeField(fields, launch);
   damaged_ += fields.damaged() || launch.damaged;
   AddLaunch(launch);
+  launch.samples.AddRows({.kernel = launch.Kernel(),
+                          .mangled = launch.mangled,
+                          .function = launch.function,
+                          .launch = launches_,
+                          .program = launch.program},
+                         code_, builder_);
   ++launches_;
 }
 
@@ -123,6 +132,10 @@ void Results::TakeField(const WireReader& field, Launch& launch) {
     case 10: launch.grid = SizeOf(bytes); break;
     case 11: launch.block = SizeOf(bytes); break;
     case 13: TakeMetric(bytes, launch); break;
+    case 15:
+      for (WireReader source(bytes); source.Next();)
+        if (source.number() == 1 && !source.is_bytes()) launch.program = source.Unsigned();
+      break;
     case 17:
       if (Section section; TakeSection(bytes, section)) {
         launch.order_of_section[section.id] = section.order;
@@ -144,12 +157,16 @@ void Results::TakeMetric(std::string_view message, Launch& launch) {
   uint64_t id = 0;
   Value value;
   bool there = false, whole = true;
+  std::vector<std::string_view> values;  // of single instances
   while (fields.Next()) {
     if (fields.number() == 1 && !fields.is_bytes()) id = fields.Unsigned();
     if (fields.number() == 2 && fields.is_bytes()) there = true, whole = whole && TakeValue(fields.bytes(), value);
-    instances_ += fields.number() == 3;
+    if (fields.number() == 3 && fields.is_bytes()) values.push_back(fields.bytes());
   }
   if (fields.damaged() || !whole || id >= names_.size()) return void(launch.damaged = true);
+  const bool read = IsOfInstructions(names_[id]);
+  if (read && !launch.samples.Take(names_[id], values)) launch.damaged = true;
+  if (!read) instances_ += static_cast<int64_t>(values.size());
   if (units_[id].empty()) units_[id] = UnitOf(names_[id]);
   if (!value.text.empty() && ncu::IsAbsentValue(value.text)) there = false;
   if (!value.text.empty()) value.number = ncu::ParseValue(value.text, {});
@@ -243,7 +260,7 @@ void Results::Finish() {
   builder_.info().event_count = metrics_;
   builder_.Count("absent_values", Severity::kInfo, absent_, kAbsent, "metrics without a value were left out");
   builder_.Count("instance_values", Severity::kInfo, instances_, kAbsent,
-                 "values of single lines of code, units or moments were left out; the totals are there");
+                 "values of single units, moments or instructions were left out; the totals are there");
   builder_.Count("line_notes", Severity::kInfo, lines_, kAbsent,
                  "notes of rules about single lines of code were left out");
   builder_.Count("damaged_results", Severity::kLoss, damaged_, kAbsent,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns the results of a report into rows of kernel_metric: the same rows as its table in CSV gives.
+// Turns the results of a report into rows of kernel_metric, the same as its table in CSV gives, and of kernel_line.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/wire_format.h"
+#include "ingest/readers/ncu_rep/code.h"
 #include "ingest/readers/ncu_rep/container.h"
 #include "trace/builder.h"
 
@@ -19,7 +20,7 @@ std::string PlainText(std::string_view text);
 
 class Results {
  public:
-  explicit Results(TraceBuilder& builder) : builder_(builder) {}
+  Results(TraceBuilder& builder, Code& code) : builder_(builder), code_(code) {}
 
   // Takes what the header of a block says, for the results in it and behind it.
   void Begin(const Block& block);
@@ -49,6 +50,7 @@ class Results {
   void Add(const Launch& launch, std::string_view metric, double value, std::string_view text, std::string_view unit);
 
   TraceBuilder& builder_;
+  Code& code_;
   std::vector<std::string> names_{}, units_{};
   std::set<std::string> sections_{};
   std::string process_{};
