@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyses/rows/kernel_hot_lines.h"
 #include "analyses/rows/kernel_limits.h"
+#include "analyses/rows/kernel_roofline.h"
 #include "analyses/rows/measured_kernels.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -131,6 +133,7 @@ std::vector<Bottleneck> KernelAnalyzer::Analyze(std::span<const KernelMetrics> k
 namespace {
 
 constexpr size_t kMaxVerdicts = 5, kMaxLimits = 2;
+constexpr double kHotLine = 0.1;  // share of a launch's samples that names a line
 
 KernelMetrics MetricsOf(const MeasuredKernelsRows& kernels, size_t row, const LedgerView& ledger) {
   KernelMetrics metrics{.name = Ellipsize(Printable(kernels.Text(row, "kernel_name")), 80),
@@ -186,6 +189,46 @@ void AddLimits(const KernelLimitsRows& limits, int64_t launch, const LedgerView&
                              .confidence = 0.4});
 }
 
+// Returns the first row that is about the launch of a row of measured_kernels; rows(): there is none.
+template <class Rows>
+size_t FirstOfLaunch(const Rows& rows, const MeasuredKernelsRows& kernels, size_t kernel) {
+  size_t row = 0;
+  while (row < rows.rows() && (rows.Int(row, "launch_index") != kernels.Int(kernel, "launch_index") ||
+                               rows.Int(row, "trace") != kernels.Int(kernel, "trace")))
+    ++row;
+  return row;
+}
+
+// Adds where the kernel stands under the roofs of its GPU, in the precision nearest to its peak.
+void AddRoofline(const KernelRooflineRows& roofs, size_t row, Bottleneck& found) {
+  if (row >= roofs.rows() || roofs.IsNull(row, "ceiling_share")) return;
+  const double share = roofs.Real(row, "ceiling_share");
+  const bool memory = roofs.Text(row, "bound") == "memory";
+  found.evidence.push_back(
+      {.text = StrCat("it computes ", FormatNumber(roofs.Real(row, "tflops"), 2), " TFLOP/s (",
+                      roofs.Text(row, "precision"), ") with ", FormatNumber(roofs.Real(row, "intensity"), 2),
+                      " FLOP for each byte from memory: ", FormatPercent(share), " of the ",
+                      FormatNumber(roofs.Real(row, "ceiling_tflops"), 2), " TFLOP/s that ",
+                      memory ? "memory allows at that" : "its units allow"),
+       .value = share,
+       .unit = "share",
+       .table = "kernel_roofline"});
+}
+
+// Adds the line, else the instruction, that holds most samples, if it holds many.
+void AddHotLine(const KernelHotLinesRows& lines, size_t row, Bottleneck& found) {
+  if (row >= lines.rows() || !(lines.Real(row, "share") >= kHotLine)) return;
+  const double share = lines.Real(row, "share");
+  std::string text = lines.IsNull(row, "line")
+                         ? StrCat("the instruction at byte ", lines.Int(row, "pc"), " of its code")
+                         : StrCat("line ", lines.Int(row, "line"), " of ", Printable(lines.Text(row, "file")));
+  text += StrCat(" holds ", FormatPercent(share), " of the samples of its warps");
+  if (!lines.IsNull(row, "waits_for"))
+    text += StrCat("; ", FormatPercent(lines.Real(row, "stall_share")), " of these wait for ",
+                   lines.Text(row, "waits_for"));
+  found.evidence.push_back({.text = std::move(text), .value = share, .unit = "share", .table = "kernel_hot_lines"});
+}
+
 // Returns what a kernel took while it was measured; 0: not measured.
 double MeasuredNs(const MeasuredKernelsRows& kernels, size_t row) {
   if (kernels.IsNull(row, "duration_ns")) return 0;
@@ -205,6 +248,8 @@ double WeightOf(const MeasuredKernelsRows& kernels, size_t row) {
 std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
   const auto kernels = tables.Get<MeasuredKernelsRows>();
   const auto limits = tables.Get<KernelLimitsRows>();
+  const auto roofs = tables.Get<KernelRooflineRows>();
+  const auto lines = tables.Get<KernelHotLinesRows>();
   const LedgerView& ledger = ReadLedger(tables);
   std::vector<Bottleneck> all;
   for (size_t row = 0; row < kernels.rows(); ++row) {
@@ -216,6 +261,8 @@ std::vector<Bottleneck> KernelVerdicts(Tables& tables, BottleneckType type) {
       found.severity *= weight;
       AddPlace(kernels, row, ledger, found);
       AddLimits(limits, kernels.Int(row, "launch_index"), ledger, found);
+      AddRoofline(roofs, FirstOfLaunch(roofs, kernels, row), found);
+      AddHotLine(lines, FirstOfLaunch(lines, kernels, row), found);
       all.push_back(std::move(found));
     }
   }

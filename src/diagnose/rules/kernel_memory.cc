@@ -6,7 +6,8 @@
 namespace gapless::internal::kernel_memory_rule {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"kernel_limits", "ledger", "measured_kernels"};
+constexpr std::string_view kNeeds[] = {"kernel_hot_lines", "kernel_limits", "kernel_roofline", "ledger",
+                                       "measured_kernels"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   return KernelVerdicts(tables, BottleneckType::kMemoryBandwidth);
@@ -21,7 +22,9 @@ RULE(kernel_memory) = {
     .why =
         "Hardware metrics of Nsight Compute: device memory above 80 % of its peak while compute throughput is below "
         "60 %. Where the kernel is found in a timeline by name, grid and block, its severity follows from its share of "
-        "the analysed time, reported at 1 % or more; without a timeline it is metric/100. The five worst are reported.",
+        "the analysed time, reported at 1 % or more; without a timeline it is metric/100. The five worst are reported, "
+        "each "
+        "with where it stands under the roofs of its GPU, where FLOPs and bytes were counted.",
     .needs = kNeeds,
     .check = Check};
 

@@ -7,7 +7,8 @@
 namespace gapless::internal::kernel_metrics_rule {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"kernel_limits", "ledger", "measured_kernels"};
+constexpr std::string_view kNeeds[] = {"kernel_hot_lines", "kernel_limits", "kernel_roofline", "ledger",
+                                       "measured_kernels"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   return KernelVerdicts(tables, BottleneckType::kKernelEfficiency);
@@ -25,7 +26,8 @@ RULE(kernel_metrics) = {
         "name, grid and block, its severity follows from its share of the analysed time, reported at 1 % or more; "
         "without a timeline it is 1 - metric/100, times its measured time over that of the longest kernel. The five "
         "worst are reported, each with what costs it most by the checks of Nsight Compute's sections: free issue "
-        "slots, reasons for which warps wait, occupancy, the shape of the launch, divergence, imbalance.",
+        "slots, reasons for which warps wait, occupancy, the shape of the launch, divergence, imbalance; with where it "
+        "stands under the roofs of its GPU, and the line that holds most samples, where these were collected.",
     .needs = kNeeds,
     .check = Check};
 
