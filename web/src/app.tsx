@@ -4,6 +4,7 @@ import {useState} from "preact/hooks";
 import type {Data} from "./data";
 import {After} from "./sections/after";
 import {Fixes} from "./sections/fixes";
+import {Kernels} from "./sections/kernels";
 import {Memory} from "./sections/memory";
 import {Notices} from "./sections/notices";
 import {hasRankSteps, RankSteps} from "./sections/rank_steps";
@@ -24,6 +25,7 @@ const SECTIONS = [
   {id: "ranks", name: "Ranks", Section: RankSteps},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
+  {id: "kernels", name: "Kernels", Section: Kernels},
   {id: "roofline", name: "Roofline", Section: Roofline},
   {id: "memory", name: "Memory", Section: Memory},
   {id: "recording", name: "Recording", Section: Recording},
@@ -39,6 +41,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return hasRankSteps(data.tables.get("ledger"));
     case "timeline":
       return data.tables.has("slowest_step");
+    case "kernels":
+      return data.tables.has("measured_kernels");
     case "roofline":
       return (data.tables.get("roofline")?.column("tflops") ?? []).some((value) => value !== null);
     case "memory":
