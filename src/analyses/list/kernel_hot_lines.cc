@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyses/analysis.h"
+#include "analyses/columns.h"
 #include "analyses/stall_reasons.h"
 
 namespace gapless::internal::kernel_hot_lines_analysis {

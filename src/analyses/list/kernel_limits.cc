@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "analyses/analysis.h"
+#include "analyses/columns.h"
 #include "analyses/launch_counters.h"
 #include "analyses/stall_reasons.h"
 #include "base/strings.h"

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "analyses/analysis.h"
+#include "analyses/columns.h"
 #include "analyses/launch_counters.h"
 #include "base/strings.h"
 

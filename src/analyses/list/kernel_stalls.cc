@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyses/analysis.h"
+#include "analyses/columns.h"
 #include "analyses/launch_counters.h"
 #include "analyses/stall_reasons.h"
 
