@@ -13,73 +13,24 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
+#include "analyses/memory_peak.h"
 #include "base/strings.h"
 
 namespace gapless::internal::memory_at_peak_analysis {
 namespace {
 
-struct Peak {
-  int64_t bytes = 0, ts_ns = kAbsent;
-};
 struct Group {
   int64_t blocks = 0, bytes = 0, largest = -1;
   StackId stack{};
 };
 using Key = std::tuple<StringId, StackId>;  // the category, and the frame of the line
 
-bool IsOfProgram(std::string_view file) {
-  const auto has = [&](std::string_view part) { return file.find(part) != file.npos; };
-  return file.ends_with(".py") && !has("site-packages") && !has("dist-packages") && !has("/torch/") &&
-         !has("\\torch\\") && !has("lib/python") && !file.starts_with("<");
-}
-
-// Finds the frame of the program that each stack belongs to; frames are asked for once.
-class Lines {
- public:
-  explicit Lines(const Trace& trace) : trace_(trace), of_(trace.stacks.size(), kUnasked) {}
-
-  StackId Of(StackId stack) {
-    std::vector<uint32_t> passed;
-    StackId at = stack;
-    while (at.valid() && of_[at.value] == kUnasked && !IsOfProgram(trace_.Text(trace_.stacks.file[at.value]))) {
-      passed.push_back(at.value);
-      at = trace_.stacks.parent[at.value];
-    }
-    const StackId found = !at.valid() || of_[at.value] == kUnasked ? at : StackId(of_[at.value]);
-    if (at.valid()) of_[at.value] = found.value;
-    for (const uint32_t row : passed) of_[row] = found.value;
-    return found;
-  }
-
- private:
-  static constexpr uint32_t kUnasked = kNoRowValue - 1;
-  const Trace& trace_;
-  std::vector<uint32_t> of_;
-};
-
-std::map<int32_t, Peak> PeaksOf(const MemoryEventTable& events) {
-  std::map<int32_t, Peak> peaks;
-  for (size_t row = 0; row < events.size(); ++row) {
-    if (events.device_type[row] == 0 || events.total_allocated[row] == kAbsent) continue;
-    Peak& peak = peaks[events.device[row]];
-    if (events.total_allocated[row] > peak.bytes) peak = {events.total_allocated[row], events.ts_ns[row]};
-  }
-  return peaks;
-}
-
-bool IsAliveAt(const MemoryBlockTable& blocks, size_t row, int64_t ts_ns, std::string_view state) {
-  if (blocks.alloc_ts_ns[row] == kAbsent) return state.starts_with("active");
-  return blocks.alloc_ts_ns[row] <= ts_ns && (blocks.free_ts_ns[row] == kAbsent || blocks.free_ts_ns[row] > ts_ns);
-}
-
 // Without events the snapshot's own moment is the only one there is.
-std::map<Key, Group> GroupsAt(const Trace& trace, int32_t device, int64_t ts_ns, Lines& lines) {
+std::map<Key, Group> GroupsAt(const Trace& trace, int32_t device, int64_t ts_ns, ProgramLines& lines) {
   const MemoryBlockTable& blocks = trace.memory_blocks;
   std::map<Key, Group> groups;
   for (size_t row = 0; row < blocks.size(); ++row) {
-    const std::string_view state = trace.Text(blocks.state[row]);
-    const bool alive = ts_ns == kAbsent ? state.starts_with("active") : IsAliveAt(blocks, row, ts_ns, state);
-    if (blocks.device[row] != device || !alive) continue;
+    if (blocks.device[row] != device || !IsBlockAlive(trace, row, ts_ns)) continue;
     Group& group = groups[{blocks.category[row], lines.Of(blocks.stack[row])}];
     const int64_t bytes = blocks.requested_bytes[row];
     ++group.blocks, group.bytes += bytes;
@@ -103,9 +54,9 @@ void AddRow(const RunTrace& of, int32_t device, const Key& key, const Group& gro
 
 void AddRows(const RunTrace& of, TableOf<MemoryAtPeakRows>& table) {
   const Trace& trace = *of.trace;
-  std::map<int32_t, Peak> peaks = PeaksOf(trace.memory_events);
+  std::map<int32_t, MemoryPeak> peaks = MemoryPeaksOf(trace.memory_events);
   for (const int32_t device : trace.memory_blocks.device) peaks.try_emplace(device);
-  Lines lines(trace);
+  ProgramLines lines(trace);
   for (const auto& [device, peak] : peaks) {
     const std::map<Key, Group> groups = GroupsAt(trace, device, peak.ts_ns, lines);
     std::vector<std::pair<Key, Group>> ordered(groups.begin(), groups.end());
@@ -126,7 +77,7 @@ bool HasCategories(const MemoryEventTable& events) {
 void AddCategories(const RunTrace& of, TableOf<MemoryAtPeakRows>& table) {
   const Trace& trace = *of.trace;
   const MemoryEventTable& events = trace.memory_events;
-  for (const auto& [device, peak] : PeaksOf(events)) {
+  for (const auto& [device, peak] : MemoryPeaksOf(events)) {
     std::map<StringId, int64_t> now, at_peak;
     int64_t most = 0;
     for (size_t row = 0; row < events.size(); ++row) {
