@@ -9,6 +9,7 @@
 #include "analyses/rows/host_events.h"
 #include "base/strings.h"
 #include "diagnose/host_event_view.h"
+#include "diagnose/memory_savings.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
 #include "fixes/names.h"
@@ -19,7 +20,7 @@ namespace {
 // Ours: waits for cudaMalloc, cudaFree, pinned allocations in steady steps; well-warmed steps have none at all.
 constexpr double kAllocationShare = 0.02;
 
-constexpr std::string_view kNeeds[] = {"ledger", "host_events"};
+constexpr std::string_view kNeeds[] = {"ledger", "host_events", "memory_savings"};
 constexpr std::string_view kAll[] = {"device_alloc", "device_free", "host_alloc"};
 constexpr std::string_view kDevice[] = {"device_alloc"};
 constexpr std::string_view kFree[] = {"device_free"};
@@ -40,8 +41,8 @@ std::string CallsText(const HostEventSum& asked, const HostEventSum& freed, cons
   return Join(parts, ", ");
 }
 
-std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEventSum& freed,
-                                      const HostEventSum& pinned) {
+std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEventSum& freed, const HostEventSum& pinned,
+                                      const MemorySavingsRows& savings) {
   std::vector<Recommendation> all;
   if (freed.later_calls > 0)
     all.push_back(
@@ -50,8 +51,9 @@ std::vector<Recommendation> Recommend(const HostEventSum& asked, const HostEvent
          "", "", "minutes"});
   if (asked.later_calls > 0) all.push_back({"allocate once, before the loop, and reuse the buffers", "", "", "hours"});
   if (asked.later_calls > 0)
-    all.push_back({"let the allocator extend its blocks instead of asking the driver for new ones", "",
-                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
+    all.push_back({StrCat("let the allocator extend its blocks instead of asking the driver for new ones",
+                          SavingRemark(savings, LargestSaving(savings, fixes::kAllocator.name))),
+                   "", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
   if (asked.later_calls > 0)
     all.push_back(
         {"run the largest batch first, so that all later ones fit into the memory already held", "", "", "hours"});
@@ -119,7 +121,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const bool steps = ledger.step_rows > 0;
   std::erase_if(sum.rows, [&](size_t row) { return steps && events.Int(row, "later_calls") == 0; });
   found.evidence = EventEvidence(events, sum.rows);
-  found.recommendations = Recommend(asked, freed, pinned);
+  found.recommendations = Recommend(asked, freed, pinned, tables.Get<MemorySavingsRows>());
   found.gain = GainOfIdle(ledger, sum.later_idle_ns, 0.9, 0.6);
   return std::vector{std::move(found)};
 }

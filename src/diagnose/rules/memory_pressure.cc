@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/host_event_view.h"
+#include "diagnose/memory_savings.h"
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
@@ -21,7 +22,7 @@ namespace {
 // The TensorBoard plugin recommends to save memory when the peak is above 90 % of the device's.
 constexpr double kMemoryPressureShare = 0.90;
 
-constexpr std::string_view kNeeds[] = {"memory", "host_events", "ledger"};
+constexpr std::string_view kNeeds[] = {"memory", "memory_savings", "host_events", "ledger"};
 constexpr std::string_view kAsked[] = {"device_alloc"}, kFreed[] = {"device_free"};
 
 std::vector<Evidence> EvidenceOf(const MemoryRows& memory, size_t row, int64_t retries) {
@@ -48,25 +49,37 @@ bool HasSeveralRanks(const Run& run) {
   return std::ranges::any_of(run.primary(), [](const RunTrace* of) { return of->trace->info.world_size > 1; });
 }
 
-std::vector<Recommendation> Recommend(const MemoryRows& memory, size_t row, const Run& run) {
+// The figure of the fullest device, or of the one where it is known, as in a snapshot beside the recording.
+std::string Remark(const MemoryRows& memory, size_t row, const MemorySavingsRows& savings, std::string_view change) {
+  const auto own = FindSaving(savings, memory.Int(row, "trace"), memory.Int(row, "device"), change);
+  return SavingRemark(savings, own ? own : LargestSaving(savings, change));
+}
+
+std::vector<Recommendation> Recommend(const MemoryRows& memory, size_t row, const MemorySavingsRows& savings,
+                                      const Run& run) {
   constexpr double kFragmented = 0.1;  // fraction of the reserved memory from which fragmentation is reported
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))
-    all.push_back({"let the allocator extend its blocks instead of asking for new ones: less fragmentation", "",
-                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
-  all.push_back({"keep fewer activations: recompute blocks in the backward pass", fixes::kCheckpoint.Item(),
-                 "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
-  all.push_back({"where tensors are float32: halve activations with mixed precision", fixes::kAmp.Item(),
-                 "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
+    all.push_back({StrCat("let the allocator extend its blocks instead of asking for new ones, which fragments less",
+                          Remark(memory, row, savings, fixes::kAllocator.name)),
+                   "", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
+  all.push_back({StrCat("keep fewer activations by recomputing blocks in the backward pass",
+                        Remark(memory, row, savings, fixes::kCheckpoint.name)),
+                 fixes::kCheckpoint.Item(), "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
+                 "hours"});
+  all.push_back({StrCat("where tensors are float32: halve activations with mixed precision",
+                        Remark(memory, row, savings, fixes::kAmp.name)),
+                 fixes::kAmp.Item(), "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
   if (HasSeveralRanks(run))
     all.push_back(
         {"shard parameters, gradients and optimiser state over the GPUs (FSDP); where a single layer does not "
          "fit, split it (tensor parallelism) or the stack of layers (pipeline parallelism)",
          "", "for block in model.blocks: fully_shard(block)\nfully_shard(model)", "days"});
   else
-    all.push_back({"keep activations in pinned memory of the host until the backward pass needs them", "",
-                   "with torch.autograd.graph.save_on_cpu(pin_memory=True): loss = model(batch)", "minutes"});
+    all.push_back({StrCat("keep activations in pinned memory of the host until the backward pass needs them",
+                          Remark(memory, row, savings, fixes::kOffload.name)),
+                   "", "with torch.autograd.graph.save_on_cpu(pin_memory=True): loss = model(batch)", "minutes"});
   return all;
 }
 
@@ -100,7 +113,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
           : "",
       ". A larger batch does not fit, and a longer input may end the run.");
   found.evidence = EvidenceOf(memory, row, retries);
-  found.recommendations = Recommend(memory, row, tables.run());
+  found.recommendations = Recommend(memory, row, tables.Get<MemorySavingsRows>(), tables.run());
   return std::vector{std::move(found)};
 }
 

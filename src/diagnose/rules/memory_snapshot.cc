@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <map>
 
+#include "analyses/memory_peak.h"
 #include "analyses/rows/memory_at_peak.h"
 #include "analyses/rows/memory_segments.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
+#include "diagnose/memory_savings.h"
 #include "diagnose/rule.h"
 #include "fixes/names.h"
 
@@ -19,7 +21,7 @@ namespace {
 constexpr double kFragmented = 0.2;  // share of the held memory; assumed
 constexpr double kMainShare = 0.25;  // share of the peak, from which a category gets advice
 constexpr size_t kMaxLines = 3;      // lines of the program as evidence
-constexpr std::string_view kNeeds[] = {"memory_at_peak", "memory_segments"};
+constexpr std::string_view kNeeds[] = {"memory_at_peak", "memory_segments", "memory_savings"};
 
 struct Holding {
   int64_t peak = 0;
@@ -96,21 +98,36 @@ std::vector<Evidence> EvidenceOf(const MemoryAtPeakRows& at_peak, const MemorySe
   return all;
 }
 
-std::vector<Recommendation> Recommend(const Holding& holding, bool fragmented) {
+// What changes would free on one device.
+struct Savings {
+  const MemorySavingsRows& rows;
+  int64_t trace, device;
+  std::optional<size_t> Of(std::string_view change) const { return FindSaving(rows, trace, device, change); }
+  std::string Remark(std::string_view change) const { return SavingRemark(rows, Of(change)); }
+};
+
+void AddForActivations(const Savings& savings, std::vector<Recommendation>& all) {
+  all.push_back({StrCat("recompute activations in the backward pass instead of keeping them",
+                        savings.Remark(fixes::kCheckpoint.name)),
+                 fixes::kCheckpoint.Item(), "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
+                 "hours"});
+  all.push_back({StrCat("where they are float32: halve them with mixed precision", savings.Remark(fixes::kAmp.name)),
+                 fixes::kAmp.Item(), "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
+}
+
+std::vector<Recommendation> Recommend(const Holding& holding, bool fragmented, const Savings& savings) {
   std::vector<Recommendation> all;
   if (fragmented)
-    all.push_back({"let the allocator extend its segments instead of asking for new ones", "",
-                   "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
-  if (ShareIn(holding, "activation") >= kMainShare) {
-    all.push_back({"recompute activations in the backward pass instead of keeping them", fixes::kCheckpoint.Item(),
-                   "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)", "hours"});
-    all.push_back({"where they are float32: halve them with mixed precision", fixes::kAmp.Item(),
-                   "with torch.autocast(\"cuda\", torch.bfloat16): loss = model(batch)", "minutes"});
-  }
+    all.push_back({StrCat("let the allocator extend its segments instead of asking for new ones",
+                          savings.Remark(fixes::kAllocator.name)),
+                   "", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
+  if (ShareIn(holding, "activation") >= kMainShare) AddForActivations(savings, all);
   if (ShareIn(holding, "optimizer_state") >= kMainShare)
     all.push_back(
-        {"keep less state of the optimiser: shard it over the ranks (ZeroRedundancyOptimizer, FSDP), keep it in 8 "
-         "bits (bitsandbytes, torchao) or on the host",
+        {StrCat("keep less state of the optimiser: shard it over the ranks (ZeroRedundancyOptimizer, FSDP), keep it "
+                "in 8 bits (bitsandbytes, torchao) or on the host",
+                savings.Of("offload_optimizer") ? ", which " : "",
+                savings.Of("offload_optimizer") ? SavingText(savings.rows, *savings.Of("offload_optimizer")) : ""),
          "", "optimizer = torchao.optim.AdamW8bit(model.parameters())", "hours"});
   if (ShareIn(holding, "gradient") >= kMainShare)
     all.push_back({"free gradients as soon as they are used: set_to_none, or an optimiser step in the backward pass",
@@ -124,8 +141,10 @@ std::vector<Recommendation> Recommend(const Holding& holding, bool fragmented) {
   return all;
 }
 
-Bottleneck FindingOf(const MemoryAtPeakRows& at_peak, const MemorySegmentsRows& segments, size_t row) {
+Bottleneck FindingOf(const MemoryAtPeakRows& at_peak, const MemorySegmentsRows& segments, size_t row,
+                     const MemorySavingsRows& saved, const Run& run) {
   const int64_t device = segments.Int(row, "device");
+  const Savings savings{saved, segments.Int(row, "trace"), device};
   const Holding holding = HoldingOf(at_peak, segments.Int(row, "trace"), device);
   const bool failed = segments.Int(row, "oom_events") > 0;
   const double stuck = segments.IsNull(row, "stuck_share") ? 0 : segments.Real(row, "stuck_share");
@@ -143,12 +162,15 @@ Bottleneck FindingOf(const MemoryAtPeakRows& at_peak, const MemorySegmentsRows& 
                       ". What was in use is below, with who made it.")
              : StrCat("The snapshot of ", gpu, "'s allocator says what the memory holds when most of it is in use.");
   found.evidence = EvidenceOf(at_peak, segments, row, holding);
-  found.recommendations = Recommend(holding, stuck > kFragmented);
+  if (const auto checkpoint = savings.Of(fixes::kCheckpoint.name))
+    found.evidence.push_back(CheckpointEvidence(saved, *checkpoint));
+  const bool extends = ExtendsSegments(*run.traces()[static_cast<size_t>(savings.trace)].trace);
+  found.recommendations = Recommend(holding, stuck > kFragmented && !extends, savings);
   return found;
 }
 
 // A timeline of categories has no allocator behind it: what it holds and what is stuck is not known.
-Bottleneck OfTimeline(const MemoryAtPeakRows& at_peak) {
+Bottleneck OfTimeline(const MemoryAtPeakRows& at_peak, const MemorySavingsRows& saved) {
   const Holding holding = HoldingOf(at_peak, at_peak.Int(0, "trace"), at_peak.Int(0, "device"));
   Bottleneck found;
   found.severity = 0.3;
@@ -160,18 +182,20 @@ Bottleneck OfTimeline(const MemoryAtPeakRows& at_peak) {
                             .value = static_cast<double>(holding.peak),
                             .unit = "bytes",
                             .table = "memory_at_peak"});
-  found.recommendations = Recommend(holding, false);
+  found.recommendations = Recommend(holding, false, {saved, at_peak.Int(0, "trace"), at_peak.Int(0, "device")});
   return found;
 }
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const auto at_peak = tables.Get<MemoryAtPeakRows>();
   const auto segments = tables.Get<MemorySegmentsRows>();
+  const auto savings = tables.Get<MemorySavingsRows>();
   std::vector<Bottleneck> found;
   const bool is_timeline = std::ranges::any_of(
       tables.run().traces(), [](const RunTrace& of) { return of.trace->info.format == "memory_timeline"; });
-  if (segments.rows() == 0 && at_peak.rows() > 0 && is_timeline) return std::vector{OfTimeline(at_peak)};
-  for (size_t row = 0; row < segments.rows(); ++row) found.push_back(FindingOf(at_peak, segments, row));
+  if (segments.rows() == 0 && at_peak.rows() > 0 && is_timeline) return std::vector{OfTimeline(at_peak, savings)};
+  for (size_t row = 0; row < segments.rows(); ++row)
+    found.push_back(FindingOf(at_peak, segments, row, savings, tables.run()));
   std::ranges::stable_sort(found, std::greater(), &Bottleneck::severity);
   if (found.size() > 1) found.resize(1);  // the ranks of one job look alike; the tables have all
   return found;
