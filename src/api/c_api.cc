@@ -173,11 +173,15 @@ Result<void> GivePredictions(const RunAnalysis& analysis, const std::vector<std:
     GAPLESS_ASSIGN(auto items, ParseItems(text));
     combinations.push_back(std::move(items));
   }
-  GAPLESS_ASSIGN(const auto predictor, PredictorOf(analysis));
-  PredictView view{.predictor = predictor};
+  const auto predictor = PredictorOf(analysis);
+  PredictView view{.predictor = predictor ? &*predictor : nullptr};
   // A recording that fails the check is still shown with the reason.
-  if (predictor.check().accepted()) {
-    GAPLESS_ASSIGN(view.predictions, PredictEach(predictor, combinations));
+  if (!view.is_accepted()) {
+    view.why_not = predictor ? predictor->check().refusal : predictor.error().message;
+    view.predictions = PredictMemory(analysis, view.why_not, combinations);
+    if (!predictor && view.predictions.empty()) return Unexpected{predictor.error()};
+  } else {
+    GAPLESS_ASSIGN(view.predictions, PredictEach(analysis, *predictor, combinations));
   }
   return Give(PredictJson(view), json);
 }

@@ -8,6 +8,18 @@
 #include <utility>
 
 namespace gapless::internal {
+namespace {
+
+// The combinations that were asked for, or each fix alone whose model needs no value.
+std::vector<std::vector<WhatIfItem>> CombinationsOf(const std::vector<std::vector<WhatIfItem>>& asked) {
+  if (!asked.empty()) return asked;
+  std::vector<std::vector<WhatIfItem>> each;
+  for (const Fix* fix : FixesWithModel())
+    if (!fix->model.needs_value()) each.push_back({{.name = std::string(fix->name)}});
+  return each;
+}
+
+}  // namespace
 
 RunAnalysis::RunAnalysis(LoadedRun loaded, const OpenOptions& options)
     : loaded_(std::move(loaded)),
@@ -49,23 +61,32 @@ Result<Predictor> PredictorOf(const RunAnalysis& analysis) {
   return *std::move(predictor);
 }
 
-Result<std::vector<Prediction>> PredictEach(const Predictor& predictor,
+Result<std::vector<Prediction>> PredictEach(const RunAnalysis& analysis, const Predictor& predictor,
                                             const std::vector<std::vector<WhatIfItem>>& combinations) {
   std::vector<Prediction> predictions;
-  for (const auto& items : combinations) {
+  for (const auto& items : CombinationsOf(combinations)) {
     GAPLESS_ASSIGN(auto prediction, predictor.Predict(items));
+    prediction.memory = FreedBy(analysis.tables(), items);
     predictions.push_back(std::move(prediction));
   }
   if (!combinations.empty()) return predictions;
-  for (const Fix* fix : FixesWithModel()) {
-    if (fix->model.needs_value()) continue;
-    GAPLESS_ASSIGN(auto prediction, predictor.Predict({{.name = std::string(fix->name)}}));
-    predictions.push_back(std::move(prediction));
-  }
   std::ranges::stable_sort(predictions, [](const Prediction& a, const Prediction& b) {
     if (a.refusal.empty() != b.refusal.empty()) return a.refusal.empty();
     return a.share.expected < b.share.expected;
   });
+  return predictions;
+}
+
+std::vector<Prediction> PredictMemory(const RunAnalysis& analysis, const std::string& why,
+                                      const std::vector<std::vector<WhatIfItem>>& combinations) {
+  std::vector<Prediction> predictions;
+  bool is_known = false;
+  for (const auto& items : CombinationsOf(combinations)) {
+    Prediction prediction{.what = items, .refusal = why, .memory = FreedBy(analysis.tables(), items)};
+    is_known = is_known || !prediction.memory.empty();
+    if (!combinations.empty() || !prediction.memory.empty()) predictions.push_back(std::move(prediction));
+  }
+  if (!is_known) predictions.clear();
   return predictions;
 }
 

@@ -65,7 +65,11 @@ class RunReport {
 Result<Predictor> PredictorOf(const RunAnalysis& analysis);
 // Predicts each combination; without any, each fix alone whose model needs no value, the best first. The predictor has
 // passed its self-check. An error: an item cannot be read.
-Result<std::vector<Prediction>> PredictEach(const Predictor& predictor,
+Result<std::vector<Prediction>> PredictEach(const RunAnalysis& analysis, const Predictor& predictor,
                                             const std::vector<std::vector<WhatIfItem>>& combinations);
+// The memory alone that each combination frees, for a run whose time cannot be predicted for the reason `why`: one
+// prediction for each; none where nothing is known of any.
+std::vector<Prediction> PredictMemory(const RunAnalysis& analysis, const std::string& why,
+                                      const std::vector<std::vector<WhatIfItem>>& combinations);
 
 }  // namespace gapless::internal

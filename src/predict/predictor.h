@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "predict/calibration.h"
 #include "predict/fix.h"
+#include "predict/freed_memory.h"
 #include "predict/job.h"
 #include "predict/self_check.h"
 #include "predict/typical_steps.h"
@@ -28,6 +29,7 @@ struct Prediction {
   std::vector<std::string> assumptions{};
   std::vector<std::string> no_effect{};  // items without effect, or with less than 0.5 %: why
   std::string refusal{};                 // reason for a missing prediction
+  std::vector<FreedMemory> memory{};     // of items that free some, where that is known; also of a refused prediction
 };
 
 class Predictor {

@@ -43,15 +43,15 @@ struct PredictArguments : ReadArguments {
 constexpr size_t kMaxSwept = 10;
 
 // Fills in the predictions, and the critical path and the sweep if they are wanted.
-Result<void> Fill(const PredictArguments& arguments, PredictView& view) {
-  GAPLESS_ASSIGN(view.predictions, PredictEach(view.predictor, arguments.what));
+Result<void> Fill(const PredictArguments& arguments, const RunAnalysis& analysis, PredictView& view) {
+  GAPLESS_ASSIGN(view.predictions, PredictEach(analysis, *view.predictor, arguments.what));
   if (arguments.path) {
-    const RankGraph& rank = view.predictor.main_rank();
+    const RankGraph& rank = view.predictor->main_rank();
     view.path = FindCriticalPath(rank, RecordedEdges(rank.graph), Replay(rank.graph));
   }
   if (arguments.sweep) {
     view.sweep_by = OneOf<kSweeps>::NameOf(*arguments.sweep);
-    view.sweep = Sweep(view.predictor, *arguments.sweep, kMaxSwept);
+    view.sweep = Sweep(*view.predictor, *arguments.sweep, kMaxSwept);
   }
   return {};
 }
@@ -82,7 +82,7 @@ Result<void> CheckMeasured(const PredictArguments& arguments) {
 // Compares the prediction with the recording of --measured, and records the comparison if --record asks for it.
 Result<void> Measure(const PredictArguments& arguments, const Session& session, PredictView& view) {
   if (arguments.measured.empty()) return {};
-  GAPLESS_ASSIGN(const auto step, MeasuredShare(arguments, session, view.predictor));
+  GAPLESS_ASSIGN(const auto step, MeasuredShare(arguments, session, *view.predictor));
   // Shares are per work: a step of twice the samples may take twice as long.
   const double work = view.predictions.empty() ? 1 : view.predictions[0].work;
   const Result<double> share = step / work;
@@ -100,17 +100,21 @@ Result<int> Execute(const PredictArguments& arguments, Session& session) {
   GAPLESS_TRY(CheckMeasured(arguments));
   GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
   WarnOfLosses(analysis->loaded());
-  GAPLESS_ASSIGN(const auto predictor, PredictorOf(*analysis));
-  PredictView view{.predictor = predictor};
-  // A recording that fails the check is still shown with the reason.
-  if (predictor.check().accepted()) {
-    GAPLESS_TRY(Fill(arguments, view));
+  const auto predictor = PredictorOf(*analysis);
+  PredictView view{.predictor = predictor ? &*predictor : nullptr};
+  // A recording that fails the check is still shown with the reason, and with the memory that is known.
+  if (view.is_accepted()) {
+    GAPLESS_TRY(Fill(arguments, *analysis, view));
     GAPLESS_TRY(Measure(arguments, session, view));
+  } else {
+    view.why_not = predictor ? predictor->check().refusal : predictor.error().message;
+    view.predictions = PredictMemory(*analysis, view.why_not, arguments.what);
+    if (!predictor && (view.predictions.empty() || !arguments.measured.empty())) return Unexpected{predictor.error()};
   }
   auto printed = PrintTextOrJson(
       arguments, [&] { return PredictText(view, session.terminal.width); }, [&] { return PredictJson(view); });
   if (!printed) return printed;
-  return predictor.check().accepted() ? 0 : 1;
+  return view.is_accepted() || !predictor ? 0 : 1;
 }
 
 constexpr const TypeInfo* kDocuments[] = {&kPredictDocument, &kWhatIfsDocument};

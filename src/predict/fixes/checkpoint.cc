@@ -2,8 +2,8 @@
 // Activations are not kept but computed again in the backward pass (activation checkpointing).
 //
 // Model. The backward pass takes longer by the work of the forward pass, on the device and on the host; how much that
-// is, the recording says (common/passes.h). It is spread over all of the backward pass. Time only: the answer is what
-// the memory costs.
+// is, the recording says (common/passes.h). It is spread over all of the backward pass. The memory that
+// it frees is said beside the time where a snapshot is part of the run (predict/freed_memory.h).
 //
 // Prior. Recomputing all of the forward pass is the rule; what is outside the checkpointed blocks (embedding, head,
 // loss) is not. Chen et al. 2016 measured 30 % more time for a whole step, the documentation of transformers says 20 %:
@@ -115,8 +115,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return slice != kNoRowValue && passes.of_slice[slice] == Pass::kBackward ? host.Factor(share) : 1.0;
   });
   effect.assumptions.emplace_back("almost all of the forward pass is computed again");
+  // A snapshot says it better.
+  const bool has_blocks = std::ranges::any_of(input.tables.run().traces(),
+                                              [](const RunTrace& of) { return of.trace->memory_blocks.size() > 0; });
   const int64_t bytes = GrowthBytes(trace);
-  if (bytes != kAbsent)
+  if (bytes != kAbsent && !has_blocks)
     effect.assumptions.push_back(StrCat("most of the ", FormatBytes(bytes),
                                         " that come and go in a step are activations: they are what it saves"));
   return effect;
@@ -139,7 +142,8 @@ FIX(checkpoint) = {
     .safety = Safety::kExact,
     .model = {.why = "The forward pass is computed once more within the backward pass: 90 % of it (60 to 105 %; Chen "
                      "et al. 2016 measured 30 % more time for a step, the documentation of transformers says 20 %). "
-                     "Time only; the memory that it frees is not modelled.",
+                     "The memory that it frees is said where a memory snapshot is part of the recording: see the table "
+                     "memory_savings.",
               .apply = Apply},
     .trial = {.value = "[HOW]",
               .grammar = {"block, a share of the blocks such as 0.5, or a whole number up to 65536", Accepts},

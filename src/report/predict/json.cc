@@ -68,7 +68,23 @@ struct TestedKind {
   };
 };
 
-// A prediction is complete if it has no `reason`; with a reason it is empty.
+struct Freed {
+  std::string what{};
+  int64_t freed_bytes = 0, peak_bytes = 0;
+  bool at_most = false;
+  std::optional<int64_t> modules{};
+  std::string source_line{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Freed::what>("what", "", "item of --what, applied alone"),
+      Field<&Freed::freed_bytes>("freed_bytes", "bytes", "what it frees at the peak"),
+      Field<&Freed::peak_bytes>("peak_bytes", "bytes", "what is in use at the peak"),
+      Field<&Freed::at_most>("at_most", "", "it frees no more than that; else about as much"),
+      Field<&Freed::modules>("modules", "count", "calls of modules that are computed again"),
+      Field<&Freed::source_line>("source_line", "", "line that calls those that free most", kUnlessEmpty),
+  };
+};
+
+// A prediction is complete if it has no `reason`; with a reason it has its memory at most.
 struct Predicted {
   std::vector<std::string> what{};
   std::string reason{};
@@ -78,6 +94,7 @@ struct Predicted {
   std::optional<Safety> safety{};
   std::optional<std::vector<std::string>> assumptions{}, no_effect{};
   std::optional<std::vector<TestedKind>> tested{};
+  std::optional<std::vector<Freed>> memory{};
   static constexpr FieldInfo kFields[] = {
       Field<&Predicted::what>("what", "", "items of --what, applied together"),
       Field<&Predicted::reason>("reason", "", "why there is no prediction", kUnlessEmpty),
@@ -89,6 +106,7 @@ struct Predicted {
       Field<&Predicted::assumptions>("assumptions", "", "what the models assume"),
       Field<&Predicted::no_effect>("no_effect", "", "items without effect, and why"),
       Field<&Predicted::tested>("tested", "", "how predictions of such items were tested"),
+      Field<&Predicted::memory>("memory", "", "what items free, where a memory snapshot says what lives at the peak"),
   };
 };
 
@@ -147,12 +165,13 @@ struct Sweep {
   };
 };
 
-// The whole document. There are no predictions if the recording was not accepted; the self-check says why.
+// The whole document. If the recording was not accepted, predictions have their memory alone, if that is known; the
+// self-check says why.
 struct Predict {
   bool accepted = false;
   std::string reason{};
-  double replay_error_share = 0;
-  int64_t step_ns = 0, ranks = 0;
+  std::optional<double> replay_error_share{};
+  std::optional<int64_t> step_ns{}, ranks{};
   int64_t all_ranks = 0;
   std::optional<int64_t> steps{}, steps_replayed{}, replayed_ns{};
   std::string ranks_apart_reason{};
@@ -164,12 +183,13 @@ struct Predict {
   static constexpr FieldInfo kFields[] = {
       Field<&Predict::accepted>("accepted", "", "the recording may be used to predict"),
       Field<&Predict::reason>("reason", "", "why it may not", kUnlessEmpty),
-      Field<&Predict::replay_error_share>("replay_error_share", "", "error of the replay, as a fraction of the step"),
-      Field<&Predict::step_ns>("step_ns", "ns", "recorded duration of a step"),
+      Field<&Predict::replay_error_share>(
+          "replay_error_share", "", "error of the replay, as a fraction of the step; missing: nothing can be replayed"),
+      Field<&Predict::step_ns>("step_ns", "ns", "recorded duration of a step; missing: as above"),
       Field<&Predict::steps>("steps", "count", "recorded steps; missing: all are replayed"),
       Field<&Predict::steps_replayed>("steps_replayed", "count", "steps that stand for all; missing: all are replayed"),
       Field<&Predict::replayed_ns>("replayed_ns", "ns", "recorded time that stands for all; missing: all is replayed"),
-      Field<&Predict::ranks>("ranks", "count", "ranks that are replayed together"),
+      Field<&Predict::ranks>("ranks", "count", "ranks that are replayed together; missing: as above"),
       Field<&Predict::all_ranks>("all_ranks", "count", "recorded ranks; missing: each is replayed, or one alone",
                                  kUnlessEmpty),
       Field<&Predict::ranks_apart_reason>("ranks_apart_reason", "", "why only one rank is replayed", kUnlessEmpty),
@@ -201,11 +221,15 @@ namespace {
 using namespace documents;
 
 // Describes a prediction, or gives the reason why it cannot be made.
-Predicted PredictedOf(const Predictor& predictor, const Prediction& prediction) {
+Predicted PredictedOf(const Predictor* of, const Prediction& prediction) {
   Predicted predicted{.reason = prediction.refusal};
   for (const WhatIfItem& item : prediction.what) predicted.what.push_back(item.ToString());
-  // An item that cannot be predicted has nothing but its reason.
+  if (!prediction.memory.empty()) predicted.memory.emplace();
+  for (const FreedMemory& one : prediction.memory)
+    predicted.memory->push_back({one.what, one.freed_bytes, one.peak_bytes, one.at_most, one.modules, one.source_line});
+  // An item that cannot be predicted has nothing else but its reason.
   if (!prediction.refusal.empty()) return predicted;
+  const Predictor& predictor = *of;
   const StepShares& share = prediction.share;
   predicted.step_ns = {StepNs(predictor, share.low), StepNs(predictor, share.expected), StepNs(predictor, share.high)};
   predicted.speedup = {.low = 1 / share.high, .expected = 1 / share.expected, .high = 1 / share.low};
@@ -227,7 +251,7 @@ Predicted PredictedOf(const Predictor& predictor, const Prediction& prediction) 
 // Compares the measurement with the first prediction, which is the only one.
 MeasuredStep MeasuredOf(const PredictView& view) {
   const Prediction& prediction = view.predictions[0];
-  MeasuredStep measured{.step_ns = StepNs(view.predictor, *view.measured), .speedup = 1 / *view.measured};
+  MeasuredStep measured{.step_ns = StepNs(*view.predictor, *view.measured), .speedup = 1 / *view.measured};
   if (!prediction.refusal.empty()) return measured;
   measured.error_share = prediction.share.expected / *view.measured - 1;
   measured.within = IsWithin(prediction.share, *view.measured);
@@ -260,8 +284,9 @@ documents::Sweep SweepOf(const PredictView& view) {
 constinit const TypeInfo kPredictDocument = describe::MakeType<Predict>();
 constinit const TypeInfo kWhatIfsDocument = describe::MakeType<std::vector<KnownWhatIf>>();
 
-std::string PredictJson(const PredictView& view) {
-  const Predictor& predictor = view.predictor;
+namespace {
+
+Predict DocumentOfReplay(const Predictor& predictor) {
   const SelfCheck& check = predictor.check();
   Predict document{.accepted = check.accepted(),
                    .reason = check.refusal,
@@ -278,13 +303,21 @@ std::string PredictJson(const PredictView& view) {
       document.steps = static_cast<int64_t>(typical->all_steps),
       document.steps_replayed = static_cast<int64_t>(typical->row.count);
   }
+  return document;
+}
+
+}  // namespace
+
+std::string PredictJson(const PredictView& view) {
+  Predict document{.reason = view.why_not};
+  if (view.predictor != nullptr) document = DocumentOfReplay(*view.predictor);
   for (const Prediction& prediction : view.predictions)
-    document.predictions.push_back(PredictedOf(predictor, prediction));
+    document.predictions.push_back(PredictedOf(view.predictor, prediction));
   if (view.measured) document.measured = MeasuredOf(view);
-  if (view.path) document.critical_path = CriticalTimeOf(predictor.main_rank(), *view.path);
+  if (view.path) document.critical_path = CriticalTimeOf(view.predictor->main_rank(), *view.path);
   if (!view.sweep.empty()) document.sweep = SweepOf(view);
   std::vector<std::string> warnings;
-  if (!predictor.why_not_together().empty()) warnings.push_back(predictor.why_not_together());
+  if (!document.ranks_apart_reason.empty()) warnings.push_back(document.ranks_apart_reason);
   return DocumentOf("predict", document, warnings);
 }
 

@@ -51,16 +51,25 @@ std::string TestedText(const Predictor& predictor, const WhatIfItem& item, int c
                 columns);
 }
 
+std::string MemoryText(const Prediction& prediction, int columns) {
+  std::string text;
+  for (const FreedMemory& one : prediction.memory)
+    text += Remark("", StrCat(prediction.what.size() > 1 ? one.what + " " : "", one.text), columns);
+  return text;
+}
+
 // Returns a prediction with its remarks. The interval of the speedup is that of the share, inverted.
 std::string Line(const Predictor& predictor, const Prediction& prediction, size_t width, int columns) {
   const std::string name = Padded(ItemsText(prediction), width, false);
   if (!prediction.refusal.empty())
-    return StrCat("  ", name, "  no prediction\n", Remark("", prediction.refusal, columns));
+    return StrCat("  ", name, "  no prediction\n", Remark("", prediction.refusal, columns),
+                  MemoryText(prediction, columns));
   const StepShares& share = prediction.share;
   std::string text = StrCat("  ", name, "  ", Padded(MillisecondsText(StepNs(predictor, share.expected)), 10, false),
                             "  ", TimesText(1 / share.expected), " (", TimesText(1 / share.high), " to ",
                             TimesText(1 / share.low), ")  ", ToString(prediction.safety), "\n");
   for (const std::string& item : prediction.no_effect) text += Remark("no effect: ", item, columns);
+  text += MemoryText(prediction, columns);
   for (const std::string& assumption : prediction.assumptions) text += Remark("if ", assumption, columns);
   if (prediction.no_effect.size() < prediction.what.size())
     for (const WhatIfItem& item : prediction.what) text += TestedText(predictor, item, columns);
@@ -119,12 +128,26 @@ std::string SweepText(const PredictView& view, int columns) {
 
 }  // namespace
 
-// A recording that was not accepted gives one line, the reason.
+namespace {
+
+// The reason, and what is known without a time: memory.
+std::string TextWithoutTime(const PredictView& view, int columns) {
+  std::string text =
+      StrCat(view.predictions.empty() ? "no prediction: " : "no prediction of time: ", view.why_not, "\n");
+  for (const Prediction& prediction : view.predictions)
+    text += StrCat("  ", ItemsText(prediction), "  time unknown\n",
+                   prediction.memory.empty() ? "      memory unknown\n" : MemoryText(prediction, columns));
+  return text;
+}
+
+}  // namespace
+
+// A recording that was not accepted gives the reason, and the memory that is known.
 std::string PredictText(const PredictView& view, int columns) {
-  const Predictor& predictor = view.predictor;
+  if (!view.is_accepted()) return TextWithoutTime(view, columns);
+  const Predictor& predictor = *view.predictor;
   const std::vector<Prediction>& predictions = view.predictions;
   const SelfCheck& check = predictor.check();
-  if (!check.accepted()) return StrCat("no prediction: ", check.refusal, "\n");
   std::string text = StrCat("a step takes ", MillisecondsText(predictor.step_ns()));
   const auto& typical = predictor.typical_steps();
   if (typical) text += StrCat("\n", typical->Extent(), " stand for all: ", MillisecondsText(check.recorded_step_ns));
