@@ -7,10 +7,12 @@
 #include "ingest/pickle.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/strings.h"
 #include "ingest/pickle_input.h"
+#include "ingest/pickle_stack.h"
 #include "trace/ids.h"
 
 namespace gapless::internal {
@@ -24,7 +26,7 @@ constexpr size_t kMaxPlainBytes = 8;  // size of a whole number that fits into 6
 using Kind = PickleValue::Kind;
 
 // Instructions that import, call, or fetch from outside. pickletools has their meaning.
-std::string_view ForbiddenName(unsigned char code) {
+constexpr std::string_view ForbiddenName(unsigned char code) {
   switch (code) {
     case 'c': return "GLOBAL";
     case 0x93: return "STACK_GLOBAL";
@@ -45,7 +47,14 @@ std::string_view ForbiddenName(unsigned char code) {
   }
 }
 
-uint64_t Little(const char* bytes, size_t size) {
+constexpr std::array<bool, 256> kIsForbidden = [] {
+  std::array<bool, 256> forbidden{};
+  for (size_t code = 0; code < forbidden.size(); ++code)
+    forbidden[code] = !ForbiddenName(static_cast<unsigned char>(code)).empty();
+  return forbidden;
+}();
+
+[[gnu::always_inline]] inline uint64_t Little(const char* bytes, size_t size) {
   uint64_t value = 0;
   for (size_t i = size; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
   return value;
@@ -64,8 +73,8 @@ int64_t Signed(const char* bytes, size_t size) {
 class PickleMachine {
  public:
   PickleMachine(ByteStream& stream, const Pickle::Visit& fold, const std::atomic<bool>* cancel,
-                std::span<const std::string_view> objects)
-      : input_(stream), fold_(fold), cancel_(cancel), objects_(objects) {}
+                std::span<const std::string_view> objects, const Pickle::Visit& take)
+      : input_(stream), fold_(fold), take_(take), cancel_(cancel), objects_(objects) {}
 
   Result<Pickle> Run() {
     constexpr uint64_t kLooksUp = 1 << 16;  // instructions between two looks at `cancel`
@@ -76,11 +85,12 @@ class PickleMachine {
       const auto code = static_cast<unsigned char>(*input_.data());
       input_.Skip(1);
       if (code == '.') break;
-      const std::string_view name = ForbiddenName(code);
-      const Object object = name.empty() || objects_.empty() ? Object::kNone : StepOfObject(code);
-      if (object == Object::kTaken) continue;
-      if (object == Object::kDamaged) return problem_.empty() ? CutOff() : Damaged();
-      if (!name.empty()) return Forbidden(name);
+      if (kIsForbidden[code]) {
+        const Object object = objects_.empty() ? Object::kNone : StepOfObject(code);
+        if (object == Object::kTaken) continue;
+        if (object == Object::kNone) return Forbidden(ForbiddenName(code));
+        return problem_.empty() ? CutOff() : Damaged();
+      }
       if (!Step(code)) return problem_.empty() ? CutOff() : Damaged();
     }
     if (stack_.empty()) return problem_ = "it ends without a value", Damaged();
@@ -147,8 +157,14 @@ class PickleMachine {
   static bool IsClass(PickleValue value) { return value.kind == Kind::kOther && value.integer == kClass; }
 
   // Runs one instruction; false: the input ends, or problem_ says what is wrong.
-  bool Step(unsigned char code) {
+  [[gnu::always_inline]] bool Step(unsigned char code) {
     switch (code) {
+      case 'h': return input_.Need(1) && Recall(TakeLittle(1));  // these make up most of every recording
+      case 'j': return input_.Need(4) && Recall(TakeLittle(4));
+      case 'K': return Whole(1);
+      case 'M': return Whole(2);
+      case 'J': return input_.Need(4) && PushWhole(Kind::kInt, Signed(input_.data(), 4)) && Skipped(4);
+      case 0x8a: return Long(1);
       case 0x80: return Protocol();
       case 0x95: return input_.Need(8) && (input_.Skip(8), true);  // FRAME: the bytes follow as they are
       case '(': return marks_.push_back(stack_.size()), true;
@@ -177,8 +193,6 @@ class PickleMachine {
       case 0x94: return Memoize(memo_.size());
       case 'q': return input_.Need(1) && Memoize(TakeLittle(1));
       case 'r': return input_.Need(4) && Memoize(TakeLittle(4));
-      case 'h': return input_.Need(1) && Recall(TakeLittle(1));
-      case 'j': return input_.Need(4) && Recall(TakeLittle(4));
       default: return Scalar(code) || (problem_.empty() && MemoStep(code));
     }
   }
@@ -187,12 +201,8 @@ class PickleMachine {
   bool Scalar(unsigned char code) {
     unknown_ = false;
     switch (code) {
-      case 'K': return Whole(1);
-      case 'M': return Whole(2);
-      case 'J': return input_.Need(4) && PushWhole(Kind::kInt, Signed(input_.data(), 4)) && Skipped(4);
       case 'I':
       case 'L': return Decimal();
-      case 0x8a: return Long(1);
       case 0x8b: return Long(4);
       case 'F': return DecimalReal();
       case 'G': return Real();
@@ -222,7 +232,7 @@ class PickleMachine {
   }
 
   bool Skipped(size_t size) { return input_.Skip(size), true; }
-  uint64_t TakeLittle(size_t size) {
+  [[gnu::always_inline]] uint64_t TakeLittle(size_t size) {
     const uint64_t value = Little(input_.data(), size);
     input_.Skip(size);
     return value;
@@ -234,8 +244,8 @@ class PickleMachine {
     return protocol <= kNewestProtocol || Bad(StrCat("it is of protocol ", static_cast<int64_t>(protocol)));
   }
 
-  bool Push(PickleValue value) { return stack_.push_back(value), true; }
-  bool PushWhole(Kind kind, int64_t number) {
+  [[gnu::always_inline]] bool Push(PickleValue value) { return stack_.push_back(value), true; }
+  [[gnu::always_inline]] bool PushWhole(Kind kind, int64_t number) {
     PickleValue value{.kind = kind};
     value.integer = number;
     return Push(value);
@@ -256,7 +266,9 @@ class PickleMachine {
     return marks_.pop_back(), true;
   }
 
-  bool Whole(size_t size) { return input_.Need(size) && PushWhole(Kind::kInt, static_cast<int64_t>(TakeLittle(size))); }
+  [[gnu::always_inline]] bool Whole(size_t size) {
+    return input_.Need(size) && PushWhole(Kind::kInt, static_cast<int64_t>(TakeLittle(size)));
+  }
   // A number of more than 64 bits is kept as something else.
   bool Long(size_t bytes_of_size) {
     if (!input_.Need(bytes_of_size)) return false;
@@ -342,13 +354,19 @@ class PickleMachine {
         from == 0 ? (Bad("items without a container"), nullptr) : ItemsAt(from - 1, kind);
     if (items == nullptr) return false;
     if (kind == Kind::kDict && (stack_.size() - from) % 2 != 0) return Bad("a key without a value");
-    items->insert(items->end(), stack_.begin() + static_cast<ptrdiff_t>(from), stack_.end());
+    const std::span<const PickleValue> above = stack_.From(from);
+    items->insert(items->end(), above.begin(), above.end());
     stack_.resize(from);
     return true;
   }
+  // Items came to the list on top.
+  bool Appended() {
+    if (take_) take_(pickle_, stack_.back());
+    return true;
+  }
   bool Append(size_t count) {
-    return stack_.size() >= Floor() + count + 1 ? MoveInto(stack_.size() - count, Kind::kList)
-                                                : Bad("nothing to append");
+    if (stack_.size() < Floor() + count + 1) return Bad("nothing to append");
+    return MoveInto(stack_.size() - count, Kind::kList) && Appended();
   }
   bool TakeMark(size_t& from) {
     if (marks_.empty()) return Bad("no mark");
@@ -357,17 +375,32 @@ class PickleMachine {
   }
   bool AppendMarked() {
     size_t from = 0;
-    return TakeMark(from) && MoveInto(from, Kind::kList);
+    return TakeMark(from) && MoveInto(from, Kind::kList) && Appended();
   }
   bool SetItem() {
     return stack_.size() >= Floor() + 3 ? MoveInto(stack_.size() - 2, Kind::kDict) : Bad("nothing to set");
   }
-  // A dictionary whose items come at once is complete then.
+  // A dictionary whose items come at once is complete then. One that is folded never has its items anywhere but on the
+  // stack.
   bool SetItems() {
     size_t from = 0;
-    if (!TakeMark(from) || !MoveInto(from, Kind::kDict)) return false;
-    if (fold_) fold_(pickle_, stack_.back());
-    return true;
+    if (!TakeMark(from)) return false;
+    if (!fold_ || from == 0 || !IsEmptyDict(stack_[from - 1]) || (stack_.size() - from) % 2 != 0) {
+      if (!MoveInto(from, Kind::kDict)) return false;
+      if (fold_) fold_(pickle_, stack_.back());
+      return true;
+    }
+    const PickleValue dictionary = stack_[from - 1];
+    pickle_.pending_ = dictionary.index, pickle_.pending_items_ = stack_.From(from);
+    fold_(pickle_, dictionary);
+    pickle_.pending_ = Pickle::kNothing, pickle_.pending_items_ = {};
+    if (!pickle_.containers_[dictionary.index].is_folded()) return MoveInto(from, Kind::kDict);
+    return stack_.resize(from), true;
+  }
+  bool IsEmptyDict(PickleValue value) const {
+    if (value.kind != Kind::kDict) return false;
+    const Pickle::Container& container = pickle_.containers_[value.index];
+    return !container.is_folded() && (container.items() == nullptr || container.items()->empty());
   }
   bool Collect(Kind kind) {
     size_t from = 0;
@@ -380,7 +413,8 @@ class PickleMachine {
   bool CollectFrom(size_t from, Kind kind) {
     if (kind == Kind::kDict && (stack_.size() - from) % 2 != 0) return Bad("a key without a value");
     pickle_.containers_.emplace_back();
-    pickle_.ItemsOf(pickle_.containers_.back()).assign(stack_.begin() + static_cast<ptrdiff_t>(from), stack_.end());
+    const std::span<const PickleValue> above = stack_.From(from);
+    pickle_.ItemsOf(pickle_.containers_.back()).assign(above.begin(), above.end());
     stack_.resize(from);
     return Push({.kind = kind, .index = static_cast<uint32_t>(pickle_.containers_.size() - 1)});
   }
@@ -388,20 +422,21 @@ class PickleMachine {
   bool Memoize(uint64_t number) {
     if (stack_.empty()) return Bad("nothing to remember");
     if (number > input_.position()) return Bad("the memo has no such place");
-    if (number >= memo_.size()) memo_.resize(number + 1);
-    memo_[number] = stack_.back();
+    memo_.Set(number, stack_.back());
     return true;
   }
-  bool Recall(uint64_t number) {
-    return number < memo_.size() ? Push(memo_[number]) : Bad("the memo has no such place");
+  [[gnu::always_inline]] bool Recall(uint64_t number) {
+    return number < memo_.size() ? Push(memo_.Get(number)) : Bad("the memo has no such place");
   }
 
   PickleInput input_;
   const Pickle::Visit& fold_;
+  const Pickle::Visit& take_;
   const std::atomic<bool>* cancel_;
   std::span<const std::string_view> objects_;
   Pickle pickle_;
-  std::vector<PickleValue> stack_, memo_;
+  PickleStack stack_;
+  PickleMemo memo_;
   std::vector<size_t> marks_;
   std::string line_;
   uint64_t line_number_ = 0;
@@ -410,8 +445,8 @@ class PickleMachine {
 };
 
 Result<Pickle> Pickle::Read(ByteStream& stream, const Visit& fold, const std::atomic<bool>* cancel,
-                            std::span<const std::string_view> objects) {
-  return PickleMachine(stream, fold, cancel, objects).Run();
+                            std::span<const std::string_view> objects, const Visit& take) {
+  return PickleMachine(stream, fold, cancel, objects, take).Run();
 }
 
 bool Pickle::LooksLikeOne(std::string_view head) {
@@ -421,8 +456,9 @@ bool Pickle::LooksLikeOne(std::string_view head) {
 
 std::span<const PickleValue> Pickle::Items(PickleValue value) const {
   if (value.kind != Kind::kList && value.kind != Kind::kDict) return {};
-  const Container& container = containers_[value.index];
-  return container.items ? std::span<const PickleValue>(*container.items) : std::span<const PickleValue>();
+  if (value.index == pending_) return pending_items_;
+  const Values* const items = containers_[value.index].items();
+  return items != nullptr ? std::span<const PickleValue>(*items) : std::span<const PickleValue>();
 }
 
 std::string_view Pickle::Text(PickleValue value) const { return value.kind == Kind::kText ? texts_[value.index] : ""; }
@@ -443,25 +479,36 @@ int64_t Pickle::IntAt(PickleValue dictionary, std::string_view key) const {
 void Pickle::Fold(PickleValue container, int64_t number) {
   if (container.kind != Kind::kList && container.kind != Kind::kDict) return;
   Container& of = containers_[container.index];
-  if (of.items && spare_.size() < kMaxSpare && of.items->capacity() <= kMaxSpareItems) {
-    of.items->clear();
-    spare_.push_back(std::move(of.items));
+  if (of.items() != nullptr && spare_.size() < kMaxSpare && of.items()->capacity() <= kMaxSpareItems) {
+    of.items()->clear();
+    spare_.push_back(of.Release());
   }
-  of.items.reset();
-  of.folded = number;
+  of.Own(nullptr);
+  of.Fold(number);
+  if (container.index == pending_) pending_items_ = {};
+}
+
+void Pickle::TakeFirst(PickleValue list, size_t count) {
+  if (list.kind != Kind::kList) return;
+  Values* const items = containers_[list.index].items();
+  if (items != nullptr) items->erase(items->begin(), items->begin() + static_cast<ptrdiff_t>(count));
 }
 
 Pickle::Values& Pickle::ItemsOf(Container& container) {
-  if (container.items) return *container.items;
-  if (spare_.empty()) return *(container.items = std::make_unique<Values>());
-  container.items = std::move(spare_.back());
-  spare_.pop_back();
-  return *container.items;
+  if (container.is_folded()) container = Container();
+  if (container.items() != nullptr) return *container.items();
+  if (spare_.empty()) {
+    container.Own(std::make_unique<Values>());
+  } else {
+    container.Own(std::move(spare_.back()));
+    spare_.pop_back();
+  }
+  return *container.items();
 }
 
 int64_t Pickle::Folded(PickleValue value) const {
   if (value.kind != Kind::kList && value.kind != Kind::kDict) return kAbsent;
-  const int64_t number = containers_[value.index].folded;
+  const int64_t number = containers_[value.index].folded();
   return number < 0 ? kAbsent : number;
 }
 

@@ -91,6 +91,37 @@ TEST(Pickle, FoldsDictionaries) {
   EXPECT_EQ(pickle->Folded(pickle->root()), kAbsent);
 }
 
+// Items that come to a list may be taken away; what is not taken stays in its order, and the list is the same one.
+TEST(Pickle, TakesItemsOfLists) {
+  int64_t next = 0;
+  MemorySource source("\x80\x02]q\x00(}q\x01(U\x01kK\x07uK\x05\x65}q\x02(U\x01kK\x09u\x61h\x01\x61."s);
+  auto stream = source.Open();
+  std::vector<int64_t> taken;
+  const auto pickle = Pickle::Read(
+      **stream, [&](Pickle& of, PickleValue value) { of.Fold(value, next++); }, nullptr, {},
+      [&](Pickle& of, PickleValue list) {
+        const auto items = of.Items(list);
+        if (items.empty() || of.Folded(items[0]) == kAbsent) return;
+        taken.push_back(of.Folded(items[0]));
+        of.TakeFirst(list, 1);
+      });
+  ASSERT_TRUE(pickle) << pickle.error().ToString();
+  EXPECT_EQ(taken, std::vector<int64_t>{0});  // then a 5 comes first
+  const auto items = pickle->Items(pickle->root());
+  ASSERT_EQ(items.size(), 3U);
+  EXPECT_EQ(items[0].integer, 5);
+  EXPECT_EQ(pickle->Folded(items[1]), 1);
+  EXPECT_EQ(pickle->Folded(items[2]), 0);
+}
+
+// A dictionary that nobody folds has its items, as one that is filled in two parts has them all.
+TEST(Pickle, DictionariesThatStayAreWhole) {
+  const auto pickle = ReadPickle("\x80\x02}q\x00(U\x01kK\x07u(U\x01nK\x08u."s, [](Pickle&, PickleValue) {});
+  ASSERT_TRUE(pickle) << pickle.error().ToString();
+  EXPECT_EQ(pickle->IntAt(pickle->root(), "k"), 7);
+  EXPECT_EQ(pickle->IntAt(pickle->root(), "n"), 8);
+}
+
 // Every instruction with which a pickle imports or calls is refused by name, before anything behind it is looked at.
 TEST(Pickle, RefusesWhatWouldRunCode) {
   EXPECT_NE(ErrorOf("cos\nsystem\n(S'touch /tmp/x'\ntR.").find("GLOBAL"), std::string::npos);

@@ -131,7 +131,7 @@ void TraceBuilder::AddHostFunction(const HostFunctionRow& row) {
 }
 
 void TraceBuilder::AddMemoryBlock(const MemoryBlockRow& row) {
-  impl_->memory_blocks.push_back(Interned<MemoryBlockColumns>(row, impl_->metric_strings));
+  AddRow(impl_->memory_blocks, Interned<MemoryBlockColumns>(row, impl_->metric_strings));
 }
 
 void TraceBuilder::Add(const CommBenchmarkRow& row) {

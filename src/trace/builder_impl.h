@@ -81,7 +81,7 @@ struct TraceBuilder::Impl {
   std::vector<KernelMetricColumns<InDraft>> kernel_metrics;
   std::vector<KernelLineColumns<InDraft>> kernel_lines;
   std::vector<HostFunctionColumns<InDraft>> host_functions;
-  std::vector<MemoryBlockColumns<InDraft>> memory_blocks;
+  StoreFor<MemoryBlockColumns> memory_blocks;  // there may be millions
   std::vector<CommBenchmarkColumns<InDraft>> comm_benchmarks;
   std::vector<CommChannelColumns<InDraft>> comm_channels;
   std::vector<CommCallColumns<InDraft>> comm_calls;

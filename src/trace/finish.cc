@@ -49,6 +49,36 @@ void FindMainProcess(Trace& trace) {
     if (count > most && pid >= 0) most = count, trace.info.pid = pid;
 }
 
+// Fills the table column by column, each of which is given back when it has been copied. Times get the trace's zero.
+template <class Text>
+void FillBlocks(StoreFor<MemoryBlockColumns>& blocks, Trace& trace, const Text& text) {
+  using Store = StoreFor<MemoryBlockColumns>;
+  VisitPairs<Store, MemoryBlockTable>([&](auto from, auto to) {
+    using T = typename std::decay_t<decltype(trace.memory_blocks.*to)>::value_type;
+    std::pair<StringId, StringId> last{};  // most rows have the text of the row before
+    const auto value_of = [&](const T& value) -> T {
+      if constexpr (std::is_same_v<T, StringId>)
+        return value == last.first ? last.second : (last = {value, text(value)}).second;
+      else if constexpr (std::is_same_v<T, int64_t>)
+        return value != kAbsent && (from == &Store::alloc_ts_ns || from == &Store::free_ts_ns)
+                   ? value - trace.info.origin_ns
+                   : value;
+      else
+        return value;
+    };
+    auto& store = blocks.*from;
+    auto& column = trace.memory_blocks.*to;
+    if (store.same()) {
+      if (blocks.rows > 0) column = std::decay_t<decltype(column)>::Same(blocks.rows, value_of(store[0]));
+      return;
+    }
+    column = std::decay_t<decltype(column)>::OfSize(blocks.rows);
+    T* out = column.mutable_data();
+    for (size_t row = 0; row < blocks.rows; ++row) out[row] = value_of(store[row]);
+    store.Free();
+  });
+}
+
 }  // namespace
 
 Trace TraceBuilder::Finish(ThreadPool* pool) && {
@@ -71,10 +101,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   FillFrom(impl_->kernel_lines, trace.kernel_lines, intern_metric);
   FillFrom(impl_->host_functions, trace.host_functions, intern_metric);
   FillFrom(impl_->frames, trace.stacks, intern_metric);
-  for (MemoryBlockColumns<InDraft>& block : impl_->memory_blocks)
-    for (int64_t* const ts_ns : {&block.alloc_ts_ns, &block.free_ts_ns})
-      if (*ts_ns != kAbsent) *ts_ns -= trace.info.origin_ns;
-  FillFrom(impl_->memory_blocks, trace.memory_blocks, intern_metric);
+  FillBlocks(impl_->memory_blocks, trace, intern_metric);
   FillFrom(impl_->comm_benchmarks, trace.comm_benchmarks, intern_metric);
   FillFrom(impl_->comm_channels, trace.comm_channels, intern_metric);
   FillFrom(impl_->comm_calls, trace.comm_calls, intern_metric);

@@ -31,6 +31,7 @@ class Segments {
   const T& operator[](size_t row) const { return Data(row >> kSegmentBits)[row & kSegmentMask]; }
   T* Data(size_t segment) const { return reinterpret_cast<T*>(segments_[segment].get()); }
   void Free() { segments_ = {}; }
+  void FreeSegment(size_t segment) { segments_[segment] = nullptr; }
 
  private:
   std::vector<std::shared_ptr<std::byte>> segments_;
@@ -87,6 +88,11 @@ class RowList {
   size_t size() const { return size_; }
   void Truncate(size_t size) { size_ = size; }
   const Row& operator[](size_t row) const { return rows_[row]; }
+  Row& operator[](size_t row) { return rows_[row]; }
+  // For a reader that goes through the rows once: those of the segment that ends before `row` are not needed any more.
+  void FreeBefore(size_t row) {
+    if ((row & kSegmentMask) == 0 && row > 0) rows_.FreeSegment((row >> kSegmentBits) - 1);
+  }
   void Free() {
     rows_.Free();
     size_ = 0;

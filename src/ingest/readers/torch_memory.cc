@@ -17,6 +17,7 @@
 // What is gone sooner is temporary. Stacks without frames are of the backward pass when there is one in Python: its
 // thread has no frames.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/strings.h"
@@ -43,36 +44,69 @@ Sniff SniffHead(std::string_view head) {
   return has("segments") || has("device_traces") || (has("total_size") && has("blocks")) ? Sniff::kYes : Sniff::kNo;
 }
 
-// The lifetime of an allocation: the events that begin and end it, and whether a backward pass, or anything but one,
-// allocated in between.
+// The lifetime of an allocation: the events that begin and end it, and what it holds.
 struct Lifetime {
-  size_t alloc = SIZE_MAX, free = SIZE_MAX;
-  bool is_freed() const { return free != SIZE_MAX; }
+  uint32_t alloc = 0, free = kNoRowValue;
+  uint8_t category = 0;  // place in kCategories
+  bool is_freed() const { return free != kNoRowValue; }
 };
+// One that has not ended, with the number of allocations of a backward pass, and of anything else, up to its own.
+struct OpenLifetime {
+  uint32_t lifetime = 0, backward = 0, other = 0;
+};
+
+constexpr std::string_view kCategories[] = {"", "optimizer_state", "temporary", "gradient", "activation", "parameter"};
+enum Category : uint8_t { kNoCategory, kOptimizerState, kTemporary, kGradient, kActivation, kParameter };
+
+// Whether an allocation was kept, or something else allocated before it was freed.
+struct Fate {
+  bool kept = false, backward_allocated = false, other_allocated = false;
+};
+
+Category CategoryOf(Place place, Fate fate) {
+  switch (place) {
+    case Place::kOptimizer: return fate.kept ? kOptimizerState : kTemporary;
+    case Place::kBackward: return fate.kept || fate.other_allocated ? kGradient : kTemporary;
+    case Place::kForward: return fate.kept || fate.backward_allocated ? kActivation : kTemporary;
+    case Place::kModule: return kParameter;
+    case Place::kUnknown: break;
+  }
+  return kNoCategory;
+}
 
 class Writer {
  public:
   Writer(Snapshot& snapshot, TraceBuilder& builder)
       : snapshot_(snapshot), builder_(builder), shard_(builder.NewShard()) {}
 
+  // Events come last: each stretch of them is given back once it has been written.
   void Write() {
     FillPlaces();
     FillTimes();
     FindLifetimes();
-    WriteEvents();
     for (const Lifetime& lifetime : lifetimes_)
       if (lifetime.is_freed()) WriteFreed(lifetime);
     WriteBlocks();
+    WriteEvents();
   }
 
  private:
+  template <class F>
+  void ForEachEvent(const F& f) {
+    for (size_t row = 0; row < snapshot_.events.size(); ++row)
+      if (snapshot_.events[row].device >= 0) f(row, snapshot_.events[row]);
+  }
+
   // Without frames in a program that calls backward() in Python: the thread of the backward pass.
   void FillPlaces() {
-    const bool has_backward = std::ranges::any_of(
-        snapshot_.events, [](const Event& event) { return event.place == Place::kBackward && event.stack.valid(); });
+    bool has_backward = false;
+    ForEachEvent([&](size_t, const Event& event) {
+      has_backward = has_backward || (event.place == Place::kBackward && event.stack.valid());
+    });
     if (!has_backward) return;
-    for (Event& event : snapshot_.events)
+    ForEachEvent([](size_t, Event& event) {
       if (!event.stack.valid()) event.place = Place::kBackward;
+    });
   }
 
   // Older snapshots have no times: the order stands in their place, which the note says.
@@ -81,82 +115,71 @@ class Writer {
     builder_.Count("no_times", Severity::kLoss, 1, kAbsent,
                    "the events have no times: their order stands in place of it");
     std::map<int32_t, int64_t> next;
-    for (Event& event : snapshot_.events) event.ts_ns = next[event.device]++;
+    ForEachEvent([&](size_t, Event& event) { event.ts_ns = next[event.device]++; });
   }
 
   void FindLifetimes() {
-    std::map<std::pair<int32_t, int64_t>, size_t> open;  // key: device and address
-    of_event_.assign(snapshot_.events.size(), SIZE_MAX);
-    for (size_t row = 0; row < snapshot_.events.size(); ++row) {
-      const Event& event = snapshot_.events[row];
-      if (event.address == kAbsent) continue;
-      const std::pair key{event.device, event.address};
+    of_event_.assign(snapshot_.events.size(), kNoRowValue);
+    uint32_t backward = 0, other = 0;  // allocations so far
+    ForEachEvent([&](size_t row, const Event& event) {
+      if (event.action == Action::kAlloc) ++(event.place == Place::kBackward ? backward : other);
+      if (event.address == kAbsent) return;
+      const std::pair key{static_cast<int32_t>(event.device), event.address};
       if (event.action == Action::kAlloc) {
-        of_event_[row] = open[key] = lifetimes_.size();
-        lifetimes_.push_back({.alloc = row});
-      } else if (const auto found = open.find(key); event.action == Action::kFree && found != open.end()) {
-        of_event_[row] = found->second;
-        lifetimes_[found->second].free = row;
-        open.erase(found);
+        of_event_[row] = static_cast<uint32_t>(lifetimes_.size());
+        alive_[key] = {of_event_[row], backward, other};
+        const Category category = CategoryOf(event.place, {.kept = true});
+        lifetimes_.push_back({.alloc = static_cast<uint32_t>(row), .category = category});
+      } else if (const auto found = alive_.find(key); event.action == Action::kFree && found != alive_.end()) {
+        const OpenLifetime& open = found->second;
+        of_event_[row] = open.lifetime;
+        Lifetime& lifetime = lifetimes_[open.lifetime];
+        lifetime.free = static_cast<uint32_t>(row);
+        lifetime.category =
+            CategoryOf(snapshot_.events[lifetime.alloc].place,
+                       {.backward_allocated = backward > open.backward, .other_allocated = other > open.other});
+        alive_.erase(found);
       }
-    }
-    for (const auto& [key, lifetime] : open) alive_[key] = lifetime;
-    CountPlaces();
-  }
-
-  // The number of allocations of a backward pass, and of anything else, that stand before each event.
-  void CountPlaces() {
-    backward_.assign(snapshot_.events.size() + 1, 0), other_.assign(snapshot_.events.size() + 1, 0);
-    for (size_t row = 0; row < snapshot_.events.size(); ++row) {
-      const Event& event = snapshot_.events[row];
-      const bool counts = event.action == Action::kAlloc;
-      backward_[row + 1] = backward_[row] + (counts && event.place == Place::kBackward ? 1 : 0);
-      other_[row + 1] = other_[row] + (counts && event.place != Place::kBackward ? 1 : 0);
-    }
-  }
-
-  std::string_view CategoryOf(const Lifetime& lifetime) const {
-    const size_t from = lifetime.alloc + 1, to = lifetime.is_freed() ? lifetime.free : snapshot_.events.size();
-    const bool kept = !lifetime.is_freed();
-    switch (snapshot_.events[lifetime.alloc].place) {
-      case Place::kOptimizer: return kept ? "optimizer_state" : "temporary";
-      case Place::kBackward: return kept || other_[to] > other_[from] ? "gradient" : "temporary";
-      case Place::kForward: return kept || backward_[to] > backward_[from] ? "activation" : "temporary";
-      case Place::kModule: return "parameter";
-      case Place::kUnknown: break;
-    }
-    return "";
+    });
   }
 
   void WriteEvents() {
     std::vector<int64_t> active, reserved;
     FindBeginnings(active, reserved);
-    for (size_t row = 0; row < snapshot_.events.size(); ++row) {
-      const Event& event = snapshot_.events[row];
+    std::array<StringId, std::size(kCategories)> categories{};
+    for (size_t i = 0; i < categories.size(); ++i) categories[i] = shard_.Text(kCategories[i]);
+    ForEachEvent([&](size_t row, const Event& event) {
       const auto device = static_cast<size_t>(event.device);
       active[device] += ActiveChange(event), reserved[device] += ReservedChange(event);
-      MemoryAction action = MemoryAction::kOom;
-      if (event.action == Action::kAlloc) action = MemoryAction::kAlloc;
-      if (event.action == Action::kFree) action = MemoryAction::kFree;
-      if (event.action == Action::kSegmentAlloc) action = MemoryAction::kSegmentAlloc;
-      if (event.action == Action::kSegmentFree) action = MemoryAction::kSegmentFree;
-      if (event.action == Action::kOther || event.action == Action::kFreeRequested) continue;
-      const bool is_free = action == MemoryAction::kFree || action == MemoryAction::kSegmentFree;
-      const size_t lifetime = of_event_[row];
-      shard_.Add(MemoryEventRow{.device = event.device,
-                                .device_type = kOnGpu,
-                                .action = action,
-                                .pid = 0,
-                                .tid = 0,
-                                .ts_ns = event.ts_ns,
-                                .bytes = is_free ? -event.bytes : event.bytes,
-                                .address = action == MemoryAction::kOom ? kAbsent : event.address,
-                                .total_allocated = active[device],
-                                .total_reserved = reserved[device],
-                                .stream = event.stream,
-                                .stack = event.stack,
-                                .category = shard_.Text(lifetime == SIZE_MAX ? "" : CategoryOf(lifetimes_[lifetime]))});
-    }
+      if (event.action < Action::kOther) {
+        const uint32_t lifetime = of_event_[row];
+        const size_t category = lifetime == kNoRowValue ? 0 : lifetimes_[lifetime].category;
+        WriteEvent(event, active[device], reserved[device], categories[category]);
+      }
+      snapshot_.events.FreeBefore(row);
+    });
+  }
+
+  void WriteEvent(const Event& event, int64_t active, int64_t reserved, StringId category) {
+    MemoryAction action = MemoryAction::kOom;
+    if (event.action == Action::kAlloc) action = MemoryAction::kAlloc;
+    if (event.action == Action::kFree) action = MemoryAction::kFree;
+    if (event.action == Action::kSegmentAlloc) action = MemoryAction::kSegmentAlloc;
+    if (event.action == Action::kSegmentFree) action = MemoryAction::kSegmentFree;
+    const bool is_free = action == MemoryAction::kFree || action == MemoryAction::kSegmentFree;
+    shard_.Add(MemoryEventRow{.device = event.device,
+                              .device_type = kOnGpu,
+                              .action = action,
+                              .pid = 0,
+                              .tid = 0,
+                              .ts_ns = event.ts_ns,
+                              .bytes = is_free ? -event.bytes : event.bytes,
+                              .address = action == MemoryAction::kOom ? kAbsent : event.address,
+                              .total_allocated = active,
+                              .total_reserved = reserved,
+                              .stream = event.stream,
+                              .stack = event.stack,
+                              .category = category});
   }
 
   static int64_t ActiveChange(const Event& event) {
@@ -168,15 +191,16 @@ class Writer {
     return event.action == Action::kSegmentFree ? -event.bytes : 0;
   }
 
-  void FindBeginnings(std::vector<int64_t>& active, std::vector<int64_t>& reserved) const {
+  void FindBeginnings(std::vector<int64_t>& active, std::vector<int64_t>& reserved) {
     size_t devices = std::max(snapshot_.active.size(), snapshot_.reserved.size());
-    for (const Event& event : snapshot_.events) devices = std::max(devices, static_cast<size_t>(event.device) + 1);
+    ForEachEvent(
+        [&](size_t, const Event& event) { devices = std::max(devices, static_cast<size_t>(event.device) + 1); });
     active = snapshot_.active, reserved = snapshot_.reserved;
     active.resize(devices), reserved.resize(devices);
-    for (const Event& event : snapshot_.events) {
+    ForEachEvent([&](size_t, const Event& event) {
       active[static_cast<size_t>(event.device)] -= ActiveChange(event);
       reserved[static_cast<size_t>(event.device)] -= ReservedChange(event);
-    }
+    });
   }
 
   void WriteFreed(const Lifetime& lifetime) {
@@ -188,7 +212,7 @@ class Writer {
                              .free_ts_ns = snapshot_.events[lifetime.free].ts_ns,
                              .state = "freed",
                              .stack = event.stack,
-                             .category = CategoryOf(lifetime),
+                             .category = kCategories[lifetime.category],
                              .requested_bytes = event.bytes});
   }
 
@@ -204,9 +228,9 @@ class Writer {
                          .requested_bytes = block.requested};
       const auto found = alive_.find({block.device, block.address});
       if (block.state.starts_with("active") && found != alive_.end()) {
-        const Lifetime& lifetime = lifetimes_[found->second];
+        const Lifetime& lifetime = lifetimes_[found->second.lifetime];
         row.alloc_ts_ns = snapshot_.events[lifetime.alloc].ts_ns;
-        row.category = CategoryOf(lifetime);
+        row.category = kCategories[lifetime.category];
         if (!row.stack.valid()) row.stack = snapshot_.events[lifetime.alloc].stack;
       } else if (block.state.starts_with("active")) {
         if (block.place == Place::kOptimizer) row.category = "optimizer_state";
@@ -222,9 +246,8 @@ class Writer {
   TraceBuilder& builder_;
   TraceBuilder::Shard& shard_;
   std::vector<Lifetime> lifetimes_;
-  std::vector<size_t> of_event_;                         // the lifetime that an event begins or ends
-  std::map<std::pair<int32_t, int64_t>, size_t> alive_;  // lifetimes without an end, by device and address
-  std::vector<uint32_t> backward_, other_;
+  std::vector<uint32_t> of_event_;                             // the lifetime that an event begins or ends
+  std::map<std::pair<int32_t, int64_t>, OpenLifetime> alive_;  // lifetimes without an end, by device and address
 };
 
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
@@ -236,11 +259,11 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
     if (error.hint.empty()) error.hint = kHint;
     return Unexpected{std::move(error)};
   }
-  if (snapshot->events.empty() && snapshot->blocks.empty())
+  if (snapshot->events.size() == 0 && snapshot->blocks.empty())
     return Fail(ErrorCode::kInput, "the snapshot holds no block and no event", source.path(), std::string(kHint));
   TraceInfo& info = builder.info();
   info.framework = "pytorch";
-  info.event_count = static_cast<int64_t>(snapshot->events.size() + snapshot->blocks.size());
+  info.event_count = static_cast<int64_t>(snapshot->events.size() + snapshot->blocks.size()) + snapshot->requests;
   for (const auto& [name, value] : snapshot->settings) builder.AddEnvironment(StrCat("allocator.", name), value);
   builder.Count("bad_record", Severity::kLoss, snapshot->bad_rows, kAbsent,
                 "entries of the snapshot without a size or a device were left out");

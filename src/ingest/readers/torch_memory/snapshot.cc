@@ -4,7 +4,7 @@
 #include "ingest/readers/torch_memory/snapshot.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <unordered_map>
 
 #include "base/strings.h"
@@ -20,6 +20,66 @@ struct Frame {
   int64_t line = kAbsent;
   Place place = Place::kUnknown;
 };
+// Keys of the dictionaries that are read.
+enum class Key : uint8_t {
+  kUnasked,
+  kOther,
+  kAction,
+  kAddr,
+  kSize,
+  kStream,
+  kTimeUs,
+  kFrames,
+  kFilename,
+  kName,
+  kLine,
+  kState,
+  kAddress,
+  kRequestedSize,
+  kHistory,
+  kKeys
+};
+constexpr std::string_view kKeyNames[] = {"",       "",        "action",  "addr",           "size",
+                                          "stream", "time_us", "frames",  "filename",       "name",
+                                          "line",   "state",   "address", "requested_size", "history"};
+static_assert(std::size(kKeyNames) == static_cast<size_t>(Key::kKeys));
+
+// The values of a dictionary by key. A key is compared as a text once: it is remembered by the pickle, and known by the
+// number of its text from then on.
+class Fields {
+ public:
+  void Read(const Pickle& pickle, PickleValue dictionary) {
+    values_.fill({});
+    const std::span<const PickleValue> items = pickle.Items(dictionary);
+    for (size_t i = 0; i + 1 < items.size(); i += 2)
+      values_[static_cast<size_t>(KeyOf(pickle, items[i]))] = items[i + 1];
+  }
+  PickleValue operator[](Key key) const { return values_[static_cast<size_t>(key)]; }
+  int64_t Int(Key key) const {
+    const PickleValue value = (*this)[key];
+    return value.kind == PickleValue::Kind::kInt ? value.integer : kAbsent;
+  }
+  bool IsText(Key key) const { return (*this)[key].kind == PickleValue::Kind::kText; }
+
+ private:
+  Key KeyOf(const Pickle& pickle, PickleValue text) {
+    if (text.kind != PickleValue::Kind::kText) return Key::kOther;
+    if (text.index >= known_.size()) known_.resize(text.index + size_t{1});
+    Key& known = known_[text.index];
+    if (known == Key::kUnasked) {
+      const auto* const found = std::ranges::find(std::begin(kKeyNames) + 2, std::end(kKeyNames), pickle.Text(text));
+      known = found == std::end(kKeyNames) ? Key::kOther : static_cast<Key>(found - std::begin(kKeyNames));
+    }
+    return known;
+  }
+
+  std::array<PickleValue, static_cast<size_t>(Key::kKeys)> values_{};
+  std::vector<Key> known_;
+};
+
+// Events are folded to their row and this, so that no list of frames or blocks is taken for one of events.
+constexpr int64_t kIsEvent = int64_t{1} << 60, kNoRow = kIsEvent - 1;
+
 struct Stack {
   StackId row{};
   Place place = Place::kUnknown;
@@ -40,12 +100,26 @@ class Taker {
 
   // Folds a complete dictionary that is of one of the known kinds.
   void Take(Pickle& pickle, PickleValue value) {
-    if (!pickle.TextAt(value, "action").empty())
-      pickle.Fold(value, TakeEvent(pickle, value));
-    else if (IsFrame(pickle, value))
-      pickle.Fold(value, TakeFrame(pickle, value));
-    else if (!pickle.TextAt(value, "state").empty() && pickle.IntAt(value, "size") != kAbsent)
-      pickle.Fold(value, TakeBlock(pickle, value));
+    fields_.Read(pickle, value);
+    if (!pickle.Text(fields_[Key::kAction]).empty())
+      pickle.Fold(value, TakeEvent(pickle));
+    else if (fields_.IsText(Key::kFilename) && fields_.IsText(Key::kName))
+      pickle.Fold(value, AddFrame(pickle.Text(fields_[Key::kName]), pickle.Text(fields_[Key::kFilename]),
+                                  fields_.Int(Key::kLine)));
+    else if (!pickle.Text(fields_[Key::kState]).empty() && fields_.Int(Key::kSize) != kAbsent)
+      pickle.Fold(value, TakeBlock(pickle));
+  }
+
+  // Takes the events that a list begins with: what stays of them are stretches of rows.
+  void TakeFromList(Pickle& pickle, PickleValue list) {
+    const std::span<const PickleValue> items = pickle.Items(list);
+    size_t count = 0;
+    for (; count < items.size(); ++count) {
+      const int64_t folded = pickle.Folded(items[count]);
+      if (folded == kAbsent || (folded & kIsEvent) == 0) break;
+      AddToStretch(stretches_[list.index], folded & ~kIsEvent);
+    }
+    if (count > 0) pickle.TakeFirst(list, count);
   }
 
   // Puts what was taken into its place: devices and segments are known by the lists that hold them.
@@ -58,31 +132,42 @@ class Taker {
     for (const PickleValue& events : pickle.Items(pickle.Get(root, "device_traces")))
       TakeEvents(pickle, events, device++);
     TakeSettings(pickle, pickle.Get(root, "allocator_settings"));
-    std::erase_if(snapshot_.events, [](const Event& event) { return event.device < 0; });
     std::erase_if(snapshot_.blocks, [](const Block& block) { return block.device < 0; });
     return std::move(snapshot_);
   }
 
  private:
-  static bool IsFrame(const Pickle& pickle, PickleValue value) {
-    return pickle.Get(value, "filename").kind == PickleValue::Kind::kText &&
-           pickle.Get(value, "name").kind == PickleValue::Kind::kText;
+  struct Stretch {
+    int64_t first = 0, count = 0;
+  };
+  static void AddToStretch(std::vector<Stretch>& stretches, int64_t row) {
+    if (row == kNoRow) return;
+    if (!stretches.empty() && stretches.back().first + stretches.back().count == row)
+      ++stretches.back().count;
+    else
+      stretches.push_back({row, 1});
   }
 
-  int64_t TakeFrame(const Pickle& pickle, PickleValue value) {
-    Frame frame{pickle.TextAt(value, "name"), pickle.TextAt(value, "filename"), pickle.IntAt(value, "line")};
+  int64_t AddFrame(std::string_view function, std::string_view file, int64_t line) {
+    Frame frame{function, file, line};
     if (frame.line == 0) frame.line = kAbsent;
     if (frame.file == "??") frame.file = {};
     frame.place = PlaceOf(frame.function, frame.file);
     frames_.push_back(frame);
     return static_cast<int64_t>(frames_.size()) - 1;
   }
+  // One that was not complete when it was seen.
+  void TakeLateFrame(Pickle& pickle, PickleValue item) {
+    const PickleValue function = pickle.Get(item, "name"), file = pickle.Get(item, "filename");
+    if (function.kind == PickleValue::Kind::kText && file.kind == PickleValue::Kind::kText)
+      pickle.Fold(item, AddFrame(pickle.Text(function), pickle.Text(file), pickle.IntAt(item, "line")));
+  }
 
   // The numbers of the frames in a list, the innermost first.
   std::u32string FramesOf(Pickle& pickle, PickleValue list) {
     std::u32string frames;
     for (const PickleValue& item : pickle.Items(list)) {
-      if (pickle.Folded(item) == kAbsent && IsFrame(pickle, item)) pickle.Fold(item, TakeFrame(pickle, item));
+      if (pickle.Folded(item) == kAbsent) TakeLateFrame(pickle, item);
       const int64_t number = pickle.Folded(item);
       if (number != kAbsent && number < static_cast<int64_t>(frames_.size())) frames += static_cast<char32_t>(number);
     }
@@ -113,40 +198,38 @@ class Taker {
     return number < static_cast<int64_t>(stacks_.size()) ? stacks_[static_cast<size_t>(number)] : Stack();
   }
 
-  int64_t TakeEvent(Pickle& pickle, PickleValue value) {
-    Event event{.action = ActionOf(pickle.TextAt(value, "action")),
-                .address = pickle.IntAt(value, "addr"),
-                .bytes = pickle.IntAt(value, "size"),
-                .stream = pickle.IntAt(value, "stream")};
-    const Stack stack = TakeStack(pickle, pickle.Get(value, "frames"));
-    event.stack = stack.row, event.place = stack.place;
-    const int64_t time_us = pickle.IntAt(value, "time_us");
+  int64_t TakeEvent(Pickle& pickle) {
+    Event event{.action = ActionOf(pickle.Text(fields_[Key::kAction])),
+                .address = fields_.Int(Key::kAddr),
+                .bytes = fields_.Int(Key::kSize),
+                .stream = fields_.Int(Key::kStream)};
+    if (event.action == Action::kFreeRequested && IsSize(event.bytes)) return ++snapshot_.requests, kIsEvent | kNoRow;
+    const int64_t time_us = fields_.Int(Key::kTimeUs);
     if (time_us > 0 && time_us < kMaxUnixUs) event.ts_ns = time_us * kNsOfUs;
-    snapshot_.events.push_back(event);
-    return static_cast<int64_t>(snapshot_.events.size()) - 1;
+    const Stack stack = TakeStack(pickle, fields_[Key::kFrames]);
+    event.stack = stack.row, event.place = stack.place;
+    snapshot_.events.Add(event);
+    return kIsEvent | (static_cast<int64_t>(snapshot_.events.size()) - 1);
   }
 
   // PyTorch 2.0 has the stack in a list of what happened to the block.
-  int64_t TakeBlock(Pickle& pickle, PickleValue value) {
-    PickleValue frames = pickle.Get(value, "frames");
-    if (const auto history = pickle.Items(pickle.Get(value, "history")); !history.empty())
-      frames = pickle.Get(history[0], "frames");
+  int64_t TakeBlock(Pickle& pickle) {
+    const auto history = pickle.Items(fields_[Key::kHistory]);
+    const PickleValue frames = history.empty() ? fields_[Key::kFrames] : pickle.Get(history[0], "frames");
+    Block block{.address = fields_.Int(Key::kAddress),
+                .bytes = fields_.Int(Key::kSize),
+                .state = std::string(pickle.Text(fields_[Key::kState]))};
+    if (block.state.starts_with("active")) block.requested = RequestedOf(pickle, history, block.bytes);
     const Stack stack = TakeStack(pickle, frames);
-    snapshot_.blocks.push_back({.place = stack.place,
-                                .stack = stack.row,
-                                .address = pickle.IntAt(value, "address"),
-                                .bytes = pickle.IntAt(value, "size"),
-                                .state = std::string(pickle.TextAt(value, "state"))});
-    Block& block = snapshot_.blocks.back();
-    if (block.state.starts_with("active")) block.requested = RequestedOf(pickle, value, block.bytes);
+    block.place = stack.place, block.stack = stack.row;
+    snapshot_.blocks.push_back(std::move(block));
     return static_cast<int64_t>(snapshot_.blocks.size()) - 1;
   }
 
   // Older snapshots have it in the list of what happened to the block, or not at all.
-  static int64_t RequestedOf(const Pickle& pickle, PickleValue value, int64_t bytes) {
-    int64_t requested = pickle.IntAt(value, "requested_size");
-    if (const auto history = pickle.Items(pickle.Get(value, "history")); requested == kAbsent && !history.empty())
-      requested = pickle.IntAt(history[0], "real_size");
+  int64_t RequestedOf(const Pickle& pickle, std::span<const PickleValue> history, int64_t bytes) const {
+    int64_t requested = fields_.Int(Key::kRequestedSize);
+    if (requested == kAbsent && !history.empty()) requested = pickle.IntAt(history[0], "real_size");
     return requested > 0 && requested <= bytes ? requested : bytes;
   }
 
@@ -156,15 +239,14 @@ class Taker {
     return bytes[static_cast<size_t>(device)];
   }
 
-  // Returns the row of an item in `rows`, which it is put into now if it was not complete before; null: it is none.
-  template <class Row>
-  Row* RowOf(Pickle& pickle, PickleValue item, std::vector<Row>& rows) {
+  // Returns the block that an item is, which is taken now if it was not complete before; null: it is none.
+  Block* BlockOf(Pickle& pickle, PickleValue item) {
     if (pickle.Folded(item) == kAbsent) Take(pickle, item);
     const int64_t row = pickle.Folded(item);
-    const bool is_one =
-        row != kAbsent && row < static_cast<int64_t>(rows.size()) && IsSize(rows[static_cast<size_t>(row)].bytes);
+    const bool is_one = row != kAbsent && row < static_cast<int64_t>(snapshot_.blocks.size()) &&
+                        IsSize(snapshot_.blocks[static_cast<size_t>(row)].bytes);
     if (!is_one) ++snapshot_.bad_rows;
-    return is_one ? &rows[static_cast<size_t>(row)] : nullptr;
+    return is_one ? &snapshot_.blocks[static_cast<size_t>(row)] : nullptr;
   }
 
   // Older snapshots have no addresses of blocks: they stand one behind the other.
@@ -176,7 +258,7 @@ class Taker {
     At(snapshot_.reserved, number) += bytes;
     int64_t next = start;
     for (const PickleValue& item : pickle.Items(pickle.Get(segment, "blocks"))) {
-      Block* const block = RowOf(pickle, item, snapshot_.blocks);
+      Block* const block = BlockOf(pickle, item);
       if (block == nullptr || block->device >= 0) continue;
       if (block->address == kAbsent) block->address = next;
       block->device = number, block->segment = start;
@@ -185,13 +267,22 @@ class Taker {
     }
   }
 
+  // What the list still has was not complete when it came to it, or is no event.
   void TakeEvents(Pickle& pickle, PickleValue list, int32_t device) {
-    for (const PickleValue& item : pickle.Items(list)) {
-      Event* const event = device < kMaxDevices ? RowOf(pickle, item, snapshot_.events) : nullptr;
-      if (event == nullptr) continue;
-      event->device = device;
-      snapshot_.has_times = snapshot_.has_times && event->ts_ns != kAbsent;
-    }
+    for (const PickleValue& item : pickle.Items(list))
+      if (pickle.Folded(item) == kAbsent) Take(pickle, item);
+    TakeFromList(pickle, list);
+    snapshot_.bad_rows += static_cast<int64_t>(pickle.Items(list).size());
+    const auto found = list.kind == PickleValue::Kind::kList ? stretches_.find(list.index) : stretches_.end();
+    if (found == stretches_.end()) return;
+    for (const Stretch& stretch : found->second)
+      for (int64_t row = stretch.first; row < stretch.first + stretch.count; ++row)
+        GiveDevice(snapshot_.events[static_cast<size_t>(row)], device);
+  }
+  void GiveDevice(Event& event, int32_t device) {
+    if (device >= kMaxDevices || !IsSize(event.bytes)) return void(++snapshot_.bad_rows);
+    event.device = static_cast<int16_t>(device);
+    snapshot_.has_times = snapshot_.has_times && event.ts_ns != kAbsent;
   }
 
   void TakeSettings(const Pickle& pickle, PickleValue settings) {
@@ -208,7 +299,9 @@ class Taker {
   TraceBuilder& builder_;
   std::vector<Frame> frames_;
   std::vector<Stack> stacks_;
-  std::unordered_map<std::u32string, size_t> known_stacks_;  // frames, to a place in stacks_
+  std::unordered_map<std::u32string, size_t> known_stacks_;       // frames, to a place in stacks_
+  std::unordered_map<uint32_t, std::vector<Stretch>> stretches_;  // of lists of events, by their number
+  Fields fields_;
   Snapshot snapshot_;
 };
 
@@ -217,7 +310,8 @@ class Taker {
 Result<Snapshot> ReadSnapshot(ByteStream& stream, TraceBuilder& builder, const std::atomic<bool>* cancel) {
   Taker taker(builder);
   auto pickle = Pickle::Read(
-      stream, [&taker](Pickle& of, PickleValue value) { taker.Take(of, value); }, cancel);
+      stream, [&taker](Pickle& of, PickleValue value) { taker.Take(of, value); }, cancel, {},
+      [&taker](Pickle& of, PickleValue list) { taker.TakeFromList(of, list); });
   if (!pickle) return Unexpected{pickle.error()};
   return taker.Finish(*pickle);
 }

@@ -11,16 +11,17 @@
 #include "ingest/readers/torch_memory/places.h"
 #include "ingest/source.h"
 #include "trace/builder.h"
+#include "trace/segments.h"
 
 namespace gapless::internal::torch_memory {
 
-enum class Action : uint8_t { kAlloc, kFreeRequested, kFree, kSegmentAlloc, kSegmentFree, kOom, kOther };
+enum class Action : uint8_t { kAlloc, kFree, kSegmentAlloc, kSegmentFree, kOom, kFreeRequested, kOther };
 
 // `stack` is the row of the innermost frame.
 struct Event {
   Action action = Action::kOther;
   Place place = Place::kUnknown;
-  int32_t device = -1;  // set when the list that holds it is known
+  int16_t device = -1;  // set when the list that holds it is known; those that stay without one are to be left out
   StackId stack{};
   int64_t address = kAbsent, bytes = 0, stream = kAbsent;
   int64_t ts_ns = kAbsent;  // Unix time
@@ -35,11 +36,11 @@ struct Block {
 };
 
 struct Snapshot {
-  std::vector<Event> events;  // in the order of the file, device by device
+  RowList<Event> events;  // in the order of the file, device by device; without requests to free
   std::vector<Block> blocks;
   std::vector<int64_t> reserved, active;  // bytes by device when the snapshot was taken; those in use as requested
   std::vector<std::pair<std::string, std::string>> settings;
-  int64_t bad_rows = 0;
+  int64_t bad_rows = 0, requests = 0;  // requests to free, which say nothing that their completion does not
   bool has_times = true;
 };
 
