@@ -31,7 +31,7 @@ std::string SavingText(const MemorySavingsRows& savings, size_t row) {
 }
 
 std::string SavingRemark(const MemorySavingsRows& savings, std::optional<size_t> row) {
-  return row ? StrCat(": ", SavingText(savings, *row)) : "";
+  return row ? StrCat("; it ", SavingText(savings, *row)) : "";
 }
 
 std::string ModulesText(const MemorySavingsRows& savings, size_t row) {

@@ -20,7 +20,7 @@ std::optional<size_t> LargestSaving(const MemorySavingsRows& savings, std::strin
 
 // "frees about 10.3 GB of the 13.9 GB at the peak", "frees at most …".
 std::string SavingText(const MemorySavingsRows& savings, size_t row);
-// The same behind a colon; "" without a row.
+// "; it frees …", for the end of a sentence; "" without a row.
 std::string SavingRemark(const MemorySavingsRows& savings, std::optional<size_t> row);
 // ", if 13 calls of modules are checkpointed"; "" where they are not known, or the change has none.
 std::string ModulesText(const MemorySavingsRows& savings, size_t row);

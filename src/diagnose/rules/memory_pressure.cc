@@ -61,10 +61,10 @@ std::vector<Recommendation> Recommend(const MemoryRows& memory, size_t row, cons
   std::vector<Recommendation> all;
   if (static_cast<double>(memory.Int(row, "unused_at_peak_bytes")) >
       kFragmented * static_cast<double>(memory.Int(row, "peak_reserved_bytes")))
-    all.push_back({StrCat("let the allocator extend its blocks instead of asking for new ones, which fragments less",
+    all.push_back({StrCat("let the allocator extend its blocks instead of asking for new ones: less fragmentation",
                           Remark(memory, row, savings, fixes::kAllocator.name)),
                    "", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True python script.py", "minutes"});
-  all.push_back({StrCat("keep fewer activations by recomputing blocks in the backward pass",
+  all.push_back({StrCat("keep fewer activations: recompute blocks in the backward pass",
                         Remark(memory, row, savings, fixes::kCheckpoint.name)),
                  fixes::kCheckpoint.Item(), "x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
                  "hours"});
