@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,12 @@ from corpus import FOLDER, ROOT
 
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else ""
 LIMIT = 60
+CATEGORIES = {
+    "checkpoint": "activation",
+    "amp": "activation",
+    "offload": "activation",
+    "offload_optimizer": "optimizer_state",
+}
 NAMES = {"segment_map": "segment_alloc", "segment_unmap": "segment_free", "free_completed": "free"}
 
 
@@ -124,6 +131,56 @@ class Snapshots(unittest.TestCase):
                     known = sum(alive.values()) + held_before(document, device)
                     rows = query(path, f"SELECT sum(bytes) FROM memory_at_peak WHERE device = {device} AND blocks > 0")
                     self.assertEqual(rows, [[known or None]])
+
+    def test_no_change_frees_more_than_there_is(self) -> None:
+        """What a change frees is part of its category at the peak; its rows agree with `predict`, which knows no time here."""
+        for path in snapshots():
+            with self.subTest(path.name):
+                rows = query(
+                    path,
+                    "SELECT change, device, peak_bytes, held_bytes, freed_bytes, peak_drop_bytes FROM memory_savings",
+                )
+                held = {
+                    (device, category): size
+                    for device, category, size in query(
+                        path,
+                        "SELECT device, category, sum(bytes) FROM memory_at_peak WHERE category NOT NULL GROUP BY 1, 2",
+                    )
+                }
+                for change, device, peak, of, freed, drop in rows:
+                    self.assertTrue(0 < freed <= of <= peak, (change, freed, of, peak))
+                    self.assertLessEqual(drop or 0, freed)
+                    category = CATEGORIES.get(change)
+                    if category:
+                        self.assertEqual(of, held[device, category])
+                self.assertEqual("allocator" in [row[0] for row in rows], self.may_extend(path), rows)
+
+    def may_extend(self, path: Path) -> bool:
+        """Does the allocator hold more than is in use at the peak, in segments that it does not extend?"""
+        settings = pickle.loads(path.read_bytes()).get("allocator_settings") or {}
+        unused = query(path, "SELECT max(unused_at_peak_bytes) FROM memory")[0][0]
+        return bool(unused) and not settings.get("expandable_segments")
+
+    def test_predict_says_the_memory_where_no_time_is_known(self) -> None:
+        for path in snapshots():
+            with self.subTest(path.name):
+                freed = query(path, "SELECT max(freed_bytes) FROM memory_savings WHERE change = 'checkpoint'")[0][0]
+                command = [PROGRAM, "predict", str(path), "--what", "checkpoint", "--no-cache"]
+                as_json = subprocess.run(
+                    [*command, "--json"], capture_output=True, text=True, timeout=LIMIT, check=False
+                )
+                as_text = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+                if freed is None:
+                    self.assertEqual([as_json.returncode, as_text.returncode], [3, 3])
+                    continue
+                document = json.loads(as_json.stdout)
+                self.assertEqual([one["freed_bytes"] for one in document["predictions"][0]["memory"]], [freed])
+                self.assertNotIn("step_ns", document)
+                self.assertIn("time unknown", as_text.stdout)
+                said = re.search(r"frees about ([0-9.]+) ([kMGT]?)B", as_text.stdout)
+                assert said
+                size = float(said[1]) * 1000 ** " kMGT".index(said[2] or " ")
+                self.assertAlmostEqual(size / freed, 1, delta=0.06)
 
     def test_frames_are_those_of_the_file(self) -> None:
         for path in snapshots():
