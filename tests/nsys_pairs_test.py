@@ -40,6 +40,8 @@ QUERIES = {
     "counter": "SELECT * FROM counter",
     "sample": "SELECT s.ts_ns, s.tid, s.count, k.file, k.function, p.file AS caller_file, p.function AS caller"
     " FROM sample s JOIN stack k ON k.id = s.stack_id LEFT JOIN stack p ON p.id = k.parent_id",
+    "os_call": "SELECT * FROM os_call",
+    "thread_run": "SELECT * FROM thread_run",
     "trace": "SELECT format, host, pid, start_unix_ns, dur_ns FROM trace",
 }
 LEFT_OUT = {"id", "row", "launch_id", "op_id", "parent_id", "slice_id", "waited_gpu_op_id", "gpu_op_id"}

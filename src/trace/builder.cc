@@ -53,8 +53,10 @@ uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
 
 std::array<uint32_t, kLists> TraceBuilder::Shard::Impl::Sizes() const {
   const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
-  return {n(slices.rows),  n(gpu_ops.rows), n(gpu_annotations.size()), n(syncs.size()),       n(collectives.size()),
-          n(steps.size()), n(flows.size()), n(counters.size()),        n(memory_events.rows), n(samples.size())};
+  return {n(slices.rows),        n(gpu_ops.rows),   n(gpu_annotations.size()), n(syncs.size()),
+          n(collectives.size()), n(steps.size()),   n(flows.size()),           n(counters.size()),
+          n(memory_events.rows), n(samples.size()), n(os_calls.size()),        n(thread_runs.size()),
+          n(page_faults.size())};
 }
 
 void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, kLists>& sizes) {
@@ -68,6 +70,9 @@ void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, kLists>& siz
   counters.Truncate(sizes[kCounterList]);
   memory_events.rows = sizes[kMemoryList];
   samples.Truncate(sizes[kSampleList]);
+  os_calls.Truncate(sizes[kOsCallList]);
+  thread_runs.Truncate(sizes[kThreadRunList]);
+  page_faults.Truncate(sizes[kPageFaultList]);
 }
 
 TraceBuilder::Shard::Shard(std::unique_ptr<Impl> given) : impl(std::move(given)) {}
@@ -93,6 +98,9 @@ void TraceBuilder::Shard::Add(const StepRow& row) { impl->steps.Add(row); }
 void TraceBuilder::Shard::Add(const FlowEndRow& row) { impl->flows.Add(row); }
 void TraceBuilder::Shard::Add(const CounterRow& row) { impl->counters.Add(row); }
 void TraceBuilder::Shard::Add(const SampleRow& row) { impl->samples.Add(row); }
+void TraceBuilder::Shard::Add(const OsCallRow& row) { impl->os_calls.Add(row); }
+void TraceBuilder::Shard::Add(const ThreadRunRow& row) { impl->thread_runs.Add(row); }
+void TraceBuilder::Shard::Add(const PageFaultRow& row) { impl->page_faults.Add(row); }
 void TraceBuilder::Shard::Add(const MemoryEventRow& row) {
   AddRow(impl->memory_events, row, impl->ThreadIndex(row.pid, row.tid));
 }

@@ -111,6 +111,9 @@ class TraceBuilder::Shard {
   void Add(const CounterRow& row);
   void Add(const MemoryEventRow& row);
   void Add(const SampleRow& row);
+  void Add(const OsCallRow& row);
+  void Add(const ThreadRunRow& row);
+  void Add(const PageFaultRow& row);
 
   // Takes these source lines from the slices of all categories but `except`.
   void ForgetSourceLines(SliceCategory except, const std::vector<StringId>& lines);

@@ -44,6 +44,9 @@ enum ListIndex : uint8_t {
   kCounterList,
   kMemoryList,
   kSampleList,
+  kOsCallList,
+  kThreadRunList,
+  kPageFaultList,
   kLists
 };
 
@@ -64,6 +67,9 @@ struct TraceBuilder::Shard::Impl {
   RowList<CounterRow> counters;
   MemoryEventStore memory_events;
   RowList<SampleRow> samples;
+  RowList<OsCallRow> os_calls;
+  RowList<ThreadRunRow> thread_runs;
+  RowList<PageFaultRow> page_faults;
   std::vector<ChunkMark> chunks{ChunkMark{}};
   std::vector<ThreadKey> threads;
   std::unordered_map<ThreadKey, uint32_t, ThreadKeyHash> thread_index;

@@ -74,6 +74,8 @@ class Cutter {
     trace.kernel_metrics = whole_->kernel_metrics, trace.kernel_lines = whole_->kernel_lines;
     trace.host_functions = whole_->host_functions;
     trace.memory_blocks = whole_->memory_blocks, trace.stacks = whole_->stacks, trace.samples = whole_->samples;
+    trace.os_calls = whole_->os_calls, trace.thread_runs = whole_->thread_runs;
+    trace.page_faults = whole_->page_faults;
     trace.comm_benchmarks = whole_->comm_benchmarks, trace.comm_channels = whole_->comm_channels;
     trace.comm_calls = whole_->comm_calls, trace.comm_messages = whole_->comm_messages;
     trace.environment = whole_->environment, trace.read_stats = whole_->read_stats;

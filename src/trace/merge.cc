@@ -110,6 +110,9 @@ int64_t Merger::TypicalTime() const {
     for (size_t i = 0; i < of.counters.size(); ++i) times.push_back(of.counters[i].ts_ns);
     for (size_t i = 0; i < of.memory_events.rows; ++i) times.push_back(of.memory_events.ts_ns[i]);
     for (size_t i = 0; i < of.samples.size(); ++i) times.push_back(of.samples[i].ts_ns);
+    for (size_t i = 0; i < of.os_calls.size(); ++i) times.push_back(of.os_calls[i].ts_ns);
+    for (size_t i = 0; i < of.thread_runs.size(); ++i) times.push_back(of.thread_runs[i].ts_ns);
+    for (size_t i = 0; i < of.page_faults.size(); ++i) times.push_back(of.page_faults[i].ts_ns);
     for (size_t i = 0; i < of.collectives.size(); ++i) times.push_back(of.collectives[i].ts_ns);
   }
   if (times.empty()) return 0;
@@ -145,6 +148,12 @@ void Merger::FindOrigin() {
     for (size_t i = 0; i < rows.counters.size(); ++i) take_other(rows.counters[i].ts_ns);
     for (size_t i = 0; i < rows.memory_events.rows; ++i) take_other(rows.memory_events.ts_ns[i]);
     for (size_t i = 0; i < rows.samples.size(); ++i) take_other(rows.samples[i].ts_ns);
+    for (size_t i = 0; i < rows.page_faults.size(); ++i) take_other(rows.page_faults[i].ts_ns);
+    const auto take_others = [&](const auto& spans) {
+      for (size_t i = 0; i < spans.size(); ++i)
+        take_other(spans[i].ts_ns), take_other(spans[i].ts_ns + spans[i].dur_ns);
+    };
+    take_others(rows.os_calls), take_others(rows.thread_runs);
     for (size_t i = 0; i < rows.collectives.size(); ++i) {
       take_other(rows.collectives[i].ts_ns);
       if (const int64_t length = rows.collectives[i].dur_ns; length != kAbsent)
@@ -174,7 +183,7 @@ void Merger::Merge(const TraceBuilder::Impl& impl) {
   FindOrigin();
   InParallel({[this] { OrderSlices(); }, [this] { OrderGpuOps(); }, [this] { MergeFlows(); },
               [this] { OrderMemoryEvents(); }, [this] { MergeGpuAnnotations(); }, [this] { MergeCounters(); },
-              [this] { MergeSamples(); }});
+              [this] { MergeSamples(); }, [this] { MergeSystem(); }});
   Tasks gather;
   GatherSlices(gather);
   GatherGpuOps(gather);

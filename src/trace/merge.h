@@ -111,6 +111,7 @@ class Merger {
   void InParallel(const Tasks& tasks);
   void MergeTexts();
   void MergeSamples();
+  void MergeSystem();
   void MergeThreads(const TraceBuilder::Impl& impl);
   void FindOrigin();
   int64_t TypicalTime() const;

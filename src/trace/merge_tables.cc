@@ -111,6 +111,19 @@ void Merger::MergeSamples() {
            trace_.samples);
 }
 
+void Merger::MergeSystem() {
+  const auto start = [](const auto& row) { return row.ts_ns; };
+  FillFrom(TakeRows<OsCallRow>(shards_, kOsCallList, &Shard::Impl::os_calls, start,
+                               [this](OsCallRow& row, uint32_t shard) { return Adjust(row, shard); }),
+           trace_.os_calls);
+  FillFrom(TakeRows<ThreadRunRow>(shards_, kThreadRunList, &Shard::Impl::thread_runs, start,
+                                  [this](ThreadRunRow& row, uint32_t shard) { return Adjust(row, shard); }),
+           trace_.thread_runs);
+  FillFrom(TakeRows<PageFaultRow>(shards_, kPageFaultList, &Shard::Impl::page_faults, start,
+                                  [this](PageFaultRow& row, uint32_t shard) { return Adjust(row, shard); }),
+           trace_.page_faults);
+}
+
 // Arrow ends with the same id and kind: each end that finishes takes the latest start before it.
 void Merger::MergeFlows() {
   auto ends = TakeRows<FlowEndRow>(

@@ -26,6 +26,8 @@
 #include "trace/schema/kernel_metric.h"
 #include "trace/schema/memory_block.h"
 #include "trace/schema/memory_event.h"
+#include "trace/schema/os_call.h"
+#include "trace/schema/page_fault.h"
 #include "trace/schema/read_stats.h"
 #include "trace/schema/sample.h"
 #include "trace/schema/slice.h"
@@ -33,6 +35,7 @@
 #include "trace/schema/step.h"
 #include "trace/schema/sync.h"
 #include "trace/schema/thread.h"
+#include "trace/schema/thread_run.h"
 #include "trace/string_pool.h"
 
 namespace gapless::internal {
@@ -78,6 +81,9 @@ struct Trace {
   MemoryBlockTable memory_blocks;
   StackTable stacks;
   SampleTable samples;
+  OsCallTable os_calls;
+  ThreadRunTable thread_runs;
+  PageFaultTable page_faults;
   KernelMetricTable kernel_metrics;
   KernelLineTable kernel_lines;
   HostFunctionTable host_functions;
@@ -96,8 +102,9 @@ struct Trace {
     const auto visit = [&](auto&... tables) { (f(std::decay_t<decltype(tables)>::kAbout.name, tables), ...); };
     visit(self.threads, self.devices, self.slices, self.gpu_ops, self.gpu_annotations, self.syncs, self.collectives,
           self.steps, self.flows, self.counters, self.memory_events, self.memory_blocks, self.stacks, self.samples,
-          self.kernel_metrics, self.kernel_lines, self.host_functions, self.comm_benchmarks, self.comm_channels,
-          self.comm_calls, self.comm_messages, self.environment, self.read_stats);
+          self.os_calls, self.thread_runs, self.page_faults, self.kernel_metrics, self.kernel_lines,
+          self.host_functions, self.comm_benchmarks, self.comm_channels, self.comm_calls, self.comm_messages,
+          self.environment, self.read_stats);
   }
 };
 

@@ -59,7 +59,8 @@ constexpr std::string_view kAmounts[] = {"bytes", "in_elements", "out_elements",
 // Returns true if all values are in range. The range follows from the column name, which carries the unit.
 bool NumbersFit(std::string_view table, std::string_view name, const Column<int64_t>& column) {
   if (name == "ts_ns" || name == "from_ts_ns" || name == "to_ts_ns") return AreBetween(column, false, -kMaxAmount);
-  if (name == "dur_ns") return AreBetween(column, table == CollectiveTable::kAbout.name, 0);
+  if (name == "dur_ns")
+    return AreBetween(column, table == CollectiveTable::kAbout.name || table == PageFaultTable::kAbout.name, 0);
   const bool is_amount = std::find(std::begin(kAmounts), std::end(kAmounts), name) != std::end(kAmounts);
   if (is_amount || name.ends_with("_ns") || name.starts_with("total_")) return AreBetween(column, true, -kMaxAmount);
   return true;
@@ -101,6 +102,7 @@ bool TablesAreSorted(const Trace& trace) {
   return Sorted(trace.slices.ts_ns) && Sorted(trace.gpu_ops.ts_ns) && Sorted(trace.gpu_annotations.ts_ns) &&
          Sorted(trace.syncs.ts_ns) && Sorted(trace.collectives.ts_ns) && Sorted(trace.steps.ts_ns) &&
          Sorted(trace.counters.ts_ns) && Sorted(trace.memory_events.ts_ns) && Sorted(trace.samples.ts_ns) &&
+         Sorted(trace.os_calls.ts_ns) && Sorted(trace.thread_runs.ts_ns) && Sorted(trace.page_faults.ts_ns) &&
          std::is_sorted(trace.devices.device.begin(), trace.devices.device.end());
 }
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import Union
 
-from make_nsys_sample import MS, PIDS, TEXTS, global_pid
+from make_nsys_sample import MS, OTHER, PIDS, TEXTS, global_pid
 
 Value = Union[int, bytes, str]
 NO_STREAM = 0xFFFFFFFF
@@ -92,6 +92,10 @@ def events_of(which: int, pid: int) -> list[bytes]:
     copy = (102, message((1, 4096), (2, 1), (4, 0), (5, 2)))
     events.append(work(80, 24 * MS + late, 25 * MS + late, 7, 2, pid, copy))
     sync = (105, message((1, 0xFFFFFFFF), (2, 4)))
+    events.append(call(20 * MS + late, 34 * MS + late, 27, tid, 11))
+    for moment, cpu, switched_in in ((5, 0, 0), (9, 2, 1), (21, 2, 0), (33, 0, 1), (41, 0, 0), (45, 1, 1)):
+        fields = [(1, moment * MS + late), *([(3, cpu)] if cpu else []), *([(4, 1)] if switched_in else [])]
+        events.append(event(41, 106, *fields, (6, tid)))
     events.append(work(106, 19 * MS + late, 38 * MS + late, NO_STREAM, 4, pid, sync))
     return events
 
@@ -100,7 +104,7 @@ def section_of_events() -> tuple[bytes, int]:
     """The section, and the place of its texts from behind its magic."""
     own = (101, message((1, 5), (2, 6), (21, 90), *((10 + i, 1) for i in range(6))))
     blocks = [events_of(which, pid) for which, pid in enumerate(PIDS)]
-    blocks.append([work(79, 0, 5 * MS, 7, 9, 100, own), call(1, 2, 27, global_pid(100), 0)])
+    blocks.append([work(79, 0, 5 * MS, 7, 9, 100, own), event(41, 106, (1, 22 * MS), (3, 2), (4, 1), (6, OTHER))])
     facts = message((1, message((1, 619), (2, "node1"))), (1, message((1, 610), (2, ENVIRONMENT))))
     start = 1_700_000_000_000_000_000
     clocks = message((1, message((1, 3), (2, 9), (5, str(-start)))))

@@ -3,6 +3,7 @@
 """Writes nsys_two_processes.sqlite: a small file in the layout of an nsys 2023.4 export, made up by hand.
 
 Two processes use the same correlation ids, one call stands twice, one range never ends, and one kernel has no start.
+Each process waits in a call of the system, off its processor; a thread of another program is switched in meanwhile.
 Usage: make_nsys_sample.py FILE
 """
 
@@ -38,7 +39,9 @@ CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER NOT NULL, end IN
   syncType INTEGER NOT NULL, eventId INTEGER NOT NULL);
 CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT,
   globalTid INTEGER, textId INTEGER);
-CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL);
+CREATE TABLE OSRT_API (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, globalTid INTEGER,
+  nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, nestingLevel INTEGER, callchainId INTEGER NOT NULL);
+CREATE TABLE SCHED_EVENTS (start INTEGER NOT NULL, cpu INTEGER NOT NULL, isSchedIn INTEGER NOT NULL, globalTid INTEGER);
 CREATE VIEW CUPTI_ACTIVITY_KIND_MEMSET AS SELECT * FROM CUPTI_ACTIVITY_KIND_MEMCPY;
 """
 
@@ -54,6 +57,7 @@ TEXTS = [
     "ncclDevKernel_AllReduce",
     "ProfilerStep#1",
     "main thread",
+    "pthread_cond_wait",
 ]
 PIDS = [100, 200]
 MS = 1_000_000
@@ -61,6 +65,9 @@ MS = 1_000_000
 
 def global_pid(pid: int) -> int:
     return (1 << 48) | (pid << 24)
+
+
+OTHER = global_pid(300) | 300  # a thread of another program
 
 
 def write(path: str) -> None:
@@ -103,8 +110,12 @@ def write(path: str) -> None:
         add("CUPTI_ACTIVITY_KIND_MEMCPY", 24 * MS + late, 25 * MS + late, 0, 1, 7, 2, *copy)
         sync = (global_pid(pid), 4, 0xFFFFFFFF)
         add("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", 19 * MS + late, 38 * MS + late, 0, 1, 0xFFFFFFFF, 4, *sync)
+        # The thread waits for 14 ms, and is off its processor for most of it.
+        add("OSRT_API", 20 * MS + late, 34 * MS + late, 27, tid, 11, 0, None, 0)
+        for moment, cpu, switched_in in ((5, 0, 0), (9, 2, 1), (21, 2, 0), (33, 0, 1), (41, 0, 0), (45, 1, 1)):
+            add("SCHED_EVENTS", moment * MS + late, cpu, switched_in, tid)
     add("CUPTI_ACTIVITY_KIND_KERNEL", 0, 5 * MS, 0, 1, 7, 9, global_pid(100), 5, 6, 90, *launch)
-    add("OSRT_API", 1, 2)
+    add("SCHED_EVENTS", 22 * MS, 2, 1, OTHER)
     db.commit()
     db.execute("VACUUM")
     db.close()

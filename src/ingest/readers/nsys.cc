@@ -36,10 +36,11 @@ Unexpected RefuseForeign(const nsys::Database& database, const std::string& path
 
 using Part = void (*)(nsys::Database&, nsys::Meaning&);
 // The tables of the host, and those of the devices: about as much of each, so two threads read them side by side.
-constexpr Part kHostParts[] = {nsys::ReadCalls,       nsys::ReadRanges,     nsys::ReadOverhead, nsys::ReadSyncs,
-                               nsys::ReadDiagnostics, nsys::ReadCpuSamples, nsys::CountLeftOut};
-constexpr Part kDeviceParts[] = {nsys::ReadKernels, nsys::ReadCopies, nsys::ReadGraphs, nsys::ReadMetrics,
-                                 nsys::ReadAllocations};
+constexpr Part kHostParts[] = {nsys::ReadCalls,   nsys::ReadRanges,      nsys::ReadOverhead,
+                               nsys::ReadSyncs,   nsys::ReadDiagnostics, nsys::ReadCpuSamples,
+                               nsys::ReadOsCalls, nsys::ReadSwitches,    nsys::CountLeftOut};
+constexpr Part kDeviceParts[] = {nsys::ReadKernels, nsys::ReadCopies,      nsys::ReadGraphs,
+                                 nsys::ReadMetrics, nsys::ReadAllocations, nsys::ReadPageFaults};
 
 void ReadParts(std::span<const Part> parts, nsys::Database& database, nsys::Meaning& meaning,
                const ReadContext& context) {
@@ -81,6 +82,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   }
   if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
   nsys::Meaning::AddSamples({&host}, builder);
+  nsys::Meaning::AddRuns({&host});
   nsys::Meaning::Finish({&host, &device}, builder);
   CountDamage(*database, builder);
   builder.info().start_unix_ns = about.session_start_unix_ns;  // completed in CompleteTrace()

@@ -79,6 +79,7 @@ class Events {
 
   void Finish(TraceBuilder& builder) {
     nsys::Meaning::AddCalls({&meaning_});
+    nsys::Meaning::AddRuns({&meaning_});
     nsys::Meaning::Finish({&meaning_}, builder);
   }
   nsys::Meaning& meaning() { return meaning_; }
@@ -162,6 +163,27 @@ class Events {
     return true;
   }
 
+  bool TakeOfSystem(std::string_view table, const JsonValue& row) {
+    const int64_t start = Whole(row, "start"), thread = Whole(row, "globalTid"), process = Whole(row, "globalPid");
+    if (table == "OSRT_API")
+      meaning_.Add(
+          nsys::OsCall{.start = start, .end = Whole(row, "end"), .global_tid = thread, .name = Whole(row, "nameId")});
+    else if (table == "SCHED_EVENTS")
+      meaning_.Add(nsys::Switch{
+          .time = start, .global_tid = thread, .cpu = Small(row, "cpu"), .in = Whole(row, "isSchedIn") > 0});
+    else if (table == "CUDA_UM_CPU_PAGE_FAULT_EVENTS")
+      meaning_.Add(nsys::PageFault{.start = start, .global_pid = process, .function = Whole(row, "CpuInstruction")});
+    else if (table == "CUDA_UM_GPU_PAGE_FAULT_EVENTS")
+      meaning_.Add(nsys::PageFault{.start = start,
+                                   .end = Whole(row, "end"),
+                                   .global_pid = process,
+                                   .device = Small(row, "deviceId"),
+                                   .count = Whole(row, "numberOfPageFaults")});
+    else
+      return false;
+    return true;
+  }
+
   bool TakeRow(std::string_view table, const JsonValue& row) {
     const nsys::Work work = WorkOf(row);
     if (table == "CUPTI_ACTIVITY_KIND_KERNEL") return TakeKernel(work, row);
@@ -169,7 +191,7 @@ class Events {
     if (table == "CUPTI_ACTIVITY_KIND_MEMSET") return TakeMemset(work, row);
     if (table == "CUPTI_ACTIVITY_KIND_RUNTIME") return TakeCall(row, "start", "end", "nameId");
     if (table == "StringIds") return true;
-    if (table != "NVTX_EVENTS") return false;
+    if (table != "NVTX_EVENTS") return TakeOfSystem(table, row);
     const std::string text = row.TextOf("text");
     meaning_.Add(nsys::Range{.start = work.start,
                              .end = work.end,

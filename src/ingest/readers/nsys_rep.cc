@@ -88,6 +88,7 @@ Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& cont
   parts.front()->meaning.shard().BeginChunk(UINT64_MAX);
   nsys::Meaning::AddCalls(meanings);
   nsys::Meaning::AddSamples(meanings, builder);
+  nsys::Meaning::AddRuns(meanings);
   nsys::Meaning::Finish(meanings, builder);
   Settle(about, parts, builder);
   builder.info().format = "nsys";                              // the rows mean what those of an export mean

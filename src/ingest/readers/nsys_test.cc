@@ -94,8 +94,29 @@ TEST_F(NsysReader, CallsRangesAndOperators) {
   EXPECT_EQ(Counted("nested_calls"), 2);
   EXPECT_EQ(Counted("open_ranges"), 2);
   EXPECT_EQ(Counted("other_nvtx"), 2);
-  EXPECT_EQ(Counted("tables_left_out"), 1);
+  EXPECT_EQ(Counted("tables_left_out"), 0);
   EXPECT_GE(trace_.syncs.size(), 2U);
+}
+
+// Times count from the first slice, which begins at 10 ms.
+TEST_F(NsysReader, CallsOfTheSystemAndTimesOnAProcessorAreNoSlices) {
+  const OsCallTable& calls = trace_.os_calls;
+  ASSERT_EQ(calls.size(), 2U);
+  EXPECT_EQ(trace_.Text(calls.name[0]), "pthread_cond_wait");
+  EXPECT_EQ(calls.pid[0], 100);
+  EXPECT_EQ(calls.tid[1], 200);
+  EXPECT_EQ(calls.ts_ns[0], 10 * kMs);
+  EXPECT_EQ(calls.dur_ns[0], 14 * kMs);
+  for (size_t row = 0; row < trace_.slices.size(); ++row) EXPECT_NE(SliceName(row), "pthread_cond_wait");
+  const ThreadRunTable& runs = trace_.thread_runs;
+  ASSERT_EQ(runs.size(), 4U);
+  EXPECT_EQ(runs.ts_ns[0], -1 * kMs) << "before the first slice";
+  EXPECT_EQ(runs.dur_ns[0], 12 * kMs);
+  EXPECT_EQ(runs.cpu[0], 2);
+  EXPECT_EQ(runs.tid[0], 100);
+  EXPECT_EQ(runs.cpu[3], 0);
+  EXPECT_EQ(Counted("open_runs"), 4) << "of each thread one without a beginning, and one without an end";
+  EXPECT_EQ(Counted("others_switches"), 1);
 }
 
 TEST_F(NsysReader, WhereAndWhen) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of copies, from the sample with statements run on a copy of it.
+// Kinds of copies and page faults, from the sample with statements run on a copy of it.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -42,6 +42,28 @@ TEST(NsysCopies, PagesThatMoveOnDemandAreToldFromPrefetchedOnes) {
   EXPECT_EQ(found[CopyKind::kHtoDManaged], 1);
   EXPECT_EQ(found[CopyKind::kDtoHManaged], 1);
   EXPECT_EQ(found[CopyKind::kHtoDPageable], 2) << "one asked for as a prefetch, and a plain copy";
+}
+
+TEST(NsysPageFaults, OfTheHostAndOfDevices) {
+  const Trace trace = Changed(
+      "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start INTEGER, globalPid INTEGER, address INTEGER,"
+      " originalFaultPc INTEGER, CpuInstruction INTEGER, module INTEGER, unresolvedFaultPc INTEGER);"
+      "INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES (20000000, 281476654432256, 4096, 0, 10, 0, 0);"
+      "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start INTEGER, end INTEGER, globalPid INTEGER, deviceId INTEGER,"
+      " address INTEGER, numberOfPageFaults INTEGER, faultAccessType INTEGER);"
+      "INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES (21000000, 21500000, 281478332153856, 0, 4096, 12, 1);");
+  const PageFaultTable& faults = trace.page_faults;
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_EQ(faults.device[0], kAbsent32);
+  EXPECT_EQ(faults.pid[0], 100);
+  EXPECT_EQ(faults.count[0], kAbsent);
+  EXPECT_EQ(faults.dur_ns[0], kAbsent) << "a fault of the host has a moment only";
+  EXPECT_EQ(trace.Text(faults.function[0]), "main thread");
+  EXPECT_EQ(faults.device[1], 1) << "the GPU of the machine, not the process's device 0";
+  EXPECT_EQ(faults.pid[1], 200);
+  EXPECT_EQ(faults.count[1], 12);
+  EXPECT_EQ(faults.dur_ns[1], 500'000);
+  EXPECT_EQ(faults.function[1], StringId::kNone);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ namespace gapless::internal::nsys {
 // Everything that was met beside the rows that went into tables.
 struct Tally {
   int64_t events = 0, bad_times = 0, ops_without_time = 0, nested_calls = 0, open_ranges = 0, other_nvtx = 0;
+  int64_t others_switches = 0, open_runs = 0;
   std::set<int64_t> ranged_processes{};                    // with ranges that start and end anywhere
   std::map<std::string, int64_t, std::less<>> left_out{};  // rows that are not read, by nsys' name of their table
   std::map<std::string, std::pair<int64_t, int64_t>, std::less<>> said{};  // texts of nsys; value: severity, count
@@ -43,6 +44,9 @@ class Meaning {
   void Add(const Allocation& row);
   void Add(const Diagnostic& row);
   void Add(CpuSample row);  // becomes rows in AddSamples()
+  void Add(const OsCall& row);
+  void Add(const Switch& row);  // becomes rows in AddRuns()
+  void Add(const PageFault& row);
   // Calls become slices in AddCalls(), when all are there.
   void Add(const Call& row);
   // Adds `rows` rows of a table that is not read.
@@ -54,6 +58,8 @@ class Meaning {
   static void AddCalls(const std::vector<Meaning*>& all);
   // Turns the samples that all of these took into rows, in the shard of the first.
   static void AddSamples(const std::vector<Meaning*>& all, TraceBuilder& builder);
+  // Turns the switches that all of these took into times on a processor, in the shard of the first.
+  static void AddRuns(const std::vector<Meaning*>& all);
   // Counts what was odd or left out, over all of these.
   static void Finish(const std::vector<Meaning*>& all, TraceBuilder& builder);
 
@@ -69,6 +75,10 @@ class Meaning {
   bool OpTimeOf(const Work& work, Span& span);
   GpuOpRow OpOf(const Work& work, const Span& span, StringId name, GpuOpKind kind);
   StringId NameOf(int64_t text);
+  void Own(int64_t global_tid) {
+    if (const int64_t process = ProcessOf(global_tid); process != last_owner_)
+      last_owner_ = process, processes_.insert(process);
+  }
   void AddKernel(GpuOpRow row);
   void AddCopy(const Work& work, int64_t bytes, GpuOpKind kind, const Known& known);
   void AddCall(const Call& call, std::string_view name);
@@ -79,6 +89,9 @@ class Meaning {
   Tally tally_{};
   std::vector<Call> calls_{};
   std::vector<CpuSample> samples_{};
+  std::vector<Switch> switches_{};
+  int64_t last_owner_ = kAbsent;
+  std::set<int64_t> processes_{};  // with calls or ranges of their own
   std::unordered_map<int64_t, StringId> names_{};
   std::unordered_map<int64_t, std::pair<StringId, ApiKind>> calls_by_name_{};
   std::unordered_map<uint32_t, KernelTraits> kernels_{};          // by name

@@ -46,6 +46,7 @@ std::string OneLine(std::string_view text) {
 void Tally::Add(const Tally& other) {
   events += other.events, bad_times += other.bad_times, ops_without_time += other.ops_without_time;
   nested_calls += other.nested_calls, open_ranges += other.open_ranges, other_nvtx += other.other_nvtx;
+  others_switches += other.others_switches, open_runs += other.open_runs;
   ranged_processes.insert(other.ranged_processes.begin(), other.ranged_processes.end());
   for (const auto& [table, rows] : other.left_out) left_out[table] += rows;
   for (const auto& [text, about] : other.said) {
@@ -85,6 +86,10 @@ void Meaning::Finish(const std::vector<Meaning*>& all, TraceBuilder& builder) {
                 "NVTX ranges that never ended were left out");
   builder.Count("other_nvtx", Severity::kInfo, tally.other_nvtx, kAbsent,
                 "NVTX categories, domains and marks are not part of the tables");
+  builder.Count("others_switches", Severity::kInfo, tally.others_switches, kAbsent,
+                "switches of threads of other programs were left out");
+  builder.Count("open_runs", Severity::kInfo, tally.open_runs, kAbsent,
+                "times on a processor whose beginning or end was not recorded were left out");
   builder.Count("processes", Severity::kInfo, processes.size() > 1 ? static_cast<int64_t>(processes.size()) : 0,
                 kAbsent, "processes are in this one recording; their correlation ids were made distinct");
   std::string left_out;

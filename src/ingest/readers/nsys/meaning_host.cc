@@ -65,7 +65,9 @@ StringId Meaning::NameOf(int64_t text) {
 
 void Meaning::Add(const Call& row) {
   Span span;
-  if (TimeOf(row.start, row.end, span)) calls_.push_back(row);
+  if (!TimeOf(row.start, row.end, span)) return;
+  calls_.push_back(row);
+  Own(row.global_tid);
 }
 
 void Meaning::AddCall(const Call& call, std::string_view name) {
@@ -129,6 +131,7 @@ void Meaning::Add(const Range& range) {
                .tid = TidOf(global),
                .ts_ns = span.ts_ns,
                .dur_ns = span.dur_ns};
+  Own(range.global_tid);
   if (range.type == kStartEnd) row.tid = -1, tally_.ranged_processes.insert(row.pid);
   if (mark != std::string_view::npos) {
     const std::string_view rest = text.substr(mark);

@@ -100,6 +100,28 @@ struct CpuSample {
   std::vector<CpuFrame> stack{};
 };
 
+// A call of the operating system's library.
+struct OsCall {
+  int64_t start = kAbsent, end = kAbsent, global_tid = kAbsent;
+  int64_t name = kAbsent;  // number of a text
+};
+
+// The scheduler switched a thread in or out.
+struct Switch {
+  int64_t time = kAbsent, global_tid = kAbsent;
+  int32_t cpu = kAbsent32;
+  bool in = false;
+};
+
+// A page of managed memory was touched where it was not: by a GPU, or by a function of the host.
+struct PageFault {
+  int64_t start = kAbsent, end = kAbsent;  // of the host: no end
+  int64_t global_pid = kAbsent;
+  int32_t device = kAbsent32;
+  int64_t count = kAbsent;
+  int64_t function = kAbsent;  // number of a text
+};
+
 // A message of nsys about the recording.
 struct Diagnostic {
   int64_t severity = kAbsent;  // 1 information, 2 warning, 3 error

@@ -33,14 +33,7 @@ Work WorkOf(const Rows& rows) {
 }
 
 // Tables that are known, but whose rows are not read.
-constexpr std::string_view kLeftOut[] = {"OSRT_API",
-                                         "SCHED_EVENTS",
-                                         "GENERIC_EVENTS",
-                                         "MPI_COLLECTIVES_EVENTS",
-                                         "NET_NIC_METRIC",
-                                         "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
-                                         "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-                                         "CUDNN_EVENTS",
+constexpr std::string_view kLeftOut[] = {"GENERIC_EVENTS", "MPI_COLLECTIVES_EVENTS", "NET_NIC_METRIC", "CUDNN_EVENTS",
                                          "CUBLAS_EVENTS"};
 
 }  // namespace
@@ -183,6 +176,34 @@ void ReadCpuSamples(Database& database, Meaning& meaning) {
     for (auto at = first; at != frames.end() && at->sample == samples->Int(0); ++at) sample.stack.push_back(at->frame);
     meaning.Add(std::move(sample));
   }
+}
+
+void ReadOsCalls(Database& database, Meaning& meaning) {
+  auto rows = database.Select("OSRT_API", {"start", "end", "nameId", "globalTid"}, 3);
+  while (rows && rows->Next())
+    meaning.Add(OsCall{.start = rows->Int(0), .end = rows->Int(1), .global_tid = rows->Int(3), .name = rows->Int(2)});
+}
+
+void ReadSwitches(Database& database, Meaning& meaning) {
+  auto rows = database.Select("SCHED_EVENTS", {"start", "isSchedIn", "globalTid", "cpu"}, 3);
+  while (rows && rows->Next())
+    meaning.Add(
+        Switch{.time = rows->Int(0), .global_tid = rows->Int(2), .cpu = rows->Int32(3), .in = rows->Int(1) != 0});
+}
+
+// Addresses are not looked at. A fault of the host has no end and no count.
+void ReadPageFaults(Database& database, Meaning& meaning) {
+  auto host = database.Select("CUDA_UM_CPU_PAGE_FAULT_EVENTS", {"start", "globalPid", "CpuInstruction"}, 1);
+  while (host && host->Next())
+    meaning.Add(PageFault{.start = host->Int(0), .global_pid = host->Int(1), .function = host->Int(2)});
+  auto device = database.Select("CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+                                {"start", "end", "deviceId", "globalPid", "numberOfPageFaults"}, 3);
+  while (device && device->Next())
+    meaning.Add(PageFault{.start = device->Int(0),
+                          .end = device->Int(1),
+                          .global_pid = device->Int(3),
+                          .device = device->Int32(2),
+                          .count = device->Int(4)});
 }
 
 void CountLeftOut(Database& database, Meaning& meaning) {

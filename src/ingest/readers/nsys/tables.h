@@ -29,6 +29,9 @@ void ReadMetrics(Database& database, Meaning& meaning);
 void ReadAllocations(Database& database, Meaning& meaning);
 void ReadDiagnostics(Database& database, Meaning& meaning);
 void ReadCpuSamples(Database& database, Meaning& meaning);
+void ReadOsCalls(Database& database, Meaning& meaning);
+void ReadSwitches(Database& database, Meaning& meaning);
+void ReadPageFaults(Database& database, Meaning& meaning);
 void CountLeftOut(Database& database, Meaning& meaning);
 
 }  // namespace gapless::internal::nsys

@@ -52,7 +52,7 @@ bool Events::TakeEvent(std::string_view event) {
     case kDiagnostic: return TakeDiagnostic(body);
     case kProcess: return TakeProcess(body);
     case kSample: return TakeSample(body);
-    case kScheduling: meaning_.LeaveOut("SCHED_EVENTS"); return true;
+    case kScheduling: return TakeSwitch(body);
     default: meaning_.LeaveOut(StrCat("events of kind ", kind, " in field ", family)); return true;
   }
 }
@@ -209,7 +209,10 @@ bool Events::TakeCall(std::string_view body) {
       break;
     case 27:
     case 31:
-    case 32: meaning_.LeaveOut("OSRT_API"); break;
+    case 32:
+      meaning_.Add(
+          nsys::OsCall{.start = call.start, .end = call.end, .global_tid = call.global_tid, .name = call.name});
+      break;
     case 94:
     case 95: meaning_.LeaveOut("CUDA_GRAPH_EVENTS"); break;
     case 102:
@@ -261,6 +264,22 @@ bool Events::TakeSample(std::string_view body) {
   if (fields.damaged()) return false;
   meaning_.Add(std::move(sample));
   return true;
+}
+
+// A switch without field 4 takes the thread off its processor.
+bool Events::TakeSwitch(std::string_view body) {
+  nsys::Switch change;
+  change.cpu = 0;
+  WireReader fields(body);
+  while (fields.Next()) switch (fields.number()) {
+      case 1: change.time = fields.Int(); break;
+      case 3: change.cpu = Narrow(fields); break;
+      case 4: change.in = fields.Int() != 0; break;
+      case 6: change.global_tid = fields.Int(); break;
+      default: break;
+    }
+  if (!fields.damaged()) meaning_.Add(change);
+  return !fields.damaged();
 }
 
 bool Events::TakeDiagnostic(std::string_view body) {

@@ -57,6 +57,7 @@ class Events {
   bool TakeCall(std::string_view body);
   bool TakeRange(std::string_view body);
   bool TakeSample(std::string_view body);
+  bool TakeSwitch(std::string_view body);
   bool TakeDiagnostic(std::string_view body);
   bool TakeProcess(std::string_view body);
 
