@@ -22,6 +22,7 @@ struct InputPath {
   bool named = false;    // by the user, not found in a folder
   std::string folder{};  // path of the directory, not a run directory, in which it lies; empty for all others
   std::shared_ptr<Source> piped{};  // its content, where it can be read only once (ingest/spool.h)
+  std::string execution_trace{};    // path of the one that may be of the same run (ingest/execution_traces.h)
 };
 
 // Turns arguments into inputs; directories become the recordings in them, in name order. Of a directory without any,

@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "base/timings.h"
 #include "ingest/cache.h"
+#include "ingest/execution_traces.h"
 #include "ingest/input_paths.h"
 #include "ingest/reader.h"
 #include "ingest/spool.h"
@@ -42,6 +43,27 @@ const Reader* FindReader(std::string_view head) {
     if (verdict == Sniff::kMaybe && maybe == nullptr) maybe = reader;
   }
   return maybe;
+}
+
+// Logs are text, and longer than this only where nothing is to be found.
+constexpr uint64_t kLongestLog = uint64_t{256} << 20;
+
+// Returns the reader of what a log ends with; null: none. Reads a log through, once nothing else knows it.
+const Reader* ReaderOfEnd(Source& source, std::string_view head) {
+  if (head.size() < kSniffBytes || head.find('\0') != head.npos) return nullptr;
+  const auto stream = source.Open();
+  if (!stream) return nullptr;
+  std::string end, block(kSniffBytes, '\0');
+  for (uint64_t total = 0; total < kLongestLog;) {
+    const auto got = (*stream)->Read(block.data(), block.size());
+    if (!got || *got == 0) break;
+    total += *got;
+    end.append(block, 0, *got);
+    if (end.size() > kSniffBytes) end.erase(0, end.size() - kSniffBytes);
+  }
+  for (const Reader* reader : AllReaders())
+    if (reader->ends_logs && reader->sniff(end) == Sniff::kYes) return reader;
+  return nullptr;
 }
 
 // Returns true if files of the format are read while they are written; such traces are not cached.
@@ -113,7 +135,7 @@ class Loader {
     if (!opened) return loaded.failures.push_back(opened.error());
     Source& source = **opened;
     if (IsTar(source)) return LoadArchive(index, pool, source);
-    const std::string key = options_.use_cache && !input.piped ? CacheKey(input.path) : "";
+    const std::string key = options_.use_cache && !input.piped ? KeyOf(input) : "";
     if (auto cached = TakeFromCache(key)) {
       Keep(std::move(cached), input, loaded);
     } else {
@@ -130,10 +152,14 @@ class Loader {
     ++done_;
   }
 
+  // Nothing is cached of a recording with an execution trace, which is no part of the key.
+  static std::string KeyOf(const InputPath& input) { return input.execution_trace.empty() ? CacheKey(input.path) : ""; }
+
   // Returns the context that a reader gets. Progress sums the bytes of all inputs, since small ones are read side
   // by side.
   ReadContext Context(size_t index, ThreadPool& pool, const Source* source) {
     ReadContext context{.pool = pool, .cancel = stop_.get(), .progress = nullptr};
+    if (source != nullptr) context.execution_trace = inputs_[index].execution_trace;
     if (options_.progress && source != nullptr)
       context.progress = [this, index, source] {
         taken_[index] = source->bytes_taken();
@@ -237,6 +263,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
     head.resize(got);
   }
   const Reader* reader = FindReader(head);
+  if (reader == nullptr) reader = ReaderOfEnd(source, head);
   if (reader == nullptr) return UnknownFormat(head, source.path());
   if (reader->open != nullptr) return reader->open(source);
   TraceBuilder builder;
@@ -251,9 +278,11 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
   GAPLESS_ASSIGN(auto inputs, InputPathsOf(paths));
   GAPLESS_TRY(TakePiped(inputs, options));
+  PairExecutionTraces(inputs);
   Loader loader(options, inputs);
   std::vector<Loaded> loaded = loader.Run();
-  const std::vector<InputPath> deeper = DeeperInputs(inputs, loaded);
+  std::vector<InputPath> deeper = DeeperInputs(inputs, loaded);
+  PairExecutionTraces(deeper);
   Loader below(options, deeper);
   if (!loader.interrupted() && !deeper.empty()) std::ranges::move(below.Run(), std::back_inserter(loaded));
   Loaded all;

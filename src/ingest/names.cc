@@ -36,10 +36,15 @@ ApiKind ClassifyOtherApi(std::string_view call) {
       has("aclopCompileAndExecute") || has("CommandListsExecute") || has("hcom_") || has("Hccl"))
     return ApiKind::kKernelLaunch;
   if (has("SynchronizeDevice") || has("SyncDevice") || has("QueueFinish")) return ApiKind::kDeviceSync;
-  if (has("SynchronizeStream") || has("QueueSync") || has("CommandQueueSynchronize")) return ApiKind::kStreamSync;
-  if (has("SynchronizeEvent") || has("EventWait") || has("EventHostSynchronize")) return ApiKind::kEventSync;
-  if (has("Memcpy") || has("MemBufferCopy") || has("USMMemcpy")) return ApiKind::kMemcpy;
-  if (has("Memset") || has("USMFill")) return ApiKind::kMemset;
+  if (has("SynchronizeStream") || has("QueueSync") || has("CommandQueueSynchronize") ||
+      has("CommandListHostSynchronize"))
+    return ApiKind::kStreamSync;
+  if (has("SynchronizeEvent") || has("EventWait") || has("EventHostSynchronize") || has("FenceHostSynchronize") ||
+      has("EventsWait"))
+    return ApiKind::kEventSync;
+  if (has("Memcpy") || has("MemBufferCopy") || has("AppendMemoryCopy")) return ApiKind::kMemcpy;
+  if (has("Memset") || has("USMFill") || has("USMEnqueueFill") || has("AppendMemoryFill")) return ApiKind::kMemset;
+  if (has("USMHostAlloc") || has("MemAllocHost")) return ApiKind::kHostAlloc;
   if (has("Malloc") || has("MemAlloc") || has("USMDeviceAlloc")) return ApiKind::kAlloc;
   if (has("aclrtFree") || has("cnrtFree") || has("USMFree") || has("MemFree")) return ApiKind::kFree;
   return ApiKind::kOther;
@@ -115,6 +120,9 @@ CopyKind ClassifyCopy(std::string_view name) {
   if (Has(name, "DtoD") || Has(name, "D2D") || Has(name, "DeviceToDevice")) return CopyKind::kDtoD;
   if (Has(name, "PtoP") || Has(name, "P2P") || Has(name, "Peer")) return CopyKind::kPtoP;
   if (Has(name, "HtoH") || Has(name, "HostToHost")) return CopyKind::kHtoH;
+  // Intel's recorder: M is memory of the system, S is shared and may be on either side.
+  if (Has(name, "M2D")) return CopyKind::kHtoDPageable;
+  if (Has(name, "D2M")) return CopyKind::kDtoHPageable;
   return CopyKind::kOther;
 }
 

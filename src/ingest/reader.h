@@ -27,7 +27,9 @@ enum class Sniff : uint8_t { kNo, kMaybe, kYes };
 struct ReadContext {
   ThreadPool& pool;
   const std::atomic<bool>* cancel = nullptr;  // set: stop soon with kInterrupted
-  std::function<void()> progress{};           // called now and then, from any thread; may be empty
+  // Path of an execution trace of PyTorch that may be of the same run; empty: there is none.
+  std::string execution_trace{};
+  std::function<void()> progress{};  // called now and then, from any thread; may be empty
 
   bool cancelled() const { return cancel != nullptr && cancel->load(std::memory_order_relaxed); }
 };
@@ -48,6 +50,8 @@ struct Reader {
   bool grows = false;
   // In place of `read`, where a file holds the tables of a trace as they are: they are neither built nor cached.
   Result<Trace> (*open)(Source& source) = nullptr;
+  // May it stand behind any amount of other output, as in the log of a job? Then `sniff` is asked about the end, too.
+  bool ends_logs = false;
 };
 
 #define READER(n)                 \

@@ -12,6 +12,7 @@
 // is read a second time with exact cutting.
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "base/strings.h"
 #include "ingest/reader.h"
@@ -27,8 +28,10 @@ using kineto::Chunk;
 using kineto::ChunkReader;
 using kineto::EventParser;
 using kineto::EventRows;
+using kineto::ExecutionTrace;
 using kineto::LaneRecorder;
 using kineto::Lanes;
+using kineto::Meeting;
 
 constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
 constexpr int64_t kUnixTimeFrom =
@@ -48,10 +51,11 @@ Sniff SniffHead(std::string_view head) {
 class Pass {
  public:
   // `lanes`: see EventRows.
-  Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact, const Lanes* lanes)
+  Pass(ChunkReader& chunks, TraceBuilder& builder, const ReadContext& context, bool exact, const Lanes* lanes,
+       const ExecutionTrace* known)
       : chunks_(chunks), context_(context), exact_(exact) {
     const size_t threads = std::max<size_t>(1, context.pool.size());  // a pool without threads works in the caller
-    for (size_t i = 0; i < threads; ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard(), lanes));
+    for (size_t i = 0; i < threads; ++i) rows_.push_back(std::make_unique<EventRows>(builder.NewShard(), lanes, known));
   }
 
   // False: a chunk was cut at a wrong place.
@@ -113,6 +117,7 @@ void DescribeInput(const ChunkReader& chunks, const Pass& pass, TraceBuilder& bu
     rows->Finish(builder);
     builder.info().event_count += rows->events();
     framework |= rows->saw_framework();
+    if (!rows->accelerator().empty()) builder.AddEnvironment("accelerator", rows->accelerator());
   }
   if (framework && builder.info().framework.empty()) builder.info().framework = "pytorch";
   if (const Error* error = chunks.stream_error())
@@ -146,7 +151,7 @@ Unexpected NoTrace(const ChunkReader& chunks, const std::string& path) {
     return Fail(ErrorCode::kInput, "this seems to be an execution trace: a graph of operators, without device times",
                 path,
                 "it has shapes and no times: record with torch.profiler in the same run, and give what "
-                "export_chrome_trace wrote");
+                "export_chrome_trace wrote; beside it this one is read, too");
   return Fail(ErrorCode::kInput, "no \"traceEvents\" in it: this is no profiler trace", path,
               "give a trace written by torch.profiler (export_chrome_trace)");
 }
@@ -210,9 +215,27 @@ std::string_view FrameworkOf(LaneRecorder recorder) {
   return recorder == LaneRecorder::kTensorFlow ? "tensorflow" : recorder == LaneRecorder::kXla ? "xla" : "rocprof";
 }
 
+// The execution trace beside the recording, and how they met when the recording was read.
+struct Beside {
+  std::string name{};
+  const ExecutionTrace* trace = nullptr;  // null: there is none, or it is of another run
+  Meeting meeting{};
+};
+
+// Looks how operators met. Returns false if the execution trace is of another run, and what it gave must be taken back.
+bool Settle(const Pass& pass, Beside& beside) {
+  if (beside.trace == nullptr) return true;
+  beside.meeting = {};
+  for (const auto& rows : pass.rows()) beside.meeting.Add(rows->meeting());
+  if (beside.meeting.IsOfTheSameRun()) return true;
+  beside.trace = nullptr;
+  return beside.meeting.joined == 0;
+}
+
 // Reads the file once. Returns the lanes if they, and not categories, say what its events are: then nothing was kept,
 // and the file is read again with them.
-Result<Lanes> ReadWith(const Lanes* lanes, Source& source, TraceBuilder& builder, const ReadContext& context) {
+Result<Lanes> ReadWith(const Lanes* lanes, Source& source, TraceBuilder& builder, const ReadContext& context,
+                       Beside& beside) {
   // The first try cuts chunks where an event seems to end; the second, if that was wrong once, scans every byte.
   for (const bool exact : {false, true}) {
     GAPLESS_ASSIGN(auto stream, source.Open());
@@ -221,10 +244,11 @@ Result<Lanes> ReadWith(const Lanes* lanes, Source& source, TraceBuilder& builder
     if (!found && chunks.overlong()) return NoEvents(chunks, source.path());
     if (!found) return NoTrace(chunks, source.path());
     builder.DropShards();
-    Pass pass(chunks, builder, context, exact, lanes);
+    Pass pass(chunks, builder, context, exact, lanes, beside.trace);
     const bool well_cut = pass.Run();
     if (context.cancelled()) return Fail(ErrorCode::kInterrupted, "interrupted", source.path());
     if (!well_cut && !exact) continue;
+    if (!Settle(pass, beside)) return ReadWith(lanes, source, builder, context, beside);
     if (lanes == nullptr && !IsOfAKnownProfiler(chunks, pass))
       if (Lanes of = LanesOf(pass); of.recorder() != LaneRecorder::kNone) return of;
     DescribeInput(chunks, pass, builder);
@@ -237,11 +261,27 @@ Result<Lanes> ReadWith(const Lanes* lanes, Source& source, TraceBuilder& builder
   return Lanes();
 }
 
+// An execution trace that cannot be read costs what it would have given, and no more.
+std::optional<ExecutionTrace> TraceBeside(const std::string& path, TraceBuilder& builder) {
+  if (path.empty()) return std::nullopt;
+  const auto opened = OpenFile(path);
+  auto trace = opened ? ExecutionTrace::Read(**opened) : Result<ExecutionTrace>(Unexpected{opened.error()});
+  if (trace) return std::move(*trace);
+  builder.Count("other_execution_trace", Severity::kLoss, 1, kAbsent,
+                StrCat("the execution trace beside this recording cannot be read: ", trace.error().message));
+  return std::nullopt;
+}
+
 Result<void> Read(Source& source, TraceBuilder& builder, const ReadContext& context) {
-  GAPLESS_ASSIGN(const Lanes lanes, ReadWith(nullptr, source, builder, context));
-  if (lanes.recorder() == LaneRecorder::kNone) return {};
-  GAPLESS_TRY(ReadWith(&lanes, source, builder, context));
-  builder.info().framework = FrameworkOf(lanes.recorder());
+  Beside beside{.name = context.execution_trace.substr(context.execution_trace.find_last_of('/') + 1)};
+  const std::optional<ExecutionTrace> known = TraceBeside(context.execution_trace, builder);
+  if (known) beside.trace = &*known;
+  GAPLESS_ASSIGN(const Lanes lanes, ReadWith(nullptr, source, builder, context, beside));
+  if (lanes.recorder() != LaneRecorder::kNone) {
+    GAPLESS_TRY(ReadWith(&lanes, source, builder, context, beside));
+    builder.info().framework = FrameworkOf(lanes.recorder());
+  }
+  if (known) CountMeeting(beside.meeting, *known, beside.name, builder);
   return {};
 }
 

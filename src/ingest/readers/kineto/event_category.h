@@ -58,6 +58,8 @@ inline Category CategoryOf(std::string_view token) {
                                      {"\"hip_runtime\"", Category::kRuntime},
                                      {"\"hip_driver\"", Category::kDriver},
                                      {"\"xpu_runtime\"", Category::kRuntime},
+                                     {"\"xpu_sync\"", Category::kSync},
+                                     {"\"collective_comm\"", Category::kAnnotation},
                                      {"\"mtia_runtime\"", Category::kRuntime},
                                      {"\"privateuse1_runtime\"", Category::kRuntime},
                                      {"\"privateuse1_driver\"", Category::kDriver},

@@ -45,6 +45,7 @@ inline constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::ext
                                             Int("correlation_id", &EventFields::correlation),
                                             Int("step_num", &EventFields::step_number),
                                             Int("Sequence number", &EventFields::sequence),
+                                            Int("Record function id", &EventFields::record_function),
                                             Int("device", &EventFields::device),
                                             Int("gpu-id", &EventFields::device),
                                             Int("dev-id", &EventFields::device),
@@ -91,6 +92,7 @@ inline constexpr ArgTarget kArgTargets[] = {Int("External id", &EventFields::ext
                                             Token("dtype", &EventFields::dtype),
                                             Token("Process Group Name", &EventFields::group_name),
                                             Token("cuda_sync_kind", &EventFields::sync_kind),
+                                            Token("Type", &EventFields::sync_kind),  // of Intel's recorder
                                             Triple("grid", &EventFields::grid),
                                             Triple("block", &EventFields::block)};
 

@@ -22,12 +22,14 @@ void EventRows::BeginChunk(uint64_t order) {
   shard_.BeginChunk(order);
   notes_.BeginChunk();
   events_before_ = events_;
+  meeting_before_ = meeting_;
 }
 
 void EventRows::DropChunk() {
   shard_.DropChunk();
   notes_.DropChunk();
   events_ = events_before_;
+  meeting_ = meeting_before_;
 }
 
 void EventRows::Finish(TraceBuilder& builder) const {
@@ -78,6 +80,8 @@ void EventRows::AddComplete(const EventFields& event, uint64_t offset) {
     category = Category::kAnnotation;
   const bool is_known = category != Category::kOther && category != Category::kNone;
   saw_known_ |= is_known;
+  if (accelerator_.empty() && (event.cat.starts_with("\"xpu_") || event.cat.starts_with("\"hpu_")))
+    accelerator_ = event.cat.starts_with("\"xpu_") ? "xpu" : "hpu";
   if (!is_known) signs_.SeeEvent(event);
   const int64_t ts = TokenNs(event.ts);
   if (ts == kAbsent) return Tell(is_op ? Note::kOpWithoutTime : Note::kBadTime, offset);
@@ -123,12 +127,27 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
                                                     : texts_.StackLine(event.call_stack);
   saw_python_ |= category == Category::kPython;
   const StringId collective = traits.host_collective;
-  row.input_shapes = texts_.Shapes(event.input_dims);
-  row.input_types = texts_.Shapes(event.input_types);
-  row.concrete_inputs = texts_.Shapes(event.concrete_inputs);
+  const KnownInputs known =
+      known_ != nullptr && category == Category::kOperator ? InputsOf(event, row.pid) : KnownInputs{};
+  row.input_shapes = texts_.Shapes(event.input_dims.empty() ? known.shapes : event.input_dims);
+  row.input_types = texts_.Shapes(event.input_types.empty() ? known.types : event.input_types);
+  row.concrete_inputs = texts_.Shapes(event.concrete_inputs.empty() ? known.values : event.concrete_inputs);
   shard_.Add(row);
   if (collective != StringId::kNone && (category == Category::kOperator || category == Category::kAnnotation))
     AddHostCollective(event, row);
+}
+
+// Returns what the execution trace says about an operator, and counts how they met.
+KnownInputs EventRows::InputsOf(const EventFields& event, int64_t pid) {
+  if (known_->pid() != kAbsent && known_->pid() != pid) return ++meeting_.of_others, KnownInputs{};
+  if (event.record_function == kAbsent) return ++meeting_.without_id, KnownInputs{};
+  const ExecutionTrace::Operator* found = known_->Find(event.record_function);
+  if (found == nullptr) return ++meeting_.missing, KnownInputs{};
+  const std::string_view name = TokenText(event.name);
+  const bool same = known_->Text(found->name) == (name.find('\\') == name.npos ? std::string(name) : Unescape(name));
+  if (!same) return ++meeting_.renamed, KnownInputs{};
+  ++meeting_.joined;
+  return {known_->Text(found->shapes), known_->Text(found->types), known_->Text(found->values)};
 }
 
 // Returns the device of a GPU operation: its argument, else the process, under which recorders list a device's
@@ -184,10 +203,13 @@ void EventRows::AddGpuAnnotation(const EventFields& event, int64_t ts, int64_t d
 // device.
 void EventRows::AddSync(const EventFields& event, int64_t ts, int64_t dur) {
   const std::string_view kind = TokenText(event.sync_kind.empty() ? event.name : event.sync_kind);
-  SyncRow row{.kind = kind == "Stream Sync"         ? SyncKind::kStream
-                      : kind == "Event Sync"        ? SyncKind::kEvent
-                      : kind == "Stream Wait Event" ? SyncKind::kStreamWait
-                                                    : SyncKind::kDevice,
+  if (kind.starts_with("GPU_BARRIER")) return;  // nobody on the host waits for it
+  SyncRow row{.kind = kind == "HOST_COMMAND_LIST" || kind == "HOST_COMMAND_QUEUE" ? SyncKind::kStream
+                      : kind == "HOST_EVENT"                                      ? SyncKind::kEvent
+                      : kind == "Stream Sync"                                     ? SyncKind::kStream
+                      : kind == "Event Sync"                                      ? SyncKind::kEvent
+                      : kind == "Stream Wait Event"                               ? SyncKind::kStreamWait
+                                                                                  : SyncKind::kDevice,
               .ts_ns = ts,
               .dur_ns = dur};
   row.device = Narrow(event.device);

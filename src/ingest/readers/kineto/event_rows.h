@@ -4,6 +4,7 @@
 
 #include "ingest/readers/kineto/event_category.h"
 #include "ingest/readers/kineto/event_texts.h"
+#include "ingest/readers/kineto/execution_trace.h"
 #include "ingest/readers/kineto/foreign.h"
 #include "ingest/readers/kineto/lanes.h"
 #include "ingest/readers/kineto/name_traits.h"
@@ -18,8 +19,9 @@ bool IsStepName(std::string_view name);
 class EventRows {
  public:
   // `lanes`: what each lane of the file shows, if that decides and not the category; null otherwise.
-  EventRows(TraceBuilder::Shard& shard, const Lanes* lanes)
-      : shard_(shard), lanes_(lanes), texts_(shard), names_(shard) {}
+  // `known`: the execution trace of the same run; null: there is none.
+  EventRows(TraceBuilder::Shard& shard, const Lanes* lanes, const ExecutionTrace* known = nullptr)
+      : shard_(shard), lanes_(lanes), known_(known), texts_(shard), names_(shard) {}
 
   // Adds the event's rows. `offset`: where it stands in the input.
   void Add(const EventFields& event, uint64_t offset);
@@ -32,7 +34,10 @@ class EventRows {
   int64_t events() const { return events_; }
   // Adds what this thread gathered besides rows, to be called once all threads are done.
   void Finish(TraceBuilder& builder) const;
+  const Meeting& meeting() const { return meeting_; }
   bool saw_framework() const { return saw_framework_; }
+  // "xpu" or "hpu" if categories of their recorders were seen; empty otherwise.
+  std::string_view accelerator() const { return accelerator_; }
   bool saw_python() const { return saw_python_; }
   // Returns true if any event is one that a profiler of training writes.
   bool saw_known() const { return saw_known_; }
@@ -50,6 +55,7 @@ class EventRows {
   void AddBeginEnd(const EventFields& event, uint64_t offset);
   void AddComplete(const EventFields& event, uint64_t offset);
   void AddOfLane(const EventFields& event, int64_t ts, int64_t dur);
+  KnownInputs InputsOf(const EventFields& event, int64_t pid);
   void AddStep(const EventFields& event, std::string_view number, int64_t ts, int64_t dur);
   void AddSlice(const EventFields& event, Category category, int64_t ts, int64_t dur);
   void AddGpuOp(const EventFields& event, Category category, int64_t ts, int64_t dur);
@@ -66,11 +72,14 @@ class EventRows {
 
   TraceBuilder::Shard& shard_;
   const Lanes* lanes_;
+  const ExecutionTrace* known_;
   EventTexts texts_;
   NameJudge names_;
   Notes notes_;
   int64_t events_ = 0, events_before_ = 0;
+  Meeting meeting_{}, meeting_before_{};
   ForeignSigns signs_;
+  std::string_view accelerator_{};
   bool saw_framework_ = false, saw_python_ = false, saw_known_ = false, saw_phase_ = false;
 };
 

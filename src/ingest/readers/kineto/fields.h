@@ -17,6 +17,7 @@ struct EventFields {
   std::string_view input_dims, input_types, concrete_inputs, call_stack, call_from, source_line, args_name;
   std::string_view collective, dtype, group_name, sync_kind;
   int64_t external_id = kAbsent, correlation = kAbsent, sequence = kAbsent;
+  int64_t record_function = kAbsent;
   int64_t device = kAbsent, stream = kAbsent, context = kAbsent, bytes = kAbsent, graph_id = kAbsent;
   int64_t registers = kAbsent, shared_bytes = kAbsent;
   int64_t graph_node_id = kAbsent, channel = kAbsent, priority = kAbsent;
