@@ -37,6 +37,18 @@ bool HasExtension(std::string_view path) {
   return path.ends_with(".tar") || path.ends_with(".tar.gz") || path.ends_with(".tgz") || path.ends_with(".tar.zst");
 }
 
+// Many files end in .jsonl that are no recordings, such as data sets: only what a reader knows for sure is looked for.
+bool IsKnownJsonLines(const std::string& path) {
+  if (!path.ends_with(".jsonl") && !path.ends_with(".jsonl.gz")) return false;
+  std::string head(size_t{64} * 1024, '\0');
+  const auto source = OpenFile(path);
+  if (!source) return false;
+  const auto stream = (*source)->Open();
+  const auto got = stream ? (*stream)->Read(head.data(), head.size()) : Result<size_t>(size_t{0});
+  head.resize(got ? *got : 0);
+  return std::ranges::any_of(AllReaders(), [&](const Reader* reader) { return reader->sniff(head) == Sniff::kYes; });
+}
+
 // Endings of two files of one recording, of which the second is read: one recording is not two. An export of Nsight
 // Systems has all of its report; the agent sums up its samples; an XSpace has all of the events that were made of it;
 // the table of kernels is read with the tables beside it.
@@ -135,8 +147,9 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> found;
   std::error_code ended, error;
   for (fs::directory_iterator at(folder, ended), end; !ended && at != end; at.increment(ended))
-    if (at->is_regular_file(error) && HasExtension(at->path().string()) && !HasExportBeside(at->path().string()))
-      found.push_back(at->path().string());
+    if (const std::string path = at->path().string();
+        at->is_regular_file(error) && (HasExtension(path) || IsKnownJsonLines(path)) && !HasExportBeside(path))
+      found.push_back(path);
   return found;
 }
 

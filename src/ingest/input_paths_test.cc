@@ -57,5 +57,19 @@ TEST(InputPathsOf, OfTwoFilesOfOneRecordingOneIsRead) {
   fs::remove_all(folder);
 }
 
+TEST(InputPathsOf, LinesOfJsonAreLookedIntoInAFolder) {
+  namespace fs = std::filesystem;
+  std::string folder = (fs::temp_directory_path() / "gapless-inputs-XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  fs::copy_file("tests/data/nccl_inspector.jsonl", folder + "/known.jsonl");
+  std::ofstream(folder + "/data_set.jsonl") << R"({"question": "2 + 2", "answer": "4"})" << '\n';
+  const std::string paths[] = {folder};
+  const auto inputs = InputPathsOf(paths);
+  ASSERT_TRUE(inputs) << inputs.error().ToString();
+  ASSERT_EQ(inputs->size(), 1U) << "a data set is no recording, and no error either";
+  EXPECT_EQ((*inputs)[0].path, folder + "/known.jsonl");
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -34,6 +34,12 @@ constexpr Known kKnown[] = {
      "nsys export --type sqlite REPORT.nsys-rep, or give REPORT.nsys-rep itself"},
     {"workload_name,command,", "", "the machine of a run of rocprof-compute, without measurements",
      "give the pmc_perf.csv beside it"},
+    {"Dispatch_ID,", "Kernel_Name,GPU_ID\n",
+     "rocprof-compute's list of dispatches (pmc_dispatch_info.csv), without times", "give the pmc_perf.csv beside it"},
+    {"Node,Dispatch_ID,Kernel_Name,GPU_ID\n", "",
+     "rocprof-compute's list of dispatches (pmc_dispatch_info.csv), without times", "give the pmc_perf.csv beside it"},
+    {"Kernel_Name,GPU_ID\n", "", "rocprof-compute's list of dispatches (pmc_dispatch_info.csv), without times",
+     "give the pmc_perf.csv beside it"},
 };
 
 // Binary files without a mark of their own at the beginning.

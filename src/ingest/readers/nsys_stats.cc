@@ -109,6 +109,7 @@ READER(nsys_stats) = {.name = "nsys_stats",
                       .extensions = kExtensions,
                       .sniff = SniffHead,
                       .read = Read,
-                      .complete = nsys::CompleteTrace};
+                      .complete = nsys::CompleteTrace,
+                      .ends_logs = true};
 
 }  // namespace gapless::internal::nsys_stats_reader

@@ -129,5 +129,19 @@ TEST(NsysStats, EventsWithoutTimesAreNoTimeline) {
   EXPECT_EQ(beside->info.format, "nsys_stats");
 }
 
+TEST(NsysStats, BehindALongLogTheyAreFound) {
+  const std::string printed = TextOfReport(kPrinted);
+  ASSERT_FALSE(printed.empty()) << "run from the project's folder";
+  std::string log;
+  while (log.size() < 300'000) log += "step 12: loss 0.25\n";
+  const auto found = TraceOfReport(log + printed), alone = TraceOfReport(printed);
+  ASSERT_TRUE(found) << found.error().ToString();
+  ASSERT_TRUE(alone);
+  EXPECT_GT(alone->kernel_metrics.size(), 0U);
+  EXPECT_EQ(found->kernel_metrics.size(), alone->kernel_metrics.size());
+  EXPECT_FALSE(TraceOfReport(log));
+  EXPECT_FALSE(TraceOfReport(std::string("\0", 1) + log + printed)) << "no text: its end is not looked at";
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -88,6 +88,16 @@ TEST(RocprofCsv, ASummaryHasKernelsAndCallsOfTheHost) {
   EXPECT_EQ(trace->host_functions.self_ns[0], kAbsent) << "it is not in the table";
 }
 
+TEST(RocprofCsv, ListsOfDispatchesAreRefusedByName) {
+  for (const std::string head : {"Dispatch_ID,Kernel_Name,GPU_ID\n", "Dispatch_ID,PID,Kernel_Name,GPU_ID\n",
+                                 "Node,Dispatch_ID,Kernel_Name,GPU_ID\n", "Kernel_Name,GPU_ID\n"}) {
+    const auto refused = TraceOfTable(head + "0,gemm,2\n");
+    ASSERT_FALSE(refused) << head;
+    EXPECT_NE(refused.error().message.find("pmc_dispatch_info.csv"), std::string::npos) << head;
+    EXPECT_NE(refused.error().hint.find("pmc_perf.csv"), std::string::npos);
+  }
+}
+
 TEST(RocprofCsv, ATableOfAnybodyElseIsRefused) {
   EXPECT_FALSE(TraceOfTable("name,calls,seconds\nf,1,2\n"));
   const auto empty = TraceOfTable("\"Name\",\"Calls\",\"TotalDurationNs\"\n");
