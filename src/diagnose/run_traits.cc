@@ -84,6 +84,17 @@ bool UsesOtherDevices(const Run& run) {
   return other && !usual;
 }
 
+bool UsesXpu(const Run& run) {
+  for (const RunTrace* run_trace : run.primary()) {
+    const EnvironmentTable& environment = run_trace->trace->environment;
+    for (size_t row = 0; row < environment.size(); ++row)
+      if (run_trace->trace->Text(environment.key[row]) == "accelerator" &&
+          run_trace->trace->Text(environment.value[row]) == "xpu")
+        return true;
+  }
+  return false;
+}
+
 bool LacksDevicePart(const Run& run) {
   bool cut = false, has_device = false;
   for (const RunTrace* run_trace : run.primary()) {

@@ -20,6 +20,8 @@ bool UsesPipeline(const Run& run);
 
 // Returns true if the calls are those of another runtime than CUDA's and HIP's: Ascend's, Cambricon's, SYCL's.
 bool UsesOtherDevices(const Run& run);
+// Returns true if a recording is of Intel's GPUs, as its recorder says.
+bool UsesXpu(const Run& run);
 // Returns true if a recording was cut off before any work of the device, which recorders write last, though a device is
 // described or was launched on. Nothing can be said then of where the time goes: the host's own time may be hidden
 // behind the device.

@@ -4,6 +4,7 @@
 #include "diagnose/screening.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/strings.h"
 #include "diagnose/run_traits.h"
@@ -72,13 +73,21 @@ void DropPyTorchAdvice(Bottleneck& bottleneck) {
   if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(LookAt(bottleneck));
 }
 
-// Takes out what only CUDA and HIP have: their graphs, and calls of torch.cuda.
-void DropCudaAdvice(Bottleneck& bottleneck) {
-  std::erase_if(bottleneck.recommendations,
-                [](const Recommendation& advice) { return advice.text.find("CUDA") != std::string::npos; });
-  for (Recommendation& advice : bottleneck.recommendations)
-    if (advice.code.find("cuda") != std::string::npos || advice.code.find("CUDA") != std::string::npos)
-      advice.code.clear();
+bool NamesAny(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+// Takes out what only CUDA and HIP have: their graphs, their tools, and calls of torch.cuda. The module of Intel's
+// devices has the same functions under another name.
+void DropCudaAdvice(Bottleneck& bottleneck, bool is_xpu) {
+  std::erase_if(bottleneck.recommendations, [](const Recommendation& advice) {
+    return NamesAny(advice.text, {"CUDA", "nvidia-smi", "rocm-smi"});
+  });
+  for (Recommendation& advice : bottleneck.recommendations) {
+    for (size_t at = 0; is_xpu && (at = advice.code.find("torch.cuda.", at)) != std::string::npos;)
+      advice.code.replace(at, 10, "torch.xpu");
+    if (NamesAny(advice.code, {"cuda", "CUDA", "nvidia-smi", "rocm-smi", "NCCL_"})) advice.code.clear();
+  }
   if (bottleneck.recommendations.empty()) bottleneck.recommendations.push_back(LookAt(bottleneck));
 }
 
@@ -121,7 +130,7 @@ void Screen(const Run& run, std::vector<Bottleneck>& found) {
   if (!UsesPyTorch(run))
     for (Bottleneck& bottleneck : found) DropPyTorchAdvice(bottleneck);
   if (UsesOtherDevices(run))
-    for (Bottleneck& bottleneck : found) DropCudaAdvice(bottleneck);
+    for (Bottleneck& bottleneck : found) DropCudaAdvice(bottleneck, UsesXpu(run));
 }
 
 }  // namespace gapless::internal

@@ -70,5 +70,25 @@ TEST(Screening, WithoutPyTorchThereIsNoAdviceInItsWords) {
   EXPECT_EQ(found[0].recommendations.size(), 2U);
 }
 
+// What PyTorch calls torch.cuda for others it calls torch.xpu for Intel's devices; other vendors' tools are none there.
+TEST(Screening, OnIntelsDevicesAdviceIsInTheirWords) {
+  const std::vector<Recommendation> advice = {
+      {"capture it in a CUDA graph", "", "", "hours"},
+      {"watch it with nvidia-smi", "", "", "minutes"},
+      {"free what nobody needs", "", "torch.cuda.empty_cache()", "minutes"},
+      {"check how the ranks are connected", "", "NCCL_DEBUG=INFO\nnvidia-smi topo -m", "hours"}};
+  for (const std::string_view accelerator : {"xpu", "hpu"}) {
+    HandMade made;
+    made.Environment("accelerator", accelerator).Operator("aten::mm", 0, 10);
+    made.Call("urEnqueueKernelLaunch", ApiKind::kKernelLaunch, 1, 2).Unlaunched("gemm_kernel", 20, 30);
+    std::vector<Bottleneck> found = {Found("allocation", BottleneckType::kMemoryAllocation, 0.2, advice)};
+    Screen(Run({made.Finish()}), found);
+    ASSERT_EQ(found[0].recommendations.size(), 2U) << accelerator;
+    EXPECT_EQ(found[0].recommendations[0].code, accelerator == "xpu" ? "torch.xpu.empty_cache()" : "");
+    EXPECT_EQ(found[0].recommendations[1].text, "check how the ranks are connected");
+    EXPECT_EQ(found[0].recommendations[1].code, "");
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

@@ -141,6 +141,14 @@ class HandMade {
     op.copy_kind = kind;
     return Launch("cudaMemcpyAsync", ApiKind::kMemcpy, "Memcpy", times, op, tid);
   }
+  HandMade& OsCall(std::string_view name, int64_t start, int64_t end, int64_t tid = kMain) {
+    shard_.Add(OsCallRow{.name = shard_.Text(name), .pid = pid_, .tid = tid, .ts_ns = start, .dur_ns = end - start});
+    return *this;
+  }
+  HandMade& ThreadRun(int32_t cpu, int64_t start, int64_t end, int64_t tid = kMain) {
+    shard_.Add(ThreadRunRow{.pid = pid_, .tid = tid, .cpu = cpu, .ts_ns = start, .dur_ns = end - start});
+    return *this;
+  }
   // A device operation whose launch was not recorded.
   HandMade& Unlaunched(std::string_view name, int64_t start, int64_t end, GpuOpDraft op = {}) {
     op.name = shard_.Text(name);

@@ -4,6 +4,7 @@
 // to launch_bound. The gain is an assumption: what can be moved out of the loop or to another thread goes (all: high);
 // we expect half and at least a quarter.
 #include <algorithm>
+#include <iterator>
 
 #include "analyses/rows/host_time.h"
 #include "base/strings.h"
@@ -11,6 +12,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/host_code_view.h"
 #include "diagnose/ledger_view.h"
+#include "diagnose/os_wait_view.h"
 #include "diagnose/row_groups.h"
 #include "diagnose/rule.h"
 #include "diagnose/run_traits.h"
@@ -22,7 +24,7 @@ namespace {
 // Host code with nothing launched: as for launches, one cause of idle time alone.
 constexpr double kHostBoundShare = 0.10;
 
-constexpr std::string_view kNeeds[] = {"ledger", "host_time", "host_code"};
+constexpr std::string_view kNeeds[] = {"ledger", "host_time", "host_code", "os_waits"};
 
 constexpr HostTimeRows::TextColumn kKey[] = {"name", "annotation", "source_line"};
 // A few gaps of which nothing is known but that they were long: a pause of the program, or of the recording.
@@ -119,6 +121,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     if (20 * row_group.value >= stake || &row_group == &parts[0])
       found.evidence.push_back(EvidenceOf(host, row_group, ledger));
   if (auto place = HostPlaceEvidence(tables.Get<HostCodeRows>(), "code")) found.evidence.push_back(std::move(*place));
+  std::ranges::move(OsWaitEvidence(tables.Get<OsWaitsRows>(), stake, ledger), std::back_inserter(found.evidence));
   found.recommendations = Recommend(host, parts[0], tables.run());
   const auto waste = static_cast<double>(stake);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
@@ -141,7 +144,8 @@ RULE(host_bound) = {
         "launch_bound: two thirds of what TraceLens flags for idle time of any cause; but not of fewer than 10 parts "
         "of which nothing is known, nor where the cause of more idle time is unknown than is laid to the host: there "
         "the recording is a sample, and operators that ran are missing from it. Names the frame or annotation that was "
-        "open and its line.",
+        "open and its line, and the call of the operating system in which the launching thread was, where they were "
+        "recorded.",
     .needs = kNeeds,
     .check = Check};
 

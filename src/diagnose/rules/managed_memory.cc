@@ -5,6 +5,9 @@
 // far below the rate of the bus. The affected time is that of all such moves, whether a kernel runs meanwhile or not:
 // it waits for them. Moves that the program asked for (cudaMemPrefetchAsync) do not count. The gain: moved ahead in one
 // piece they are faster and hide under other work (all: high); half, probably, a quarter at least.
+#include <algorithm>
+#include <iterator>
+
 #include "analyses/rows/copies.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -32,6 +35,21 @@ Evidence EvidenceOf(const CopiesRows& copies, size_t row, const LedgerView& ledg
           .rows = IdsOf(copies, {row}, "gpu_op_id")};
 }
 
+// Page faults that the recording counted; empty: none were recorded.
+std::vector<Evidence> FaultEvidence(const Run& run) {
+  int64_t of_gpus = 0, of_host = 0;
+  for (const RunTrace* of : run.primary()) {
+    const PageFaultTable& faults = of->trace->page_faults;
+    for (size_t row = 0; row < faults.size(); ++row)
+      (faults.device[row] == kAbsent32 ? of_host : of_gpus) += faults.count[row] == kAbsent ? 1 : faults.count[row];
+  }
+  if (of_gpus + of_host == 0) return {};
+  return {{.text = StrCat(FormatCounted(of_gpus, "page fault"), " of GPUs and ", of_host, " of the host"),
+           .value = static_cast<double>(of_gpus + of_host),
+           .unit = "",
+           .table = "page_fault"}};
+}
+
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView& ledger = ReadLedger(tables);
   const auto copies = tables.Get<CopiesRows>();
@@ -42,6 +60,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
     ns += copies.Int(row, "total_ns"), calls += copies.Int(row, "calls");
     found.evidence.push_back(EvidenceOf(copies, row, ledger));
   }
+  std::ranges::move(FaultEvidence(tables.run()), std::back_inserter(found.evidence));
   const double share = ledger.Share(ns);
   if (share < kManagedShare) return std::vector<Bottleneck>{};
   found.share_of_step = share;
