@@ -66,12 +66,14 @@ def xpu_step(step: int) -> list[Event]:
         work = start + 60
         more: dict[str, object] = {"bytes": 4096, "memory bandwidth (GB/s)": 0.07} if category != "kernel" else {}
         events.append(host("cpu_op", operator, start, 50, **{"External id": correlation}))
-        events.append(host("xpu_runtime", call, start + 10, 20, **{"External id": correlation, "correlation": correlation}))
+        events.append(
+            host("xpu_runtime", call, start + 10, 20, **{"External id": correlation, "correlation": correlation})
+        )
         events.append(xpu_work(category, kernel, work, length, correlation, **more))
         events += arrow(correlation, start + 10, work)
     waited: dict[str, object] = {"correlation": number + 9, "Type": "HOST_COMMAND_QUEUE", "Return_code": 0}
     events.append(span("xpu_sync", "zeCommandQueueSynchronize", -1, HOST, at + 720, 100, **waited))
-    events.append(host("xpu_runtime", "urQueueFinish", at + 715, 110, **{"correlation": number + 9}))
+    events.append(host("xpu_runtime", "urQueueFinish", at + 715, 110, correlation=number + 9))
     return events
 
 
@@ -79,7 +81,11 @@ def hpu_step(step: int) -> list[Event]:
     at, number = 10_000.0 + step * STEP_US, 100 * step
     events = [host("user_annotation", f"ProfilerStep#{step}", at, STEP_US - 20)]
     for place, (operator, kernel, length) in enumerate(
-        (("aten::addmm", "gemm", 200.0), ("aten::relu", "relu_fwd_f32", 40.0), ("c10d::allreduce_", "hccl_allreduce", 90.0))
+        (
+            ("aten::addmm", "gemm", 200.0),
+            ("aten::relu", "relu_fwd_f32", 40.0),
+            ("c10d::allreduce_", "hccl_allreduce", 90.0),
+        )
     ):
         start, correlation = at + 20 + 200 * place, number + place + 1
         events.append(host("cpu_op", operator, start, 50, **{"External id": correlation}))
@@ -90,7 +96,10 @@ def hpu_step(step: int) -> list[Event]:
 def document(events: list[Event]) -> str:
     head: Event = {"schemaVersion": 1, "deviceProperties": [], "displayTimeUnit": "ms"}
     head["baseTimeNanoseconds"] = 1_790_000_000_000_000_000
-    head["traceEvents"] = [{"ph": "M", "name": "process_name", "pid": HOST, "tid": 0, "args": {"name": "python"}}, *events]
+    head["traceEvents"] = [
+        {"ph": "M", "name": "process_name", "pid": HOST, "tid": 0, "args": {"name": "python"}},
+        *events,
+    ]
     return json.dumps(head, separators=(",", ":")) + "\n"
 
 
