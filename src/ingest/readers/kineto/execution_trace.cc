@@ -146,7 +146,7 @@ void CountMeeting(const Meeting& meeting, const ExecutionTrace& trace, std::stri
       : meeting.missing > 0 ? "none of its operators is in this recording"
       : meeting.of_others > 0
           ? StrCat("it is of process ", trace.pid(), ", which is not in this recording")
-          : "operators of this recording have no record function id, which PyTorch 2.1 and later write";
+          : "operators of this recording have no record function id, which newer versions of PyTorch write";
   builder.Count("other_execution_trace", Severity::kLoss, 1, kAbsent,
                 StrCat("the execution trace ", name, " was not used: ", why,
                        met > 0 || meeting.missing > 0 || meeting.of_others > 0 ? "; it is of another run" : ""));
