@@ -22,6 +22,14 @@ Run RunOf(bool pytorch) {
   return Run({made.Finish()});
 }
 
+// A recording of PyTorch on a device of Intel ("xpu"), or on one of Gaudi ("hpu").
+Run RunOn(std::string_view accelerator) {
+  HandMade made;
+  made.Environment("accelerator", accelerator).Operator("aten::mm", 0, 10);
+  made.Call("urEnqueueKernelLaunch", ApiKind::kKernelLaunch, 1, 2).Unlaunched("gemm_kernel", 20, 30);
+  return Run({made.Finish()});
+}
+
 Bottleneck Found(std::string_view id, BottleneckType type, double share, std::vector<Recommendation> advice = {}) {
   Bottleneck one;
   one.id = id, one.type = type, one.share_of_step = share, one.recommendations = std::move(advice);
@@ -78,11 +86,8 @@ TEST(Screening, OnIntelsDevicesAdviceIsInTheirWords) {
       {"free what nobody needs", "", "torch.cuda.empty_cache()", "minutes"},
       {"check how the ranks are connected", "", "NCCL_DEBUG=INFO\nnvidia-smi topo -m", "hours"}};
   for (const std::string_view accelerator : {"xpu", "hpu"}) {
-    HandMade made;
-    made.Environment("accelerator", accelerator).Operator("aten::mm", 0, 10);
-    made.Call("urEnqueueKernelLaunch", ApiKind::kKernelLaunch, 1, 2).Unlaunched("gemm_kernel", 20, 30);
     std::vector<Bottleneck> found = {Found("allocation", BottleneckType::kMemoryAllocation, 0.2, advice)};
-    Screen(Run({made.Finish()}), found);
+    Screen(RunOn(accelerator), found);
     ASSERT_EQ(found[0].recommendations.size(), 2U) << accelerator;
     EXPECT_EQ(found[0].recommendations[0].code, accelerator == "xpu" ? "torch.xpu.empty_cache()" : "");
     EXPECT_EQ(found[0].recommendations[1].text, "check how the ranks are connected");
