@@ -28,7 +28,6 @@ constexpr size_t kKeptSteps = 6;          // whose collectives are kept if there
 constexpr size_t kFewestRows = 8;         // to which a table is cut at most
 constexpr size_t kMaxPlaces = 64;         // of idle time
 constexpr size_t kLeastBytesOfEvent = 4;  // compressed; more events than find room are not tried
-constexpr size_t kStepsTried[] = {8, 4, 2, 1};
 
 template <class T>
 Column<T> Taken(const Column<T>& column, std::span<const uint32_t> rows) {
@@ -251,19 +250,26 @@ void SayWhatWasCut(const std::vector<KeptTable>& kept, Trace& light, std::vector
 
 namespace {
 
-// From the step before the first of the last `count` to the end; nothing where there are fewer.
-std::optional<Stretch> LastSteps(const TraceTimeline& timeline, size_t count) {
+struct StepsTried {
+  size_t count, before;  // steps that count, and steps before them, which leave the queues of the device as they are
+};
+constexpr StepsTried kStepsTried[] = {{8, 1}, {4, 1}, {2, 1}, {1, 1}, {1, 0}};
+
+// The steps in the middle, with those before them; nothing where there are fewer. At the ends of a recording steps
+// differ from the others, and the middle is the same for all ranks of a job.
+std::optional<Stretch> MiddleSteps(const TraceTimeline& timeline, StepsTried wanted) {
   const auto& steps = timeline.window.steps;
-  if (steps.size() < count + 1) return std::nullopt;
+  if (steps.size() < wanted.count + wanted.before) return std::nullopt;
+  const size_t first = std::max(wanted.before, (steps.size() - wanted.count + 1) / 2), last = first + wanted.count - 1;
   const StepTable& rows = timeline.trace().steps;
-  const StepId before = steps[steps.size() - count - 1].step, last = steps.back().step;
-  return Stretch{.start_ns = rows.ts_ns[before.value],
-                 .end_ns = std::max(rows.ts_ns[last.value] + rows.dur_ns[last.value], steps.back().span.end),
-                 .first = steps[steps.size() - count].step,
-                 .last = last};
+  const StepId begin = steps[first - wanted.before].step, end = steps[last].step;
+  return Stretch{.start_ns = rows.ts_ns[begin.value],
+                 .end_ns = std::max(rows.ts_ns[end.value] + rows.dur_ns[end.value], steps[last].span.end),
+                 .first = steps[first].step,
+                 .last = end};
 }
 
-// The events of the recording, or of its last steps, if they find room.
+// The events of the recording, or of steps in its middle, if they find room.
 std::string EventsThatFit(const TraceTimeline& timeline, size_t room) {
   const std::shared_ptr<const Trace>& whole = timeline.of->trace;
   const auto fits = [&](const Trace& trace) {
@@ -271,8 +277,8 @@ std::string EventsThatFit(const TraceTimeline& timeline, size_t room) {
   };
   if (fits(*whole))
     if (std::string events = WriteEvents(*whole, {}); events.size() <= room) return events;
-  for (const size_t count : kStepsTried)
-    if (const auto stretch = LastSteps(timeline, count)) {
+  for (const StepsTried wanted : kStepsTried)
+    if (const auto stretch = MiddleSteps(timeline, wanted)) {
       const CutTrace cut = Cut(whole, *stretch);
       if (!fits(*cut.trace)) continue;
       if (std::string events = WriteEvents(*cut.trace, cut.rows); events.size() <= room) return events;

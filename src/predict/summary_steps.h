@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is replayed of a run of summaries: the events that they hold (trace/summary.h), all of small recordings, else
-// the last steps of each, as far as all have the same ones.
+// steps in the middle of each, as far as all have the same ones.
 #pragma once
 
 #include <optional>

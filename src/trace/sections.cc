@@ -14,7 +14,7 @@
 namespace gapless::internal {
 namespace {
 
-enum Form : uint8_t { kNothing, kSame, kPlain, kDifferences, kForms };
+enum Form : uint8_t { kNothing, kSame, kPlain, kDifferences, kFromRow };
 constexpr uint8_t kSomeAbsent = 0x80;  // flag of a form: a bit for each row comes first
 // A row costs a bit at least where rows differ, so a short section that claims many rows was made to take memory.
 constexpr uint64_t kMaxRowsOfByte = 64, kMaxRowsOfAny = 4096;
@@ -51,6 +51,14 @@ std::string PresentBits(std::span<const T> values, IsThere is_there) {
   return bits;
 }
 
+// Integers in each of the forms.
+std::string Plain(std::span<const int64_t> values) {
+  std::string out;
+  for (const int64_t value : values)
+    if (value != kAbsent) PutVarint(ZigZag(value), out);
+  return out;
+}
+
 std::string Differences(std::span<const int64_t> values) {
   std::string out;
   int64_t before = 0;
@@ -62,10 +70,10 @@ std::string Differences(std::span<const int64_t> values) {
   return out;
 }
 
-std::string Plain(std::span<const int64_t> values) {
+std::string FromRow(std::span<const int64_t> values) {
   std::string out;
-  for (const int64_t value : values)
-    if (value != kAbsent) PutVarint(ZigZag(value), out);
+  for (size_t row = 0; row < values.size(); ++row)
+    if (values[row] != kAbsent) PutVarint(ZigZag(Wrapped(row - static_cast<uint64_t>(values[row]))), out);
   return out;
 }
 
@@ -100,9 +108,10 @@ void SectionWriter::Ints(std::string_view column, std::span<const int64_t> value
   if (std::ranges::all_of(values, [&](int64_t value) { return value == values.front(); }))
     return Column(column, ColumnType::kInt, {}, kSame, Plain(values.first(1)));
   const std::string present = PresentBits(values, [](int64_t value) { return value != kAbsent; });
-  const std::string plain = Plain(values), differences = Differences(values);
-  const bool differ_less = differences.size() < plain.size();
-  Column(column, ColumnType::kInt, present, differ_less ? kDifferences : kPlain, differ_less ? differences : plain);
+  const std::pair<Form, std::string> forms[] = {
+      {kPlain, Plain(values)}, {kDifferences, Differences(values)}, {kFromRow, FromRow(values)}};
+  const auto shortest = std::ranges::min_element(forms, {}, [](const auto& form) { return form.second.size(); });
+  Column(column, ColumnType::kInt, present, shortest->first, shortest->second);
 }
 
 void SectionWriter::Reals(std::string_view column, std::span<const double> values) {
@@ -226,13 +235,14 @@ std::vector<int64_t> SectionReader::Section::Ints(std::string_view name) const {
   if (form == kSame) {
     std::string_view data = column->data;
     if (uint64_t value = 0; TakeVarint(data, value)) std::ranges::fill(values, UnZigZag(value));
-  } else if (form == kPlain || form == kDifferences) {
-    int64_t before = 0;
+  } else if (form >= kPlain && form <= kFromRow) {
+    uint64_t before = 0;
     EachPresent(*column, [&](size_t row, std::string_view& data) {
       uint64_t value = 0;
       if (!TakeVarint(data, value)) return false;
-      const auto base = form == kDifferences ? static_cast<uint64_t>(before) : 0;
-      values[row] = before = Wrapped(base + static_cast<uint64_t>(UnZigZag(value)));
+      const auto number = static_cast<uint64_t>(UnZigZag(value));
+      before = form == kDifferences ? before + number : form == kFromRow ? row - number : number;
+      values[row] = Wrapped(before);
       return true;
     });
   }

@@ -43,7 +43,7 @@ struct Summary {
   int64_t one_off_idle_ns = 0;
   std::vector<SummaryDevice> devices{};  // those that worked, by number
   // A stretch of the recording's events as they were, compressed, for replays (ReadEvents); empty: there is none. All
-  // of a small recording, else its last steps.
+  // of a small recording, else steps in its middle.
   std::string events{};
   // Tables of analyses by name: the recording's own rows, with its own times and ids. Absent from it: one that the
   // program that wrote it did not have.

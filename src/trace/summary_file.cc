@@ -91,12 +91,42 @@ void WriteColumn(std::string_view name, const Column<T>& column, const Trace& tr
   }
 }
 
-void WriteTables(const Trace& trace, SectionWriter& to) {
+// Time that a slice shares with what it calls is short for most, so it takes fewer bytes than the rest; the same
+// function leads back.
+Column<int64_t> Complement(const Column<int64_t>& of, const Column<int64_t>& whole) {
+  std::vector<int64_t> values(of.size());
+  for (size_t row = 0; row < values.size(); ++row) values[row] = of[row] == kAbsent ? kAbsent : whole[row] - of[row];
+  return values;
+}
+
+// What no replay reads: arrows, addresses, and numbers whose links are made. An empty name stands for all columns.
+struct Unread {
+  std::string_view table, column;
+};
+constexpr Unread kUnread[] = {{FlowTable::kAbout.name, ""},
+                              {SliceTable::kAbout.name, "external_id"},
+                              {SliceTable::kAbout.name, "sequence"},
+                              {GpuOpTable::kAbout.name, "external_id"},
+                              {MemoryEventTable::kAbout.name, "address"}};
+bool IsUnread(std::string_view table, std::string_view column) {
+  return std::ranges::any_of(kUnread, [&](const Unread& unread) {
+    return unread.table == table && unread.column == column;
+  });
+}
+
+enum class Kept : uint8_t { kAll, kForReplay };
+
+void WriteTables(const Trace& trace, Kept kept, SectionWriter& to) {
   Trace::VisitTables(trace, [&](std::string_view name, const auto& table) {
-    if (table.size() == 0) return;
+    if (table.size() == 0 || (kept == Kept::kForReplay && IsUnread(name, ""))) return;
     to.Begin(SectionOf(name), table.size());
-    std::decay_t<decltype(table)>::Visit(
-        table, [&](std::string_view column_name, const auto& column) { WriteColumn(column_name, column, trace, to); });
+    std::decay_t<decltype(table)>::Visit(table, [&](std::string_view column_name, const auto& column) {
+      if (kept == Kept::kForReplay && IsUnread(name, column_name)) return;
+      if constexpr (std::is_same_v<std::decay_t<decltype(table)>, SliceTable>)
+        if (kept == Kept::kForReplay && column_name == "self_ns")
+          return WriteColumn(column_name, Complement(table.self_ns, table.dur_ns), trace, to);
+      WriteColumn(column_name, column, trace, to);
+    });
   });
 }
 
@@ -165,7 +195,7 @@ std::string Packed(const std::string& content) {
 std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables) {
   WriteFacts(trace.info, summary, tables);
   WriteSpans(summary, tables);
-  WriteTables(trace, tables);
+  WriteTables(trace, Kept::kAll, tables);
   const std::string packed = Packed(std::move(tables).Finish());
   const std::string body = packed + summary.events;
   std::string out(kSummaryMagic);
@@ -179,7 +209,7 @@ std::string WriteEvents(const Trace& trace, const IdBase& first) {
   SectionWriter to;
   to.Begin("first", 1);
   for (const auto& [name, member] : kRowCounts) to.Int(name, first.*member);
-  WriteTables(trace, to);
+  WriteTables(trace, Kept::kForReplay, to);
   return Packed(std::move(to).Finish());
 }
 
@@ -347,6 +377,7 @@ Result<CutTrace> ReadEvents(const Trace& light) {
   auto trace = std::make_shared<Trace>();
   trace->info = light.info;
   ReadTables(sections, *trace);
+  trace->slices.self_ns = Complement(trace->slices.self_ns, trace->slices.dur_ns);
   if (!HoldsTogether(*trace)) return Fail(ErrorCode::kInput, "the events of the summary are damaged");
   CutTrace cut{.trace = std::move(trace)};
   if (const SectionReader::Section* first = sections.Find("first"))
