@@ -3,16 +3,22 @@
 #include "analyses/gather.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <span>
 #include <utility>
 
+#include "analyses/analysis.h"
 #include "base/strings.h"
+#include "base/thread_pool.h"
 #include "trace/summary.h"
+#include "trace/summary_file.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
 namespace {
 
+constexpr size_t kUnpackedAtOnce = 64;  // summaries, of about 100 kB each
 constexpr std::string_view kTraceName = "trace", kRankName = "rank", kTimeName = "ts_ns", kIdleName = "idle",
                            kOrdinalName = "id";
 
@@ -82,20 +88,31 @@ int64_t BaseInRun(const ColumnSpec& column, const RunTrace& of) {
 
 std::string SectionOfTable(std::string_view analysis) { return StrCat("table.", analysis); }
 
-Table GatherRows(std::string_view analysis, std::span<const ColumnSpec> columns, const Run& run) {
-  Gathered table(analysis, std::vector(columns.begin(), columns.end()));
-  const std::string name = SectionOfTable(analysis);
+std::vector<Table> GatherTables(const Run& run, size_t threads) {
+  const auto analyses = AllAnalyses();
+  std::vector<Gathered> gathered;
+  gathered.reserve(analyses.size());
+  for (const Analysis* analysis : analyses)
+    gathered.emplace_back(analysis->name, std::vector(analysis->columns.begin(), analysis->columns.end()));
   const std::vector<const RunTrace*> primary = run.primary();
-  size_t rows = 0;
-  for (const RunTrace* of : primary)
-    if (const auto* section = of->trace->summary->tables.Find(name)) rows += section->rows();
-  table.Reserve(rows);
+  ThreadPool pool(threads);
   int64_t idle_rows = 0;
-  for (const RunTrace* of : primary) {
-    if (const auto* section = of->trace->summary->tables.Find(name)) table.AddRows(*section, *of, idle_rows);
-    idle_rows += of->trace->summary->idle_rows;
+  for (size_t first = 0; first < primary.size(); first += kUnpackedAtOnce) {
+    const auto some = std::span(primary).subspan(first, std::min(kUnpackedAtOnce, primary.size() - first));
+    std::vector<std::optional<SectionReader>> sections(some.size());
+    std::vector<int64_t> idle_before;
+    for (const RunTrace* of : some) idle_before.push_back(idle_rows), idle_rows += of->trace->summary->idle_rows;
+    pool.ParallelFor(some.size(), [&](size_t i) {
+      if (auto read = ReadSummaryTables(*some[i]->trace)) sections[i].emplace(*std::move(read));
+    });
+    pool.ParallelFor(gathered.size(), [&](size_t table) {
+      const std::string name = SectionOfTable(gathered[table].name());
+      for (size_t i = 0; i < some.size(); ++i)
+        if (const auto* section = sections[i] ? sections[i]->Find(name) : nullptr)
+          gathered[table].AddRows(*section, *some[i], idle_before[i]);
+    });
   }
-  return Table(std::move(table));
+  return {std::make_move_iterator(gathered.begin()), std::make_move_iterator(gathered.end())};
 }
 
 Window WindowOf(const Summary& summary) {

@@ -3,23 +3,21 @@
 // of the recordings, with the run's time, ids and ranks.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyses/timeline.h"
 #include "trace/summary.h"
+#include "trace/run.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
 
-// Returns the rows of this analysis. A column that an older summary lacks is Null there; cells named `ts_ns` and those
-// whose unit names a table are moved to the run's time and ids.
-Table GatherRows(std::string_view analysis, std::span<const ColumnSpec> columns, const Run& run);
-template <class R>
-Table GatherRows(const Run& run) {
-  return GatherRows(R::kName, R::kColumns, run);
-}
+// Returns the rows of all analyses, in the order of AllAnalyses(). A column that an older summary lacks is Null there;
+// cells named `ts_ns` and those whose unit names a table are moved to the run's time and ids. Each summary is unpacked
+// once and none is held, on `threads` threads. Of a file that has changed since it was opened nothing is taken.
+std::vector<Table> GatherTables(const Run& run, size_t threads);
 
 // Is the column one that only a run fills: the recording's place and its rank?
 bool IsOfRun(const ColumnSpec& column);

@@ -13,9 +13,9 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/gather.h"
 #include "analyses/open_slice.h"
 #include "analyses/rows/idle.h"
+#include "trace/summary_file.h"
 
 namespace gapless::internal {
 namespace {
@@ -195,10 +195,7 @@ std::vector<IdlePlace> PlacesIn(const TraceTimeline& timeline) {
 
 }  // namespace
 
-Table LongestIdleRows(Tables& tables) {
-  if (tables.of_summaries()) return GatherRows<IdleRows>(tables.run());
-  return LongestOf(tables.Timelines());
-}
+Table LongestIdleRows(Tables& tables) { return LongestOf(tables.Timelines()); }
 
 Table LongestIdleRows(const TraceTimeline& timeline) { return LongestOf({&timeline, 1}); }
 
@@ -206,7 +203,8 @@ std::vector<IdlePlace> IdlePlacesOf(Tables& tables, int64_t trace) {
   for (const TraceTimeline& timeline : tables.Timelines()) {
     if (timeline.of->index != trace) continue;
     if (!timeline.trace().summary) return PlacesIn(timeline);
-    const auto* section = timeline.trace().summary->tables.Find(kIdlePlacesSection);
+    const auto sections = ReadSummaryTables(timeline.trace());
+    const auto* section = sections ? sections->Find(kIdlePlacesSection) : nullptr;
     return section == nullptr ? std::vector<IdlePlace>() : PlacesIn(*section);
   }
   return {};

@@ -17,7 +17,7 @@ void AddIdleRows(const TraceTimeline& timeline, TableOf<IdleRows>& table);
 
 // Returns the rows that have the most of any cause, kLongestOfCause of each cause; those of one length in their order.
 // They are as they stand in table idle, and in its order.
-// Of a run of summaries they may be more: those of each recording.
+// Not of a run of summaries: they hold just such rows as table idle.
 inline constexpr size_t kLongestOfCause = 20;
 Table LongestIdleRows(Tables& tables);
 // The same of one recording, as if it were the run.

@@ -44,11 +44,21 @@ struct Tables::Impl {
   };
   size_t threads = 0;
   std::vector<Entry> entries{AllAnalyses().size()};
-  OnceFlag timelines_once;
+  OnceFlag timelines_once, gathered_once;
+  std::vector<Table> gathered;
   std::vector<TraceTimeline> timelines;
   std::mutex kept_mutex;
   std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace (null: the run) and function
   PageKeeper pages;
+
+  // Rows of summaries, by analysis; those that were asked for have been moved on.
+  std::vector<Table>& Gathered(const Run& run, size_t wanted_threads) {
+    gathered_once.Call([&] {
+      const TimedPart timed("shared", "rows of summaries");
+      gathered = GatherTables(run, wanted_threads);
+    });
+    return gathered;
+  }
 
   const void* Keep(const Trace* trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
 };
@@ -66,7 +76,7 @@ const Table& Tables::Get(std::string_view name) {
     const Analysis& analysis = *AllAnalyses()[index];
     const TimedPart timed("analysis", analysis.name);
     Result<Table> result = of_summaries() && !analysis.compares_ranks
-                               ? Result<Table>(GatherRows(analysis.name, analysis.columns, run_))
+                               ? Result<Table>(std::move(impl_->Gathered(run_, threads())[index]))
                                : analysis.run(run_, *this);
     if (result) {
       entry.table.emplace(std::move(*result));
@@ -94,6 +104,8 @@ const Error* Tables::ErrorOf(std::string_view name) const {
   const Impl::Entry& entry = impl_->entries[IndexOf(name)];
   return entry.error ? &*entry.error : nullptr;
 }
+
+const Table& Tables::OfSummaries(std::string_view name) { return impl_->Gathered(run_, threads())[IndexOf(name)]; }
 
 bool Tables::of_summaries() const { return !run_.traces().empty() && run_.traces()[0].trace->summary != nullptr; }
 

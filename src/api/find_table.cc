@@ -55,7 +55,7 @@ class RecordedTable : public TableData {
     size_t first, end;  // rows of the whole
   };
   void Add(const RunTrace& trace) {
-    const size_t count = table_.rows(*trace.trace);
+    const size_t count = ShownRows(table_, *trace.trace);
     if (count == 0) return;
     parts_.push_back({&trace, rows, rows + count});
     rows += count;

@@ -5,6 +5,7 @@
 
 #include "api/run_state.h"
 #include "api/table_data.h"
+#include "cluster/condense.h"
 #include "ingest/load.h"
 #include "ingest/redaction.h"
 #include "ingest/source_root.h"
@@ -48,6 +49,9 @@ Result<Run> Run::Open(std::span<const std::string> paths, const OpenOptions& opt
     if (!mapped) return Unexpected{std::move(mapped.error())};
   }
   if (options.redact) internal::Redaction().Apply(*loaded);
+  auto condensed = internal::AllCondensed(loaded->run);
+  if (!condensed) return Unexpected{std::move(condensed.error())};
+  loaded->run = *std::move(condensed);
   auto state = std::make_shared<const internal::RunState>(std::move(*loaded), options);
   // Catches a stop that came after the last time LoadRun() looked.
   if (state->stop.is_set()) return internal::Fail(ErrorCode::kInterrupted, "interrupted");

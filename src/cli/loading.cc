@@ -92,13 +92,13 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), inputs));
   for (const std::string& output : outputs) GAPLESS_TRY(RefuseInput(output, inputs));
   GAPLESS_TRY(ChangeSources(arguments, session, *loaded));
+  GAPLESS_ASSIGN(loaded->run, AllCondensed(loaded->run));
   return loaded;
 }
 
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,
                                                  std::span<const std::string> paths) {
   GAPLESS_ASSIGN(auto loaded, LoadFor(arguments, session, paths));
-  GAPLESS_ASSIGN(loaded.run, AllCondensed(loaded.run));
   auto analysis = std::make_unique<RunAnalysis>(std::move(loaded),
                                                 OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
   // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.

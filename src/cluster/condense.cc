@@ -20,7 +20,8 @@ namespace gapless::internal {
 namespace {
 
 // Tables that no rule reads and that have a row for each event, and those that are made anew of summaries.
-constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle", "memory_curve", "ranks"};
+constexpr std::string_view kNotKept[] = {"comm_ranks",   "hung_collectives", "idle",
+                                         "memory_curve", "ranks",            "slowest_step"};
 constexpr size_t kMaxRowsOfTable = 4000;  // rows of a table to begin with
 constexpr size_t kMaxNames = 3000;        // different slices that stand for all
 constexpr size_t kMaxCollectives = 20'000;
@@ -292,11 +293,11 @@ std::string Condense(Tables& tables, const RunTrace& of) {
   const auto& timelines = tables.Timelines();
   const TraceTimeline& timeline =
       *std::ranges::find_if(timelines, [&](const TraceTimeline& each) { return each.of->index == of.index; });
-  Summary summary = SummaryOf(timeline);
+  const Summary summary = SummaryOf(timeline);
   const Table longest = LongestIdleRows(timeline);
   const std::vector<IdlePlace> places = IdlePlacesOf(tables, of.index);
   std::vector<KeptTable> kept = TablesOf(tables, of);
-  const auto written = [&] {
+  const auto written = [&](std::string_view events) {
     Trace light = Light(timeline);
     std::vector<std::string> texts;
     SayWhatWasCut(kept, light, texts);
@@ -304,15 +305,13 @@ std::string Condense(Tables& tables, const RunTrace& of) {
     for (const KeptTable& table : kept) WriteRows(*table.table, table.rows, of, sections);
     WriteRows(longest, RowsOfTrace(longest, of.index), of, sections);
     WritePlaces(places, sections);
-    return WriteSummary(light, summary, std::move(sections));
+    return WriteSummary(light, summary, std::move(sections), events);
   };
   for (;;) {
-    const size_t bytes = written().size();
+    const size_t bytes = written({}).size();
     const auto largest = std::ranges::max_element(kept, {}, &KeptTable::cells);
-    if (bytes <= kMaxSummaryBytes || kept.empty() || largest->rows.size() <= kFewestRows) {
-      summary.events = EventsThatFit(timeline, kMaxSummaryBytes - std::min(bytes, kMaxSummaryBytes));
-      return written();
-    }
+    if (bytes <= kMaxSummaryBytes || kept.empty() || largest->rows.size() <= kFewestRows)
+      return written(EventsThatFit(timeline, kMaxSummaryBytes - std::min(bytes, kMaxSummaryBytes)));
     largest->rows.resize(std::max(kFewestRows, largest->rows.size() / 2));
   }
 }

@@ -13,18 +13,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "trace/summary_places.h"
 
 namespace gapless::internal {
 
-// The place of a summary in a file.
-struct SummaryPlace {
-  std::string name{};  // "rank-00003-1f2e3d4c5b6a7988.gapsum"
-  std::string file{};
-  uint64_t offset = 0, bytes = 0;
-};
-
 struct SummarySet {
-  std::vector<SummaryPlace> places{};  // by name, each content once
+  std::vector<SummaryPlace> places{};  // by their names in a merged file, each content once
   std::vector<Error> lost{};           // files and members that are no whole summary
 };
 

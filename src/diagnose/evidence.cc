@@ -72,6 +72,7 @@ std::string FrameText(std::string_view name) {
 
 IdleRows LongestIdle(Tables& tables) {
   static_assert(kLongestOfCause >= kMaxRows);
+  if (tables.of_summaries()) return tables.Get<IdleRows>();  // nothing else is in there
   return IdleRows{tables.OnceForRun(LongestIdleRows)};
 }
 

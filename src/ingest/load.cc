@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/strings.h"
@@ -25,6 +26,7 @@
 #include "ingest/spool.h"
 #include "ingest/trace_memory.h"
 #include "ingest/unknown_format.h"
+#include "trace/summary_places.h"
 
 namespace gapless::internal {
 namespace {
@@ -131,6 +133,7 @@ class Loader {
     const InputPath& input = inputs_[index];
     Loaded& loaded = loaded_[index];
     const TimedPart timed("reading", "");
+    if (!input.piped && LoadSummaries(input, loaded, pool)) return void(++done_);
     auto opened = Opened(input);
     if (!opened) return loaded.failures.push_back(opened.error());
     Source& source = **opened;
@@ -154,6 +157,25 @@ class Loader {
 
   // Nothing is cached of a recording with an execution trace, which is no part of the key.
   static std::string KeyOf(const InputPath& input) { return input.execution_trace.empty() ? CacheKey(input.path) : ""; }
+
+  // Reads the summaries of a file, each where it lies; false if it holds none.
+  bool LoadSummaries(const InputPath& input, Loaded& loaded, ThreadPool& pool) {
+    SummaryPlaces found = SummariesIn(input.path);
+    if (found.places.empty() && found.lost.empty()) return false;
+    std::ranges::move(found.lost, std::back_inserter(loaded.failures));
+    std::vector<std::optional<Result<Trace>>> traces(found.places.size());
+    pool.ParallelFor(traces.size(), [&](size_t i) {
+      if (!interrupted()) traces[i].emplace(ReadSummaryAt(found.places[i]));
+    });
+    for (auto& trace : traces) {
+      if (!trace) continue;
+      if (*trace)
+        Keep(std::make_shared<Trace>(**std::move(trace)), input, loaded);
+      else
+        loaded.failures.push_back(trace->error());
+    }
+    return true;
+  }
 
   // Returns the context that a reader gets. Progress sums the bytes of all inputs, since small ones are read side
   // by side.
@@ -203,7 +225,10 @@ class Loader {
     const auto& wanted = options_.ranks;
     if (!wanted.empty() && info.rank != kAbsent && std::ranges::count(wanted, info.rank) == 0)
       return void(++loaded.filtered);
-    loaded.traces.push_back(memory_.Settle(std::move(trace)));
+    if (trace->summary)
+      loaded.traces.push_back(std::move(trace));  // small, and no columns to read from a file
+    else
+      loaded.traces.push_back(memory_.Settle(std::move(trace)));
   }
 
   static constexpr uint64_t kSmallBytes = uint64_t{48} << 20;

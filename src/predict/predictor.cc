@@ -143,7 +143,8 @@ std::optional<Predictor> Predictor::ForSummaries(Tables& tables, std::span<const
   for (const RunTrace* of : candidates) stretches.push_back(&taken->run->traces()[static_cast<size_t>(of->index)]);
   Predictor predictor = ForAllSteps(*taken->tables, stretches, pool, ledger);
   predictor.all_ranks_ = all.size();
-  predictor.typical_ = std::move(taken);
+  predictor.summary_tables_ = taken->tables, predictor.summary_run_ = taken->run;
+  if (taken->row.count < taken->all_steps) predictor.typical_ = std::move(taken);
   return predictor;
 }
 

@@ -137,6 +137,9 @@ class Predictor {
   std::array<FixedJob, 3> unfixed_{};      // by Estimate: without what recording took; of accepted recordings only
   std::array<int64_t, 3> bare_step_ns_{};  // by Estimate: a step of that
   std::optional<TypicalSteps> typical_{};
+  // The events of summaries that are replayed (summary_steps.h); the tables refer to the run.
+  std::shared_ptr<const Run> summary_run_{};
+  std::shared_ptr<Tables> summary_tables_{};
   size_t all_ranks_ = 1;
   Tables* tables_;  // tables of the replayed recordings
   std::shared_ptr<ThreadPool> pool_;

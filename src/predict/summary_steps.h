@@ -11,7 +11,8 @@
 namespace gapless::internal {
 
 // The run of `TypicalSteps` has the events of the candidates in their places, and nothing in all others. Absent: one of
-// the candidates has no events, or they have no step in common. Where whole recordings are replayed `row` is all steps.
+// the candidates has no events, or they have no step in common. Where whole recordings are replayed `row` is all
+// steps, if there are any.
 std::optional<TypicalSteps> TakeSummarySteps(Tables& tables, std::span<const RunTrace* const> candidates);
 
 }  // namespace gapless::internal

@@ -223,6 +223,13 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
+size_t ShownRows(const SqlTable& table, const Trace& trace) {
+  constexpr std::string_view kWholeInSummaries[] = {"trace", "thread",      "device",    "collective",
+                                                    "step",  "environment", "read_stats"};
+  const bool shown = !trace.summary || std::ranges::count(kWholeInSummaries, table.name) > 0;
+  return shown ? table.rows(trace) : 0;
+}
+
 Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomic<bool>* cancel) {
   auto impl = std::make_unique<Impl>();
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
@@ -232,7 +239,7 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
   // Registers one table over the given traces.
   const auto add_traces = [&](const SqlTable& table, const std::string& name, std::vector<const RunTrace*> traces) {
     auto source = std::make_unique<TraceSource>(TraceSource{&table, &run, std::move(traces), 0});
-    for (const RunTrace* trace : source->traces) source->rows += table.rows(*trace->trace);
+    for (const RunTrace* trace : source->traces) source->rows += ShownRows(table, *trace->trace);
     Connect(impl->db, name, TraceModule(), source.get());
     impl->traces.push_back(std::move(source));
   };

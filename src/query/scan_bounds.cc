@@ -61,7 +61,7 @@ int64_t FirstRowId(const SqlTable& table, const RunTrace& trace) {
 }
 
 Part Cut(const SqlTable& table, const RunTrace& trace, const Bounds& bounds) {
-  const auto rows = static_cast<int64_t>(table.rows(*trace.trace));
+  const auto rows = static_cast<int64_t>(ShownRows(table, *trace.trace));
   const int64_t first = FirstRowId(table, trace);
   // A trace without a rank has NULL there, which passes no comparison; without a bound every trace stays.
   const bool ranked = trace.rank() == kAbsent ? bounds.rank_low == Bounds::kMin && bounds.rank_high == Bounds::kMax

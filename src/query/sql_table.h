@@ -67,6 +67,10 @@ struct SqlTable {
   const Column<int64_t>& (*ts)(const Trace& trace) = nullptr;
 };
 
+// Returns how many rows of a trace the table shows. Of a summary (trace/summary.h) the rows that only stand for others
+// are not shown: what is not there is not made up.
+size_t ShownRows(const SqlTable& table, const Trace& trace);
+
 #define SQL_TABLE(n)                  \
   extern const SqlTable n##_sqltable; \
   constinit const SqlTable n##_sqltable

@@ -4,7 +4,7 @@
 //
 // It is a Trace whose tables are light: one slice and one GPU operation stand for all of a name, so that whatever asks
 // "does the program …" finds its answer, and collectives, steps and facts are whole. With it come the tables that every
-// analysis made of the recording (`tables`), and what the few analyses that compare ranks need besides: the analysed
+// analysis made of the recording, and what the few analyses that compare ranks need besides: the analysed
 // window and the exposed communication of each device. cluster/condense.h makes summaries, trace/summary_file.h writes
 // and reads them, and Tables (analyses/analysis.h) takes their rows for its own.
 #pragma once
@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "trace/ids.h"
-#include "trace/sections.h"
 
 namespace gapless::internal {
 
@@ -42,12 +41,16 @@ struct Summary {
   std::vector<SummaryStep> steps{};  // complete steps of the window
   int64_t one_off_idle_ns = 0;
   std::vector<SummaryDevice> devices{};  // those that worked, by number
-  // A stretch of the recording's events as they were, compressed, for replays (ReadEvents); empty: there is none. All
-  // of a small recording, else steps in its middle.
-  std::string events{};
-  // Tables of analyses by name: the recording's own rows, with its own times and ids. Absent from it: one that the
-  // program that wrote it did not have.
-  SectionReader tables{};
+  // Sections with the tables of analyses, and with a stretch of the recording's events for replays: all of a small
+  // recording, else steps in its middle. Compressed, in memory or where they lie in a file; see ReadSummaryTables and
+  // ReadEvents (trace/summary_file.h).
+  struct Packed {
+    std::string bytes{};  // empty: in the file, or there is nothing
+    std::string file{};
+    uint64_t offset = 0, size = 0;
+    bool empty() const { return size == 0; }
+  };
+  Packed tables{}, events{};
 };
 
 }  // namespace gapless::internal

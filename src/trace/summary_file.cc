@@ -14,6 +14,8 @@
 
 #include "base/strings.h"
 #include "trace/enums.h"
+#include "trace/shared_texts.h"
+#include "trace/summary_places.h"
 #include "trace/trace_check.h"
 
 namespace gapless::internal {
@@ -192,15 +194,15 @@ std::string Packed(const std::string& content) {
 
 }  // namespace
 
-std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables) {
+std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables, std::string_view events) {
   WriteFacts(trace.info, summary, tables);
   WriteSpans(summary, tables);
   WriteTables(trace, Kept::kAll, tables);
   const std::string packed = Packed(std::move(tables).Finish());
-  const std::string body = packed + summary.events;
+  const std::string body = StrCat(packed, events);
   std::string out(kSummaryMagic);
   PutFixed(kSummaryVersion, 4, out), PutFixed(0, 4, out);
-  PutFixed(packed.size(), 8, out), PutFixed(summary.events.size(), 8, out);
+  PutFixed(packed.size(), 8, out), PutFixed(events.size(), 8, out);
   PutFixed(XXH3_64bits(body.data(), body.size()), 8, out);
   return out + body;
 }
@@ -253,12 +255,32 @@ T EnumOf(std::string_view name) {
   return T{};
 }
 
+// Gives texts of sections new ids, in the order in which they are asked for.
+class TextIds {
+ public:
+  TextIds(const std::vector<std::string_view>& texts, std::shared_ptr<SharedTexts> shared)
+      : texts_(texts), ids_(texts.size()), shared_(std::move(shared)) {}
+
+  StringId Of(uint32_t text) {
+    uint32_t& id = ids_[text];
+    if (id == 0 && text != 0) id = static_cast<uint32_t>(views_.size()), views_.push_back(shared_->Keep(texts_[text]));
+    return static_cast<StringId>(id);
+  }
+  StringPool Pool() && { return StringPool::FromViews(std::move(views_), std::move(shared_)); }
+
+ private:
+  const std::vector<std::string_view>& texts_;
+  std::vector<uint32_t> ids_;  // by text; 0: not asked for
+  std::vector<std::string_view> views_{{}};
+  std::shared_ptr<SharedTexts> shared_;
+};
+
 template <class T>
-void ReadColumn(const SectionReader::Section& section, std::string_view name, Column<T>& column) {
+void ReadColumn(const SectionReader::Section& section, std::string_view name, TextIds& texts, Column<T>& column) {
   std::vector<T> values;
   values.reserve(section.rows());
   if constexpr (std::is_same_v<T, StringId>) {
-    for (const uint32_t id : section.TextIds(name)) values.push_back(static_cast<StringId>(id));
+    for (const uint32_t id : section.TextIds(name)) values.push_back(texts.Of(id));
   } else if constexpr (std::is_enum_v<T>) {
     for (const std::string_view text : section.Texts(name)) values.push_back(EnumOf<T>(text));
   } else if constexpr (std::is_floating_point_v<T>) {
@@ -340,40 +362,57 @@ bool FitsTogether(const Trace& trace, const Summary& summary) {
 namespace {
 
 void ReadTables(const SectionReader& sections, Trace& trace) {
-  trace.strings = StringPool::FromViews(sections.texts(), sections.bytes());
+  TextIds texts(sections.texts(), SharedTexts::Current());
   Trace::VisitTables(trace, [&](std::string_view name, auto& table) {
     const SectionReader::Section* section = sections.Find(SectionOf(name));
     if (section == nullptr) return;
     std::decay_t<decltype(table)>::Visit(
-        table, [&](std::string_view column_name, auto& column) { ReadColumn(*section, column_name, column); });
+        table, [&](std::string_view column_name, auto& column) { ReadColumn(*section, column_name, texts, column); });
   });
+  trace.strings = std::move(texts).Pool();
+}
+
+Summary::Packed PackedAt(std::string_view bytes, uint64_t at, uint64_t size, const SummaryPlace* place) {
+  if (place != nullptr) return {.file = place->file, .offset = place->offset + at, .size = size};
+  return {.bytes = std::string(bytes.substr(at, size)), .size = size};
+}
+
+Result<SectionReader> SectionsOf(const Summary::Packed& packed) {
+  if (!packed.bytes.empty()) {
+    GAPLESS_ASSIGN(auto content, Unpacked(packed.bytes));
+    return SectionReader::Open(content);
+  }
+  GAPLESS_ASSIGN(const std::string bytes, BytesAt(packed.file, packed.offset, packed.size));
+  GAPLESS_ASSIGN(auto content, Unpacked(bytes));
+  return SectionReader::Open(content);
 }
 
 }  // namespace
 
-Result<Trace> ReadSummary(std::string_view bytes) {
+Result<Trace> ReadSummary(std::string_view bytes, const SummaryPlace* place) {
   GAPLESS_ASSIGN(const uint64_t checksum, HeadOf(bytes, bytes.size()));
   const std::string_view body = bytes.substr(kSummaryHead);
   if (XXH3_64bits(body.data(), body.size()) != checksum) return Damaged("is damaged: its checksum does not agree");
   const uint64_t length = FixedAt(bytes, kLengthAt, 8);
   GAPLESS_ASSIGN(auto content, Unpacked(body.substr(0, length)));
-  GAPLESS_ASSIGN(auto sections, SectionReader::Open(content));
+  GAPLESS_ASSIGN(const auto sections, SectionReader::Open(content));
   Trace trace;
   auto summary = std::make_shared<Summary>();
   ReadFacts(sections, trace.info, *summary);
   ReadSpans(sections, *summary);
   ReadTables(sections, trace);
   if (!FitsTogether(trace, *summary)) return Fail(ErrorCode::kInput, "the summary is damaged: its parts do not fit");
-  summary->events = body.substr(length);
-  summary->tables = std::move(sections);
+  summary->tables = PackedAt(bytes, kSummaryHead, length, place);
+  summary->events = PackedAt(bytes, kSummaryHead + length, body.size() - length, place);
   trace.summary = std::move(summary);
   return trace;
 }
 
+Result<SectionReader> ReadSummaryTables(const Trace& light) { return SectionsOf(light.summary->tables); }
+
 Result<CutTrace> ReadEvents(const Trace& light) {
   if (!light.summary || light.summary->events.empty()) return Fail(ErrorCode::kInput, "the summary holds no events");
-  GAPLESS_ASSIGN(auto content, Unpacked(light.summary->events));
-  GAPLESS_ASSIGN(const auto sections, SectionReader::Open(content));
+  GAPLESS_ASSIGN(const auto sections, SectionsOf(light.summary->events));
   auto trace = std::make_shared<Trace>();
   trace->info = light.info;
   ReadTables(sections, *trace);

@@ -13,10 +13,13 @@
 
 #include "base/result.h"
 #include "trace/cut.h"
+#include "trace/sections.h"
 #include "trace/summary.h"
 #include "trace/trace.h"
 
 namespace gapless::internal {
+
+struct SummaryPlace;  // trace/summary_places.h
 
 inline constexpr uint32_t kSummaryVersion = 1;
 inline constexpr std::string_view kSummaryExtension = ".gapsum";
@@ -28,15 +31,18 @@ bool IsSummary(std::string_view head);
 // version, cut off, or longer than it says.
 Result<uint64_t> HeadOf(std::string_view head, uint64_t bytes);
 
-// `trace` is light, and `summary` is filled but for its tables, which `tables` holds already.
-std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables);
+// `trace` is light; `tables` holds the tables of analyses already, and `events` what WriteEvents made.
+std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables, std::string_view events);
 
 // Returns a trace as bytes for Summary::events; `first`: the rows of the recording that are its first.
 std::string WriteEvents(const Trace& trace, const IdBase& first);
 // Returns the stretch of a summary's events. An error: it has none, or they are damaged.
 Result<CutTrace> ReadEvents(const Trace& light);
 
-// Returns the light trace, with its summary. An error: of a newer version, damaged, or cut off.
-Result<Trace> ReadSummary(std::string_view bytes);
+// Returns the light trace, with its summary. An error: of a newer version, damaged, or cut off. `place`: where the bytes
+// lie, so that tables and events need not be held; null: nowhere else.
+Result<Trace> ReadSummary(std::string_view bytes, const SummaryPlace* place = nullptr);
+// Returns the sections of a light trace. An error: the file has changed since.
+Result<SectionReader> ReadSummaryTables(const Trace& light);
 
 }  // namespace gapless::internal

@@ -7,14 +7,12 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <tuple>
 
 #include "analyses/analysis.h"
 #include "analyses/bandwidth.h"
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
-#include "analyses/gather.h"
 
 namespace gapless::internal::collective_groups_analysis {
 namespace {
@@ -197,11 +195,10 @@ void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key
   row.Set("idle_ns", facts.idle_ns).Set("gpu_op_id", facts.gpu_op_id).Set("slice_id", facts.slice_id);
 }
 
-Result<Table> Compute(const Run& run, Tables& tables) {
+Result<Table> Compute(const Run&, Tables& tables) {
   TableOf<CollectiveGroupsRows> table;
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
-  std::optional<Table> own;
-  if (tables.of_summaries()) own.emplace(GatherRows<CollectiveGroupsRows>(run));
+  const Table* own = tables.of_summaries() ? &tables.OfSummaries(CollectiveGroupsRows::kName) : nullptr;
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::map<Key, Group> groups = GroupsOf(timeline, matches[position++]);
@@ -210,7 +207,7 @@ Result<Table> Compute(const Run& run, Tables& tables) {
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ordered.empty()) continue;
     const Meanwhile meanwhile(timeline);
-    const OwnRows own_rows = own ? OwnRowsOf(CollectiveGroupsRows(*own), timeline.of->index) : OwnRows();
+    const OwnRows own_rows = own != nullptr ? OwnRowsOf(CollectiveGroupsRows(*own), timeline.of->index) : OwnRows();
     for (const auto& [longest, one] : ordered) {
       const auto its = own_rows.find(one->first);
       const OwnFacts facts = its != own_rows.end() ? FactsOf(CollectiveGroupsRows(*own), its->second)

@@ -183,6 +183,9 @@ Result<Outcome> Convert(const ConvertArguments& arguments, const Session& sessio
 Result<int> Execute(const ConvertArguments& arguments, Session& session) {
   GAPLESS_TRY(CheckOutput(arguments, session));
   GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
+  if (analysis->tables().of_summaries())
+    return Fail(ErrorCode::kInput, "a summary holds no events to write", arguments.paths.front(),
+                "convert the recording that it was made of");
   WarnOfLosses(analysis->loaded());
   GAPLESS_ASSIGN(const auto outcome, Convert(arguments, session, *analysis));
   const std::string& output = arguments.output;
