@@ -88,8 +88,7 @@ int64_t BaseInRun(const ColumnSpec& column, const RunTrace& of) {
 
 std::string SectionOfTable(std::string_view analysis) { return StrCat("table.", analysis); }
 
-std::vector<Table> GatherTables(const Run& run, size_t threads) {
-  const auto analyses = AllAnalyses();
+std::vector<Table> GatherTables(const Run& run, std::span<const Analysis* const> analyses, size_t threads) {
   std::vector<Gathered> gathered;
   gathered.reserve(analyses.size());
   for (const Analysis* analysis : analyses)

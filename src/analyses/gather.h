@@ -3,6 +3,7 @@
 // of the recordings, with the run's time, ids and ranks.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,12 @@
 
 namespace gapless::internal {
 
-// Returns the rows of all analyses, in the order of AllAnalyses(). A column that an older summary lacks is Null there;
+struct Analysis;  // analyses/analysis.h
+
+// Returns the rows of these analyses, in their order. A column that an older summary lacks is Null there;
 // cells named `ts_ns` and those whose unit names a table are moved to the run's time and ids. Each summary is unpacked
 // once and none is held, on `threads` threads. Of a file that has changed since it was opened nothing is taken.
-std::vector<Table> GatherTables(const Run& run, size_t threads);
+std::vector<Table> GatherTables(const Run& run, std::span<const Analysis* const> analyses, size_t threads);
 
 // Is the column one that only a run fills: the recording's place and its rank?
 bool IsOfRun(const ColumnSpec& column);

@@ -20,6 +20,8 @@
 namespace gapless::internal {
 namespace {
 
+constexpr std::string_view kRarelyAsked = "operator_shapes";  // a row for each shape of each operator
+
 // The place of an analysis in AllAnalyses(), which is sorted by name.
 size_t IndexOf(std::string_view name) {
   const auto all = AllAnalyses();
@@ -44,20 +46,30 @@ struct Tables::Impl {
   };
   size_t threads = 0;
   std::vector<Entry> entries{AllAnalyses().size()};
-  OnceFlag timelines_once, gathered_once;
-  std::vector<Table> gathered;
+  OnceFlag timelines_once, gathered_once, alone_once;
+  std::vector<Table> gathered, gathered_alone;
   std::vector<TraceTimeline> timelines;
   std::mutex kept_mutex;
   std::map<std::pair<const Trace*, const void*>, Kept> kept;  // by trace (null: the run) and function
   PageKeeper pages;
 
-  // Rows of summaries, by analysis; those that were asked for have been moved on.
-  std::vector<Table>& Gathered(const Run& run, size_t wanted_threads) {
+  // Takes the rows of summaries for an analysis. All are gathered when the first is asked for, so that each summary is
+  // unpacked once; but what few ask for and takes most memory comes alone.
+  Table& Gathered(const Run& run, size_t index, size_t wanted_threads) {
+    const TimedPart timed("shared", "rows of summaries");
+    const auto all = AllAnalyses();
+    if (all[index]->name == kRarelyAsked) {
+      alone_once.Call([&] { gathered_alone = GatherTables(run, all.subspan(index, 1), wanted_threads); });
+      return gathered_alone[0];
+    }
     gathered_once.Call([&] {
-      const TimedPart timed("shared", "rows of summaries");
-      gathered = GatherTables(run, wanted_threads);
+      std::vector<const Analysis*> usual;
+      for (const Analysis* analysis : all)
+        if (analysis->name != kRarelyAsked) usual.push_back(analysis);
+      gathered = GatherTables(run, usual, wanted_threads);
     });
-    return gathered;
+    const auto rare = std::ranges::find(all.first(index), kRarelyAsked, &Analysis::name);
+    return gathered[index - (rare != all.begin() + static_cast<std::ptrdiff_t>(index) ? 1 : 0)];
   }
 
   const void* Keep(const Trace* trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
@@ -76,7 +88,7 @@ const Table& Tables::Get(std::string_view name) {
     const Analysis& analysis = *AllAnalyses()[index];
     const TimedPart timed("analysis", analysis.name);
     Result<Table> result = of_summaries() && !analysis.compares_ranks
-                               ? Result<Table>(std::move(impl_->Gathered(run_, threads())[index]))
+                               ? Result<Table>(std::move(impl_->Gathered(run_, index, threads())))
                                : analysis.run(run_, *this);
     if (result) {
       entry.table.emplace(std::move(*result));
@@ -105,7 +117,9 @@ const Error* Tables::ErrorOf(std::string_view name) const {
   return entry.error ? &*entry.error : nullptr;
 }
 
-const Table& Tables::OfSummaries(std::string_view name) { return impl_->Gathered(run_, threads())[IndexOf(name)]; }
+const Table& Tables::OfSummaries(std::string_view name) {
+  return impl_->Gathered(run_, IndexOf(name), threads());
+}
 
 bool Tables::of_summaries() const { return !run_.traces().empty() && run_.traces()[0].trace->summary != nullptr; }
 

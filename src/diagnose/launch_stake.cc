@@ -3,6 +3,7 @@
 #include "diagnose/launch_stake.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "analyses/rows/launch_waits.h"
 #include "analyses/rows/launches.h"
@@ -28,19 +29,19 @@ int64_t WaitOf(const LaunchWaitsRows& waits, size_t row) {
   return waits.Text(row, "kind") == "capture" ? 0 : waits.Int(row, "idle_ns");
 }
 
-int64_t CallsOfTrace(const LaunchesRows& launches, int64_t trace) {
-  int64_t calls = 0;
-  for (size_t row = 0; row < launches.rows(); ++row)
-    if (launches.Int(row, "trace") == trace) calls += launches.Int(row, "calls");
+std::unordered_map<int64_t, int64_t> CallsByTrace(const LaunchesRows& launches) {
+  std::unordered_map<int64_t, int64_t> calls;
+  for (size_t row = 0; row < launches.rows(); ++row) calls[launches.Int(row, "trace")] += launches.Int(row, "calls");
   return calls;
 }
 
-// Returns the row whose longest call takes more than half of this recording's affected time.
-size_t OneOffOf(const LaunchWaitsRows& waits, int64_t trace) {
+// Returns the row whose longest call takes more than half of a recording's affected time. `first`: of its rows, which
+// follow each other.
+size_t OneOffOf(const LaunchWaitsRows& waits, size_t first) {
   int64_t sum = 0, longest_ns = 0;
   size_t longest = kNoRow;
-  for (size_t row = 0; row < waits.rows(); ++row) {
-    if (waits.Int(row, "trace") != trace) continue;
+  const int64_t trace = waits.Int(first, "trace");
+  for (size_t row = first; row < waits.rows() && waits.Int(row, "trace") == trace; ++row) {
     sum += WaitOf(waits, row);
     if (waits.Int(row, "call_ns") > longest_ns) longest_ns = waits.Int(row, "call_ns"), longest = row;
   }
@@ -50,7 +51,7 @@ size_t OneOffOf(const LaunchWaitsRows& waits, int64_t trace) {
 }  // namespace
 
 int64_t WithoutOneOff(const LaunchWaitsRows& waits, const LaunchStake& stake, size_t row) {
-  const bool left_out = std::find(stake.one_offs.begin(), stake.one_offs.end(), row) != stake.one_offs.end();
+  const bool left_out = std::ranges::binary_search(stake.one_offs, row);
   return WaitOf(waits, row) - (left_out ? waits.Int(row, "call_ns") : 0);
 }
 
@@ -58,14 +59,16 @@ LaunchStake CollectLaunchStake(const LaunchWaitsRows& waits, const LaunchesRows&
                                const LedgerView& ledger) {
   LaunchStake stake;
   const bool one_step = ledger.step_rows == static_cast<int64_t>(ledger.devices.size());
-  int64_t seen = kAbsent;  // rows of one recording follow each other
+  const std::unordered_map<int64_t, int64_t> calls = CallsByTrace(launches);
+  int64_t seen = kAbsent;
   for (size_t row = 0; row < waits.rows(); ++row) {
     const int64_t trace = waits.Int(row, "trace");
     stake.ns += WaitOf(waits, row), stake.captured_ns += waits.Int(row, "idle_ns") - WaitOf(waits, row);
     if (trace == seen) continue;
     seen = trace;
-    if (!one_step && CallsOfTrace(launches, trace) < kLaunchesOfSteps) continue;
-    if (const size_t one_off = OneOffOf(waits, trace); one_off != kNoRow) stake.one_offs.push_back(one_off);
+    const auto its = calls.find(trace);
+    if (!one_step && (its == calls.end() || its->second < kLaunchesOfSteps)) continue;
+    if (const size_t one_off = OneOffOf(waits, row); one_off != kNoRow) stake.one_offs.push_back(one_off);
   }
   for (const size_t row : stake.one_offs) stake.one_off_ns += waits.Int(row, "call_ns");
   stake.start_ns = std::max<int64_t>(0, StartsNs(warm_up, ledger) - stake.one_off_ns);

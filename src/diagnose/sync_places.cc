@@ -42,12 +42,12 @@ SyncPlaces CollectSyncPlaces(const SyncsRows& syncs, const LedgerView& ledger, W
   std::stable_sort(all.places.begin(), all.places.end(), [](const SyncPlace& a, const SyncPlace& b) {
     return a.idle_ns != b.idle_ns ? a.idle_ns > b.idle_ns : a.wait_ns > b.wait_ns;
   });
+  std::map<int64_t, int64_t> by_trace;
+  for (size_t row = 0; row < syncs.rows(); ++row)
+    if (Belongs(syncs, row, which)) by_trace[syncs.Int(row, "trace")] += syncs.Int(row, "avoidable_ns");
   for (const DeviceBreakdown& device : ledger.devices) {
-    int64_t idle = 0;
-    for (size_t row = 0; row < syncs.rows(); ++row)
-      if (syncs.Int(row, "trace") == device.trace && Belongs(syncs, row, which)) idle += syncs.Int(row, "avoidable_ns");
-    all.by_device.push_back(idle);
-    all.idle_ns += idle;
+    all.by_device.push_back(by_trace[device.trace]);
+    all.idle_ns += all.by_device.back();
   }
   return all;
 }

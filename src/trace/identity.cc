@@ -17,7 +17,6 @@ namespace gapless::internal {
 namespace {
 
 constexpr int64_t kFirstProcess = 1;                            // process number of the first process of a container
-constexpr int64_t kFarApartNs = int64_t{3600} * 1'000'000'000;  // recordings of the ranks of one job begin within this
 
 bool Known(int64_t value) { return value != kAbsent; }
 bool Differ(int64_t a, int64_t b) { return Known(a) && Known(b) && a != b; }

@@ -29,6 +29,9 @@ struct Identity {
 };
 Identity IdentityOf(const Trace& trace);
 
+// Recordings of the ranks of one job begin within this, where the time is known.
+inline constexpr int64_t kFarApartNs = int64_t{3600} * 1'000'000'000;
+
 // How two recordings relate. The first three may stand in one report, side by side.
 enum class Relation : uint8_t {
   kSameStretch,  // one process at one time: two profilers, or a copy of the file; to be counted once

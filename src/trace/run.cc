@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides how recordings of one job relate, pair by pair (trace/identity.h), O(n²) for n recordings:
+// Decides how recordings of one job relate, pair by pair (trace/identity.h). That is O(n²) for n recordings in general;
+// for a plain job, whose ranks are all known and each ran once, it is all but linear:
 //
 //   - One process at one time: only the recording with the most rows is primary.
 //   - One process at several times, or several processes of one job: parts of one execution, all primary.
@@ -13,9 +14,12 @@
 #include "trace/run.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "trace/formats.h"
 #include "trace/summary.h"
@@ -99,15 +103,35 @@ Relation RelationOf(const RunTrace& a, const RunTrace& b, const std::vector<Iden
   return Relate(known[static_cast<size_t>(a.index)], known[static_cast<size_t>(b.index)]);
 }
 
+// Recordings that may be of one process: their process numbers and ranks agree (identity.cc).
+using ProcessKey = std::pair<int64_t, int64_t>;
+ProcessKey KeyOf(const Identity& identity) { return {identity.pid, identity.rank}; }
+
+// Counts the processes among some recordings.
+class ProcessCount {
+ public:
+  explicit ProcessCount(const std::vector<Identity>& known) : known_(known) {}
+  void Add(size_t i) {
+    std::vector<size_t>& alike = counted_[KeyOf(known_[i])];
+    const auto is_one = [&](size_t other) { return IsOneProcess(Relate(known_[i], known_[other])); };
+    if (std::ranges::none_of(alike, is_one)) alike.push_back(i), ++count_;
+  }
+  size_t count() const { return count_; }
+
+ private:
+  const std::vector<Identity>& known_;
+  std::map<ProcessKey, std::vector<size_t>> counted_{};
+  size_t count_ = 0;
+};
+
 // Counts the processes of an execution: those that use a device, or all if none does.
 size_t ProcessesOf(const std::vector<size_t>& execution, const std::vector<Identity>& known) {
-  std::vector<size_t> working, any;
+  ProcessCount working(known), any(known);
   for (const size_t i : execution) {
-    const auto is_counted = [&](size_t other) { return IsOneProcess(Relate(known[i], known[other])); };
-    if (std::ranges::none_of(any, is_counted)) any.push_back(i);
-    if (known[i].uses_device && std::ranges::none_of(working, is_counted)) working.push_back(i);
+    any.Add(i);
+    if (known[i].uses_device) working.Add(i);
   }
-  return working.empty() ? any.size() : working.size();
+  return working.count() == 0 ? any.count() : working.count();
 }
 
 // Puts the execution with the most processes first; the others keep their order, which is that of time.
@@ -122,12 +146,33 @@ void PutLargestFirst(std::vector<std::vector<size_t>>& executions, const std::ve
 // Each recording has the index of the first one of the same process.
 std::vector<size_t> FirstOfProcess(const std::vector<Identity>& known) {
   std::vector<size_t> first(known.size());
+  std::map<ProcessKey, std::vector<size_t>> before;
   for (size_t i = 0; i < known.size(); ++i) {
-    size_t j = 0;
-    while (j < i && !IsOneProcess(Relate(known[j], known[i]))) ++j;
-    first[i] = j < i ? first[j] : i;
+    std::vector<size_t>& alike = before[KeyOf(known[i])];
+    const auto same = std::ranges::find_if(alike, [&](size_t j) { return IsOneProcess(Relate(known[j], known[i])); });
+    first[i] = same == alike.end() ? i : first[*same];
+    alike.push_back(i);
   }
   return first;
+}
+
+// Returns true if all recordings are of one job without asking every pair: each says its rank, those of one rank are of
+// one process, jobs have one size, and no two began to be recorded too far apart.
+bool IsPlainJob(const std::vector<size_t>& recordings, const std::vector<Identity>& known) {
+  std::map<int64_t, std::vector<size_t>> ranks;
+  std::optional<int64_t> size;
+  int64_t last_start = std::numeric_limits<int64_t>::min(), first_end = std::numeric_limits<int64_t>::max();
+  for (const size_t i : recordings) {
+    const Identity& its = known[i];
+    if (its.rank == kAbsent || its.pid == kAbsent) return false;
+    if (its.world_size != kAbsent && size.value_or(its.world_size) != its.world_size) return false;
+    if (its.world_size != kAbsent) size = its.world_size;
+    if (its.wall_clock) last_start = std::max(last_start, its.start_ns), first_end = std::min(first_end, its.end_ns);
+    for (const size_t other : ranks[its.rank])
+      if (!IsOneProcess(Relate(known[other], its))) return false;
+    ranks[its.rank].push_back(i);
+  }
+  return last_start == std::numeric_limits<int64_t>::min() || last_start - kFarApartNs <= first_end;
 }
 
 // Decides whether two recordings go together; those of two processes do if any two of these processes do. The
@@ -188,6 +233,10 @@ int AssignExecutions(std::vector<RunTrace>& traces, const std::vector<Identity>&
   for (size_t i = 0; i < traces.size(); ++i) (IsSurroundings(*traces[i].trace) ? surroundings : by_time).push_back(i);
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](size_t a, size_t b) { return SpanOf(*traces[a].trace).start < SpanOf(*traces[b].trace).start; });
+  if (!by_time.empty() && IsPlainJob(by_time, known)) {
+    PlaceSurroundings(traces, surroundings, {by_time});
+    return 1;
+  }
   Together together(known);
   // Workers that load data come and go during a training: theirs is the execution of any process that they ran beside.
   std::ranges::stable_partition(by_time, [&](size_t i) { return !LoadsData(*traces[i].trace); });
@@ -249,29 +298,39 @@ void AssignRanks(std::vector<RunTrace>& traces, const std::vector<Identity>& kno
         traces[i].assigned_rank = static_cast<int64_t>(rank);
 }
 
+// Recordings by execution and by what those of one process have in common.
+std::map<std::pair<int, ProcessKey>, std::vector<size_t>> Alike(const std::vector<RunTrace>& traces,
+                                                                const std::vector<Identity>& known) {
+  std::map<std::pair<int, ProcessKey>, std::vector<size_t>> alike;
+  for (size_t i = 0; i < traces.size(); ++i) alike[{traces[i].execution, KeyOf(known[i])}].push_back(i);
+  return alike;
+}
+
 // Makes a recording a supplement if another one of the same stretch has more rows, or as many and a smaller index.
 void AssignRoles(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
-  for (RunTrace& run_trace : traces)
-    for (const RunTrace& other : traces) {
-      if (&run_trace == &other || run_trace.execution != other.execution) continue;
-      // A profile of functions says what no other recording does.
-      if (run_trace.trace->host_functions.size() > 0 || other.trace->host_functions.size() > 0) continue;
-      if (RelationOf(run_trace, other, known) != Relation::kSameStretch) continue;
-      const bool tie = !MoreRows(*run_trace.trace, *other.trace) && !MoreRows(*other.trace, *run_trace.trace);
-      if (MoreRows(*other.trace, *run_trace.trace) || (tie && other.index < run_trace.index))
-        run_trace.role = Role::kSupplement;
-    }
+  for (const auto& [key, recordings] : Alike(traces, known))
+    for (const size_t i : recordings)
+      for (const size_t j : recordings) {
+        RunTrace& run_trace = traces[i];
+        const RunTrace& other = traces[j];
+        // A profile of functions says what no other recording does.
+        if (i == j || run_trace.trace->host_functions.size() > 0 || other.trace->host_functions.size() > 0) continue;
+        if (RelationOf(run_trace, other, known) != Relation::kSameStretch) continue;
+        const bool tie = !MoreRows(*run_trace.trace, *other.trace) && !MoreRows(*other.trace, *run_trace.trace);
+        if (MoreRows(*other.trace, *run_trace.trace) || (tie && other.index < run_trace.index))
+          run_trace.role = Role::kSupplement;
+      }
 }
 
 // Gives recordings of one process in one execution the index of the first of them.
 void AssignProcesses(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
-  for (RunTrace& run_trace : traces) {
-    const auto first = std::find_if(traces.begin(), traces.end(), [&](const RunTrace& other) {
-      return &other == &run_trace ||
-             (other.execution == run_trace.execution && IsOneProcess(RelationOf(other, run_trace, known)));
-    });
-    run_trace.process = first->index;
-  }
+  for (const auto& [key, recordings] : Alike(traces, known))
+    for (const size_t i : recordings) {
+      const auto first = std::ranges::find_if(recordings, [&](size_t j) {
+        return i == j || IsOneProcess(RelationOf(traces[j], traces[i], known));
+      });
+      traces[i].process = traces[*first].index;
+    }
 }
 
 // Sets the shift of each trace, so that the earliest trace of its execution begins at 0. Traces without times, and
@@ -290,14 +349,17 @@ void AssignTimeAxis(std::vector<RunTrace>& traces) {
     };
     return std::ranges::any_of(traces, is_recording) && std::ranges::none_of(traces, shares);
   };
-  for (RunTrace& run_trace : traces) {
-    if (timeless(*run_trace.trace) || is_unplaced(run_trace)) continue;
-    int64_t zero = SpanOf(*run_trace.trace).start;
-    for (const RunTrace& other : traces)
-      if (other.execution == run_trace.execution && !timeless(*other.trace) && !is_unplaced(other))
-        zero = std::min(zero, SpanOf(*other.trace).start);
-    run_trace.ts_shift_ns = SpanOf(*run_trace.trace).start - zero;
+  std::vector<uint8_t> placed;
+  std::map<int, int64_t> zeros;  // by execution
+  for (const RunTrace& run_trace : traces) {
+    placed.push_back(!timeless(*run_trace.trace) && !is_unplaced(run_trace) ? 1 : 0);
+    const int64_t start = SpanOf(*run_trace.trace).start;
+    if (placed.back() != 0)
+      if (const auto [zero, is_new] = zeros.try_emplace(run_trace.execution, start); !is_new)
+        zero->second = std::min(zero->second, start);
   }
+  for (size_t i = 0; i < traces.size(); ++i)
+    if (placed[i] != 0) traces[i].ts_shift_ns = SpanOf(*traces[i].trace).start - zeros[traces[i].execution];
 }
 
 // How many rows a recording has, whose summary this may be.

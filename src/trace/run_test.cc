@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "trace/builder.h"
 #include "trace/formats.h"
@@ -31,6 +33,32 @@ TEST(Run, RanksAreOneExecutionInRankOrder) {
   EXPECT_EQ(run.traces()[0].rank(), 0);
   EXPECT_EQ(run.traces()[1].ts_shift_ns, 50);
   EXPECT_EQ(run.traces()[1].Id(SliceId(0)), 10);  // ids go on where the first trace's end
+}
+
+// A plain job is related without asking every pair. A recording without a rank makes the whole run go the long way.
+TEST(Run, APlainJobIsWhatAskingEveryPairSays) {
+  std::vector<std::shared_ptr<const Trace>> plain;
+  for (int64_t rank = 0; rank < 12; ++rank)
+    for (int64_t stretch = 0; stretch < 1 + rank % 3; ++stretch)
+      plain.push_back(Recording(rank, 100 + rank, 1000 + rank * 7 + stretch * 5000, 10, StrCat("r", rank, "_", stretch)));
+  std::vector<std::shared_ptr<const Trace>> asked = plain;
+  asked.push_back(Recording(kAbsent, 7, 1000, 3000, "other"));  // beside all of them
+  const Job quick(plain), slow(asked);
+  ASSERT_EQ(slow.traces().size(), quick.traces().size() + 1);
+  for (const RunTrace& of : quick.traces()) {
+    const auto same = std::ranges::find(slow.traces(), of.trace, &RunTrace::trace);
+    ASSERT_NE(same, slow.traces().end());
+    EXPECT_EQ(of.execution, same->execution);
+    EXPECT_EQ(of.role, same->role);
+    EXPECT_EQ(of.ts_shift_ns, same->ts_shift_ns);
+    EXPECT_EQ(of.rank(), same->rank());
+    EXPECT_EQ(quick.traces()[static_cast<size_t>(of.process)].trace, slow.traces()[static_cast<size_t>(same->process)].trace);
+  }
+}
+
+TEST(Run, RanksOfTwoDaysAreNoPlainJob) {
+  const Job run({Recording(0, 10, 1000, 10), Recording(1, 11, 2000, 10), Recording(2, 12, 7'200'000'000'000, 10)});
+  EXPECT_EQ(run.primary().size(), 2U);
 }
 
 TEST(Run, TheSameStretchTwiceIsCountedOnce) {

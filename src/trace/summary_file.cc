@@ -198,7 +198,11 @@ std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWrit
   WriteFacts(trace.info, summary, tables);
   WriteSpans(summary, tables);
   WriteTables(trace, Kept::kAll, tables);
-  const std::string packed = Packed(std::move(tables).Finish());
+  return SealSummary(std::move(tables).Finish(), events);
+}
+
+std::string SealSummary(const std::string& sections, std::string_view events) {
+  const std::string packed = Packed(sections);
   const std::string body = StrCat(packed, events);
   std::string out(kSummaryMagic);
   PutFixed(kSummaryVersion, 4, out), PutFixed(0, 4, out);

@@ -34,6 +34,9 @@ Result<uint64_t> HeadOf(std::string_view head, uint64_t bytes);
 // `trace` is light; `tables` holds the tables of analyses already, and `events` what WriteEvents made.
 std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables, std::string_view events);
 
+// Returns the file of these sections, whatever they hold: what tests and fuzzing change has a head that fits.
+std::string SealSummary(const std::string& sections, std::string_view events);
+
 // Returns a trace as bytes for Summary::events; `first`: the rows of the recording that are its first.
 std::string WriteEvents(const Trace& trace, const IdBase& first);
 // Returns the stretch of a summary's events. An error: it has none, or they are damaged.

@@ -72,6 +72,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
   TableOf<RecordedRows> table;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const Trace& trace = timeline.trace();
+    if (trace.slices.size() + trace.gpu_ops.size() == 0) continue;
     const int64_t busy_ns = DeviceWorkNs(trace);
     const Calls calls = CallsOf(trace);
     auto row = table.Row(*timeline.of);

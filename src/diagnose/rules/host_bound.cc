@@ -5,6 +5,8 @@
 // we expect half and at least a quarter.
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "analyses/rows/host_time.h"
 #include "base/strings.h"
@@ -90,13 +92,11 @@ int64_t StakeOf(const HostTimeRows& host, size_t row) {
 
 // The stake of each device of the ledger.
 std::vector<int64_t> ByDevice(const HostTimeRows& host, const LedgerView& ledger) {
+  std::map<std::pair<int64_t, int64_t>, int64_t> by_device;  // trace and device
+  for (size_t row = 0; row < host.rows(); ++row)
+    by_device[{host.Int(row, "trace"), host.Int(row, "device")}] += StakeOf(host, row);
   std::vector<int64_t> stakes;
-  for (const DeviceBreakdown& device : ledger.devices) {
-    stakes.push_back(0);
-    for (size_t row = 0; row < host.rows(); ++row)
-      if (host.Int(row, "trace") == device.trace && host.Int(row, "device") == device.device)
-        stakes.back() += StakeOf(host, row);
-  }
+  for (const DeviceBreakdown& device : ledger.devices) stakes.push_back(by_device[{device.trace, device.device}]);
   return stakes;
 }
 

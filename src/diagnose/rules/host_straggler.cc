@@ -100,15 +100,19 @@ Where WhereAreOperators(Tables& tables, const HostStepsRows& steps, size_t late,
   const auto operators = tables.Get<OperatorsRows>();
   std::map<std::string_view, double> excess_ns;  // a step
   std::map<std::string_view, std::string_view> lines;
-  for (size_t row = 0; row < operators.rows(); ++row)
-    for (size_t rank = 0; rank < steps.rows(); ++rank) {
-      if (operators.Int(row, "trace") != steps.Int(rank, "trace")) continue;
+  std::multimap<int64_t, size_t> rank_of;  // trace -> rows of `steps`
+  for (size_t rank = 0; rank < steps.rows(); ++rank) rank_of.emplace(steps.Int(rank, "trace"), rank);
+  for (size_t row = 0; row < operators.rows(); ++row) {
+    const auto [first, last] = rank_of.equal_range(operators.Int(row, "trace"));
+    for (auto at = first; at != last; ++at) {
+      const size_t rank = at->second;
       const double total_ns = static_cast<double>(operators.Int(row, "host_total_ns")) /
                               static_cast<double>(std::max<int64_t>(1, steps.Int(rank, "steps")));
       const std::string_view name = operators.Text(row, "name");
       excess_ns[name] += rank == late ? total_ns : -total_ns / static_cast<double>(steps.rows() - 1);
       if (rank == late) lines[name] = operators.Text(row, "source_line");
     }
+  }
   const auto most = std::ranges::max_element(excess_ns, {}, [](const auto& entry) { return entry.second; });
   if (most == excess_ns.end() || 2 * most->second < static_cast<double>(more_ns)) return {};
   const double enough = kNearlyAll * most->second;

@@ -22,7 +22,7 @@ Result<Trace> Open(Source& source) {
 }  // namespace
 
 READER(summary) = {.name = "summary",
-                   .help = "summaries of recordings, by gapless summarize and gapless merge",
+                   .help = "Summaries of recordings, by gapless summarize and gapless merge",
                    .extensions = kExtensions,
                    .sniff = SniffHead,
                    .open = Open};
