@@ -30,6 +30,7 @@ const std::map<std::string_view, std::string> kSamples = {{"agent", "samples/age
                                                           {"gpu_samples", "tests/data/nvidia-smi.csv"},
                                                           {"ncu_csv", "tests/data/kernels.ncu.csv"},
                                                           {"ncu_rep", "tests/data/kernels.ncu-rep"},
+                                                          {"summary", "tests/data/summary.gapsum"},
                                                           {"torch_memory", "tests/data/memory_snapshot.pickle"},
                                                           {"flight_recorder", "tests/data/nccl_trace_rank_0"},
                                                           {"nccl_log", "tests/data/nccl_tests.log"},

@@ -221,7 +221,9 @@ std::string WriteEvents(const Trace& trace, const IdBase& first) {
 
 namespace {
 
-Unexpected Damaged(std::string_view why) { return Fail(ErrorCode::kInput, StrCat("the summary ", why)); }
+Unexpected Damaged(std::string_view why) {
+  return Fail(ErrorCode::kInput, StrCat("the summary ", why), {}, "write it again: gapless summarize RECORDING -o DIR");
+}
 
 }  // namespace
 
@@ -399,13 +401,15 @@ Result<Trace> ReadSummary(std::string_view bytes, const SummaryPlace* place) {
   if (XXH3_64bits(body.data(), body.size()) != checksum) return Damaged("is damaged: its checksum does not agree");
   const uint64_t length = FixedAt(bytes, kLengthAt, 8);
   GAPLESS_ASSIGN(auto content, Unpacked(body.substr(0, length)));
-  GAPLESS_ASSIGN(const auto sections, SectionReader::Open(content));
+  auto opened = SectionReader::Open(content);
+  if (!opened) return Damaged(opened.error().message);
+  const SectionReader sections = *std::move(opened);
   Trace trace;
   auto summary = std::make_shared<Summary>();
   ReadFacts(sections, trace.info, *summary);
   ReadSpans(sections, *summary);
   ReadTables(sections, trace);
-  if (!FitsTogether(trace, *summary)) return Fail(ErrorCode::kInput, "the summary is damaged: its parts do not fit");
+  if (!FitsTogether(trace, *summary)) return Damaged("is damaged: its parts do not fit");
   summary->tables = PackedAt(bytes, kSummaryHead, length, place);
   summary->events = PackedAt(bytes, kSummaryHead + length, body.size() - length, place);
   trace.summary = std::move(summary);
@@ -415,13 +419,13 @@ Result<Trace> ReadSummary(std::string_view bytes, const SummaryPlace* place) {
 Result<SectionReader> ReadSummaryTables(const Trace& light) { return SectionsOf(light.summary->tables); }
 
 Result<CutTrace> ReadEvents(const Trace& light) {
-  if (!light.summary || light.summary->events.empty()) return Fail(ErrorCode::kInput, "the summary holds no events");
+  if (!light.summary || light.summary->events.empty()) return Damaged("holds no events");
   GAPLESS_ASSIGN(const auto sections, SectionsOf(light.summary->events));
   auto trace = std::make_shared<Trace>();
   trace->info = light.info;
   ReadTables(sections, *trace);
   trace->slices.self_ns = Complement(trace->slices.self_ns, trace->slices.dur_ns);
-  if (!HoldsTogether(*trace)) return Fail(ErrorCode::kInput, "the events of the summary are damaged");
+  if (!HoldsTogether(*trace)) return Damaged("is damaged: its events do not fit");
   CutTrace cut{.trace = std::move(trace)};
   if (const SectionReader::Section* first = sections.Find("first"))
     for (const auto& [name, member] : kRowCounts) cut.rows.*member = std::max<int64_t>(0, first->Int(name));
