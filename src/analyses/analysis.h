@@ -80,7 +80,8 @@ class Tables {
   const std::vector<TraceTimeline>& Timelines();
   // Is the run one of summaries? Their rows are then taken for the analyses' own, and traces hold few rows.
   bool of_summaries() const;
-  // In such a run: the rows that the summaries hold of an analysis that compares ranks, as each recording had them alone.
+  // In such a run: the rows that the summaries hold of an analysis that compares ranks, as each recording had them
+  // alone.
   const Table& OfSummaries(std::string_view name);
   // Returns make(trace), which is computed once for each function and trace, and kept. `make` is a free function that
   // depends on nothing else.

@@ -114,7 +114,7 @@ std::vector<Table> GatherTables(const Run& run, std::span<const Analysis* const>
   return {std::make_move_iterator(gathered.begin()), std::make_move_iterator(gathered.end())};
 }
 
-Window WindowOf(const Summary& summary) {
+Window WindowOf(const TraceSummary& summary) {
   Window window;
   window.span = IntervalOf(summary.window), window.host = IntervalOf(summary.host);
   for (const SummaryStep& step : summary.steps) window.steps.push_back({step.step, IntervalOf(step.span)});
@@ -123,7 +123,7 @@ Window WindowOf(const Summary& summary) {
 }
 
 TraceTimeline TimelineOf(const RunTrace& of) {
-  const Summary& summary = *of.trace->summary;
+  const TraceSummary& summary = *of.trace->summary;
   TraceTimeline timeline;
   timeline.of = &of, timeline.window = WindowOf(summary);
   for (const SummaryDevice& device : summary.devices) {

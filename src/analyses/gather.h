@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analyses/timeline.h"
-#include "trace/summary.h"
 #include "trace/run.h"
+#include "trace/summary.h"
 #include "trace/table.h"
 
 namespace gapless::internal {
@@ -30,7 +30,7 @@ int64_t BaseInRun(const ColumnSpec& column, const RunTrace& of);
 std::string SectionOfTable(std::string_view analysis);
 
 // The analysed window and the devices of a summary: with exposed communication, and without any row of operations.
-Window WindowOf(const Summary& summary);
+Window WindowOf(const TraceSummary& summary);
 TraceTimeline TimelineOf(const RunTrace& of);
 
 }  // namespace gapless::internal

@@ -117,9 +117,7 @@ const Error* Tables::ErrorOf(std::string_view name) const {
   return entry.error ? &*entry.error : nullptr;
 }
 
-const Table& Tables::OfSummaries(std::string_view name) {
-  return impl_->Gathered(run_, IndexOf(name), threads());
-}
+const Table& Tables::OfSummaries(std::string_view name) { return impl_->Gathered(run_, IndexOf(name), threads()); }
 
 bool Tables::of_summaries() const { return !run_.traces().empty() && run_.traces()[0].trace->summary != nullptr; }
 

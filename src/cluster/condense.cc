@@ -20,8 +20,8 @@ namespace gapless::internal {
 namespace {
 
 // Tables that no rule reads and that have a row for each event, and those that are made anew of summaries.
-constexpr std::string_view kNotKept[] = {"comm_ranks",   "hung_collectives", "idle",
-                                         "memory_curve", "ranks",            "slowest_step"};
+constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle", "memory_curve",
+                                         "ranks",      "slowest_step"};
 constexpr size_t kMaxRowsOfTable = 4000;  // rows of a table to begin with
 constexpr size_t kMaxNames = 3000;        // different slices that stand for all
 constexpr size_t kMaxCollectives = 20'000;
@@ -132,8 +132,8 @@ IdBase RowsOf(const Trace& trace) {
 
 SummarySpan SpanOf(Interval interval) { return {interval.start, std::max(interval.start, interval.end)}; }
 
-Summary SummaryOf(const TraceTimeline& timeline) {
-  Summary summary;
+TraceSummary SummaryOf(const TraceTimeline& timeline) {
+  TraceSummary summary;
   summary.rows = RowsOf(timeline.trace());
   summary.window = SpanOf(timeline.window.span), summary.host = SpanOf(timeline.window.host);
   summary.one_off_idle_ns = timeline.window.one_off_idle_ns;
@@ -293,7 +293,7 @@ std::string Condense(Tables& tables, const RunTrace& of) {
   const auto& timelines = tables.Timelines();
   const TraceTimeline& timeline =
       *std::ranges::find_if(timelines, [&](const TraceTimeline& each) { return each.of->index == of.index; });
-  const Summary summary = SummaryOf(timeline);
+  const TraceSummary summary = SummaryOf(timeline);
   const Table longest = LongestIdleRows(timeline);
   const std::vector<IdlePlace> places = IdlePlacesOf(tables, of.index);
   std::vector<KeptTable> kept = TablesOf(tables, of);

@@ -151,7 +151,8 @@ std::shared_ptr<const Trace> LongRecording() {
     for (int64_t i = 0; i < 100; ++i) {
       const int64_t at = t + i * 97 * kUs + (step * i * 7919) % 4999;
       trace.Operator(StrCat("aten::operator_with_a_long_name_", step * 7919 + i * 104'729), at, at + 30 * kUs);
-      trace.Kernel(StrCat("kernel_", (step * 31 + i) % 977), {at + 5 * kUs, at + 9 * kUs, at + 12 * kUs, at + 90 * kUs});
+      trace.Kernel(StrCat("kernel_", (step * 31 + i) % 977),
+                   {at + 5 * kUs, at + 9 * kUs, at + 12 * kUs, at + 90 * kUs});
     }
   }
   return trace.Finish();
@@ -166,8 +167,7 @@ TEST(Condense, ALongRecordingIsCutAndSaysSo) {
   const auto light = ReadSummary(bytes);
   ASSERT_TRUE(light);
   std::set<std::string_view> kinds;
-  for (size_t row = 0; row < light->read_stats.size(); ++row)
-    kinds.insert(light->Text(light->read_stats.kind[row]));
+  for (size_t row = 0; row < light->read_stats.size(); ++row) kinds.insert(light->Text(light->read_stats.kind[row]));
   EXPECT_TRUE(kinds.contains("summary_cut"));
   EXPECT_EQ(light->summary->rows.slice, static_cast<int64_t>(trace->slices.size())) << "of the recording";
 }

@@ -16,7 +16,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kFirstProcess = 1;                            // process number of the first process of a container
+constexpr int64_t kFirstProcess = 1;  // process number of the first process of a container
 
 bool Known(int64_t value) { return value != kAbsent; }
 bool Differ(int64_t a, int64_t b) { return Known(a) && Known(b) && a != b; }

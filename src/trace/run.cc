@@ -326,9 +326,8 @@ void AssignRoles(std::vector<RunTrace>& traces, const std::vector<Identity>& kno
 void AssignProcesses(std::vector<RunTrace>& traces, const std::vector<Identity>& known) {
   for (const auto& [key, recordings] : Alike(traces, known))
     for (const size_t i : recordings) {
-      const auto first = std::ranges::find_if(recordings, [&](size_t j) {
-        return i == j || IsOneProcess(RelationOf(traces[j], traces[i], known));
-      });
+      const auto first = std::ranges::find_if(
+          recordings, [&](size_t j) { return i == j || IsOneProcess(RelationOf(traces[j], traces[i], known)); });
       traces[i].process = traces[*first].index;
     }
 }

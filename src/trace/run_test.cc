@@ -40,7 +40,8 @@ TEST(Run, APlainJobIsWhatAskingEveryPairSays) {
   std::vector<std::shared_ptr<const Trace>> plain;
   for (int64_t rank = 0; rank < 12; ++rank)
     for (int64_t stretch = 0; stretch < 1 + rank % 3; ++stretch)
-      plain.push_back(Recording(rank, 100 + rank, 1000 + rank * 7 + stretch * 5000, 10, StrCat("r", rank, "_", stretch)));
+      plain.push_back(
+          Recording(rank, 100 + rank, 1000 + rank * 7 + stretch * 5000, 10, StrCat("r", rank, "_", stretch)));
   std::vector<std::shared_ptr<const Trace>> asked = plain;
   asked.push_back(Recording(kAbsent, 7, 1000, 3000, "other"));  // beside all of them
   const Job quick(plain), slow(asked);
@@ -52,7 +53,8 @@ TEST(Run, APlainJobIsWhatAskingEveryPairSays) {
     EXPECT_EQ(of.role, same->role);
     EXPECT_EQ(of.ts_shift_ns, same->ts_shift_ns);
     EXPECT_EQ(of.rank(), same->rank());
-    EXPECT_EQ(quick.traces()[static_cast<size_t>(of.process)].trace, slow.traces()[static_cast<size_t>(same->process)].trace);
+    EXPECT_EQ(quick.traces()[static_cast<size_t>(of.process)].trace,
+              slow.traces()[static_cast<size_t>(same->process)].trace);
   }
 }
 

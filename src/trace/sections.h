@@ -7,9 +7,9 @@
 //
 // In bytes, numbers as varints (base/wire_format.h): the texts (count, lengths, bytes), then the number of sections,
 // each with its name (a text), rows and columns. A column has its name, type, form and length in bytes, so that it can
-// be passed over. Forms: nothing is present; one value for all rows; a value for each row. Integers are differences from
-// 0, from the row before or from the number of their row, whichever is shortest. Where only some are present a bit for
-// each row comes first.
+// be passed over. Forms: nothing is present; one value for all rows; a value for each row. Integers are differences
+// from 0, from the row before or from the number of their row, whichever is shortest. Where only some are present a bit
+// for each row comes first.
 #pragma once
 
 #include <cstdint>

@@ -21,10 +21,9 @@ SectionReader Reread(SectionWriter writer) {
 }
 
 TEST(Sections, ColumnsComeBackInEveryForm) {
-  const std::vector<std::vector<int64_t>> columns = {{5, 5, 5, 5},          {1'000'000, 1'000'001, 1'000'007, 1'000'008},
-                                                     {7, -3, 900, 12},      {kAbsent, 1, kAbsent, 2},
-                                                     {kLeast, kMost, 0, 1}, {kAbsent, kAbsent, kAbsent, kAbsent},
-                                                     {-1, 0, 1, 2}};
+  const std::vector<std::vector<int64_t>> columns = {
+      {5, 5, 5, 5},          {1'000'000, 1'000'001, 1'000'007, 1'000'008}, {7, -3, 900, 12}, {kAbsent, 1, kAbsent, 2},
+      {kLeast, kMost, 0, 1}, {kAbsent, kAbsent, kAbsent, kAbsent},         {-1, 0, 1, 2}};
   SectionWriter writer;
   writer.Begin("t", 4);
   for (size_t i = 0; i < columns.size(); ++i) writer.Ints("c" + std::to_string(i), columns[i]);
@@ -56,7 +55,8 @@ TEST(Sections, RandomColumnsComeBack) {
     const auto& section = *reader.Find("s");
     EXPECT_EQ(section.Ints("i"), ints);
     const std::vector<double> read = section.Reals("r");
-    for (size_t row = 0; row < rows; ++row) EXPECT_TRUE(std::isnan(reals[row]) ? std::isnan(read[row]) : read[row] == reals[row]);
+    for (size_t row = 0; row < rows; ++row)
+      EXPECT_TRUE(std::isnan(reals[row]) ? std::isnan(read[row]) : read[row] == reals[row]);
     EXPECT_EQ(section.Texts("t"), std::vector<std::string_view>(owned.begin(), owned.end()));
   }
 }
@@ -85,14 +85,16 @@ TEST(Sections, DamagedBytesAreNeverReadPastTheirEnd) {
   size_t opened = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::string bytes = good;
-    for (size_t change = 0; change <= random() % 3; ++change) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (size_t change = 0; change <= random() % 3; ++change)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     bytes.resize(bytes.size() - (round % 2 == 0 ? random() % bytes.size() : 0));
     const auto reader = SectionReader::Open(std::make_shared<const std::string>(bytes));
     if (!reader) continue;
     ++opened;
     for (const auto& section : reader->all())
       for (const std::string_view column : {"a", "b", "c"})
-        EXPECT_EQ(section.Ints(column).size() + section.Texts(column).size() + section.Reals(column).size(), 3 * section.rows());
+        EXPECT_EQ(section.Ints(column).size() + section.Texts(column).size() + section.Reals(column).size(),
+                  3 * section.rows());
   }
   EXPECT_GT(opened, 100U) << "some still are sections";
 }

@@ -34,7 +34,7 @@ struct SummaryStep {
   SummarySpan span{};
 };
 
-struct Summary {
+struct TraceSummary {
   IdBase rows{};                     // how many rows the recording has
   int64_t idle_rows = 0;             // … and table idle of it
   SummarySpan window{}, host{};      // as in Window (analyses/window.h)

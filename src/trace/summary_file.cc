@@ -62,10 +62,10 @@ constexpr RowCount kRowCounts[] = {{"slices", &IdBase::slice},
                                    {"stacks", &IdBase::stack}};
 struct WindowColumns {
   std::string_view start, end;
-  SummarySpan Summary::*member;
+  SummarySpan TraceSummary::*member;
 };
-constexpr WindowColumns kWindowColumns[] = {{"window_start_ns", "window_end_ns", &Summary::window},
-                                            {"host_start_ns", "host_end_ns", &Summary::host}};
+constexpr WindowColumns kWindowColumns[] = {{"window_start_ns", "window_end_ns", &TraceSummary::window},
+                                            {"host_start_ns", "host_end_ns", &TraceSummary::host}};
 
 std::string SectionOf(std::string_view table) { return StrCat("trace.", table); }
 
@@ -111,9 +111,8 @@ constexpr Unread kUnread[] = {{FlowTable::kAbout.name, ""},
                               {GpuOpTable::kAbout.name, "external_id"},
                               {MemoryEventTable::kAbout.name, "address"}};
 bool IsUnread(std::string_view table, std::string_view column) {
-  return std::ranges::any_of(kUnread, [&](const Unread& unread) {
-    return unread.table == table && unread.column == column;
-  });
+  return std::ranges::any_of(kUnread,
+                             [&](const Unread& unread) { return unread.table == table && unread.column == column; });
 }
 
 enum class Kept : uint8_t { kAll, kForReplay };
@@ -132,7 +131,7 @@ void WriteTables(const Trace& trace, Kept kept, SectionWriter& to) {
   });
 }
 
-void WriteFacts(const TraceInfo& info, const Summary& summary, SectionWriter& to) {
+void WriteFacts(const TraceInfo& info, const TraceSummary& summary, SectionWriter& to) {
   to.Begin("recording", 1);
   for (const auto& [name, member] : kInfoTexts) to.Text(name, info.*member);
   for (const auto& [name, member] : kInfoInts) to.Int(name, info.*member);
@@ -157,7 +156,7 @@ class SpanWriter {
   std::vector<int64_t> of_{}, start_{}, length_{};
 };
 
-void WriteSpans(const Summary& summary, SectionWriter& to) {
+void WriteSpans(const TraceSummary& summary, SectionWriter& to) {
   SpanWriter steps, exposed;
   std::vector<int64_t> devices;
   for (const SummaryStep& step : summary.steps) steps.Add(step.step.value, step.span);
@@ -194,7 +193,8 @@ std::string Packed(const std::string& content) {
 
 }  // namespace
 
-std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables, std::string_view events) {
+std::string WriteSummary(const Trace& trace, const TraceSummary& summary, SectionWriter tables,
+                         std::string_view events) {
   WriteFacts(trace.info, summary, tables);
   WriteSpans(summary, tables);
   WriteTables(trace, Kept::kAll, tables);
@@ -305,7 +305,7 @@ void ReadColumn(const SectionReader::Section& section, std::string_view name, Te
     column = Column<T>(std::move(values));
 }
 
-void ReadFacts(const SectionReader& sections, TraceInfo& info, Summary& summary) {
+void ReadFacts(const SectionReader& sections, TraceInfo& info, TraceSummary& summary) {
   const SectionReader::Section* facts = sections.Find("recording");
   if (facts == nullptr) return;
   for (const auto& [name, member] : kInfoTexts) info.*member = facts->Text(name);
@@ -329,7 +329,7 @@ void EachSpan(const SectionReader& sections, std::string_view name, std::string_
   for (size_t row = 0; row < keys.size(); ++row) f(keys[row], SummarySpan{starts[row], starts[row] + lengths[row]});
 }
 
-void ReadSpans(const SectionReader& sections, Summary& summary) {
+void ReadSpans(const SectionReader& sections, TraceSummary& summary) {
   EachSpan(sections, "window_steps", "step", [&](int64_t step, SummarySpan span) {
     summary.steps.push_back({StepId(static_cast<uint64_t>(step)), span});
   });
@@ -346,7 +346,7 @@ bool Fits(SummarySpan span) {
   return span.first >= -kMost && span.first <= span.second && span.second <= kMost;
 }
 
-bool FitsTogether(const Trace& trace, const Summary& summary) {
+bool FitsTogether(const Trace& trace, const TraceSummary& summary) {
   if (!HoldsTogether(trace) || !Fits(summary.window) || !Fits(summary.host)) return false;
   int64_t end = summary.window.first;
   for (const SummaryStep& step : summary.steps) {
@@ -378,12 +378,12 @@ void ReadTables(const SectionReader& sections, Trace& trace) {
   trace.strings = std::move(texts).Pool();
 }
 
-Summary::Packed PackedAt(std::string_view bytes, uint64_t at, uint64_t size, const SummaryPlace* place) {
+TraceSummary::Packed PackedAt(std::string_view bytes, uint64_t at, uint64_t size, const SummaryPlace* place) {
   if (place != nullptr) return {.file = place->file, .offset = place->offset + at, .size = size};
   return {.bytes = std::string(bytes.substr(at, size)), .size = size};
 }
 
-Result<SectionReader> SectionsOf(const Summary::Packed& packed) {
+Result<SectionReader> SectionsOf(const TraceSummary::Packed& packed) {
   if (!packed.bytes.empty()) {
     GAPLESS_ASSIGN(auto content, Unpacked(packed.bytes));
     return SectionReader::Open(content);
@@ -405,7 +405,7 @@ Result<Trace> ReadSummary(std::string_view bytes, const SummaryPlace* place) {
   if (!opened) return Damaged(opened.error().message);
   const SectionReader sections = *std::move(opened);
   Trace trace;
-  auto summary = std::make_shared<Summary>();
+  auto summary = std::make_shared<TraceSummary>();
   ReadFacts(sections, trace.info, *summary);
   ReadSpans(sections, *summary);
   ReadTables(sections, trace);

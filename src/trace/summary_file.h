@@ -32,18 +32,19 @@ bool IsSummary(std::string_view head);
 Result<uint64_t> HeadOf(std::string_view head, uint64_t bytes);
 
 // `trace` is light; `tables` holds the tables of analyses already, and `events` what WriteEvents made.
-std::string WriteSummary(const Trace& trace, const Summary& summary, SectionWriter tables, std::string_view events);
+std::string WriteSummary(const Trace& trace, const TraceSummary& summary, SectionWriter tables,
+                         std::string_view events);
 
 // Returns the file of these sections, whatever they hold: what tests and fuzzing change has a head that fits.
 std::string SealSummary(const std::string& sections, std::string_view events);
 
-// Returns a trace as bytes for Summary::events; `first`: the rows of the recording that are its first.
+// Returns a trace as bytes for TraceSummary::events; `first`: the rows of the recording that are its first.
 std::string WriteEvents(const Trace& trace, const IdBase& first);
 // Returns the stretch of a summary's events. An error: it has none, or they are damaged.
 Result<CutTrace> ReadEvents(const Trace& light);
 
-// Returns the light trace, with its summary. An error: of a newer version, damaged, or cut off. `place`: where the bytes
-// lie, so that tables and events need not be held; null: nowhere else.
+// Returns the light trace, with its summary. An error: of a newer version, damaged, or cut off. `place`: where the
+// bytes lie, so that tables and events need not be held; null: nowhere else.
 Result<Trace> ReadSummary(std::string_view bytes, const SummaryPlace* place = nullptr);
 // Returns the sections of a light trace. An error: the file has changed since.
 Result<SectionReader> ReadSummaryTables(const Trace& light);

@@ -19,9 +19,10 @@ namespace {
 
 constexpr size_t kNameBytes = 100;
 constexpr size_t kSizeAt = 124, kChecksumFieldAt = 148, kKindAt = 156, kUstarAt = 257;
-constexpr std::string_view kUstar("ustar\0"
-                                  "00",
-                                  8);
+constexpr std::string_view kUstar(
+    "ustar\0"
+    "00",
+    8);
 
 // Reads numbers as tar writes them: octal digits.
 uint64_t Octal(std::string_view field) {
@@ -90,7 +91,8 @@ SummaryPlaces SummariesIn(const std::string& path) {
   const std::string head = heads.At(0);
   if (IsSummary(head))
     Take(head, {.name = path, .file = path, .offset = 0, .bytes = heads.size()}, found);
-  else if (head.size() == kTarBlock && head.substr(kUstarAt, 5) == kUstar.substr(0, 5) && IsSummary(heads.At(kTarBlock)))
+  else if (head.size() == kTarBlock && head.substr(kUstarAt, 5) == kUstar.substr(0, 5) &&
+           IsSummary(heads.At(kTarBlock)))
     LookInArchive(heads, path, found);
   return found;
 }

@@ -40,7 +40,7 @@
 
 namespace gapless::internal {
 
-struct Summary;  // trace/summary.h
+struct TraceSummary;  // trace/summary.h
 
 // TraceInfo holds the facts about a recording that are no rows.
 struct TraceInfo {
@@ -64,8 +64,8 @@ struct TraceInfo {
 // after its reader has completed it.
 struct Trace {
   TraceInfo info;
-  std::shared_ptr<const MappedFile> file{};  // holds the columns and texts; null: they are in memory of their own
-  std::shared_ptr<const Summary> summary{};  // not null: this stands for a recording that is not here
+  std::shared_ptr<const MappedFile> file{};       // holds the columns and texts; null: they are in memory of their own
+  std::shared_ptr<const TraceSummary> summary{};  // not null: this stands for a recording that is not here
   StringPool strings;
   ThreadTable threads;
   DeviceTable devices;
