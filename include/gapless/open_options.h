@@ -33,6 +33,10 @@ struct OpenOptions {
   uint64_t memory_bytes = 0;
   std::string source_root{};  // the recorded sources are below this folder; empty: where the recording says
   bool redact = false;        // replace paths, source files, hosts and users by names ("file-3.py", "host-1")
+  // "REGEX=NAME": processes in whose path, host, actor or program REGEX is found have the role NAME in a job of several
+  // programs (docs/definitions.md). The first that matches counts.
+  std::vector<std::string> roles{};
+  std::string lead_role{};  // the role that is analysed; empty: the one that trains, else the largest
 };
 
 }  // namespace gapless

@@ -35,7 +35,7 @@ std::optional<Interval> TimeOfSteps(const Run& run) {
   std::optional<Interval> window;
   for (const RunTrace& of : run.traces()) {
     const StepTable& steps = of.trace->steps;
-    if (of.execution != 0 || of.trace->info.format != kAgentFormat || steps.size() == 0) continue;
+    if (!of.counts() || of.trace->info.format != kAgentFormat || steps.size() == 0) continue;
     const size_t last = steps.size() - 1;
     const Interval span{steps.ts_ns[0] + of.ts_shift_ns, steps.ts_ns[last] + steps.dur_ns[last] + of.ts_shift_ns};
     window = window ? Interval{std::min(window->start, span.start), std::max(window->end, span.end)} : span;

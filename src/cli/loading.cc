@@ -83,6 +83,8 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   OpenOptions options = OpenOptionsFrom(session, line);
   options.use_cache = !arguments.no_cache;
   options.ranks = arguments.rank;
+  options.roles = arguments.role;
+  options.lead_role = arguments.lead_role;
   options.memory_bytes = static_cast<uint64_t>(arguments.memory.value_or(0));
   auto loaded = LoadRun(paths, options);
   if (!loaded) return loaded;

@@ -20,6 +20,8 @@ struct ReadArguments : Arguments {
   std::vector<std::string> paths{};
   std::string output{}, db{}, source_root{};  // empty: not given
   std::vector<int64_t> rank{};
+  std::vector<std::string> role{};  // REGEX=NAME
+  std::string lead_role{};
   std::optional<int64_t> memory{};  // bytes
   bool all_steps = false, no_cache = false, redact = false;
 };
@@ -39,6 +41,8 @@ inline constexpr auto kAllStepsOption =
 inline constexpr OptionList kReadingOptions{
     Flag<&ReadArguments::redact>("Replace paths, source files, hosts and users by names"),
     Text<&ReadArguments::source_root>("DIR", "Find the recorded sources below DIR"),
+    Text<&ReadArguments::role>("REGEX=NAME", "Give processes that match a role in the job, e.g. vllm=rollout"),
+    Text<&ReadArguments::lead_role>("NAME", "Analyse the processes of this role (those that train)"),
     Flag<&ReadArguments::no_cache>("Do not read or write the column cache"),
     Parsed<&ReadArguments::memory, ReadBytes>("SIZE", "Keep at most SIZE of recordings in memory (512M)"),
 };

@@ -115,7 +115,7 @@ int64_t StartsOf(const Run& run, int64_t workers) {
   int64_t processes = 0;
   bool is_anew = false;
   for (const RunTrace& of : run.traces()) {
-    if (of.execution != 0) continue;
+    if (!of.counts()) continue;
     processes += LoadsData(*of.trace) ? 1 : 0;
     is_anew = is_anew ||
               EnvironmentOf(*of.trace, "loader.0").find("\"persistent_workers\": false") != std::string_view::npos ||

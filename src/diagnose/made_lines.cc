@@ -12,7 +12,7 @@ namespace {
 template <class Visit>
 void ForEachMade(const Run& run, std::string_view kind, Visit visit) {
   for (const RunTrace& of : run.traces()) {
-    if (of.execution != 0) continue;
+    if (!of.counts()) continue;
     const EnvironmentTable& environment = of.trace->environment;
     for (size_t row = 0; row < environment.size(); ++row) {
       const std::string_view key = of.trace->Text(environment.key[row]);

@@ -15,6 +15,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/strings.h"
@@ -277,6 +278,26 @@ Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& option
   return {};
 }
 
+Result<RoleChoice> RolesOf(const OpenOptions& options) {
+  RoleChoice choice{.lead = options.lead_role};
+  for (const std::string& text : options.roles) {
+    GAPLESS_ASSIGN(auto pattern, ReadRolePattern(text));
+    choice.said.push_back(std::move(pattern));
+  }
+  return choice;
+}
+
+Result<void> CheckLead(const Run& run, std::string_view lead) {
+  std::set<std::string> roles;
+  for (const RunTrace& of : run.traces())
+    if (!of.job_role.empty()) roles.insert(of.job_role);
+  if (lead.empty() || roles.contains(std::string(lead))) return {};
+  std::string names;
+  for (const std::string& role : roles) names += StrCat(names.empty() ? "" : ", ", Printable(role));
+  return Fail(ErrorCode::kUsage, StrCat("no process has the role '", Printable(lead), "'"), "--lead-role",
+              roles.empty() ? "say which processes have it: --role REGEX=NAME" : StrCat("the roles are ", names));
+}
+
 }  // namespace
 
 Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
@@ -301,6 +322,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
 }
 
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
+  GAPLESS_ASSIGN(const RoleChoice roles, RolesOf(options));
   GAPLESS_ASSIGN(auto inputs, InputPathsOf(paths));
   GAPLESS_TRY(TakePiped(inputs, options));
   PairExecutionTraces(inputs);
@@ -321,9 +343,10 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions&
     if (!all.failures.empty()) return Unexpected{all.failures.front()};
     return Fail(ErrorCode::kUsage, "no recording given");
   }
-  Run run(std::move(all.traces), options.ranks);
+  Run run(std::move(all.traces), options.ranks, roles);
   if (run.traces().empty())
     return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
+  GAPLESS_TRY(CheckLead(run, roles.lead));
   return LoadedRun{std::move(run), std::move(all.failures)};
 }
 

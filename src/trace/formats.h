@@ -13,5 +13,9 @@ inline constexpr std::string_view kAgentFormat = "agent";
 // The role of the process, in the agent's own words; a row of table environment.
 inline constexpr std::string_view kAgentRoleKey = "agent.role", kRoleTrains = "trains", kRoleOnlyInfers = "only infers",
                                   kRoleLoads = "loads data";
+// The role that a process has in a job of several programs (trace/job_role.h), the name of its Ray actor, and what it
+// runs; rows of table environment, from our agent or from the metadata of a profile.
+inline constexpr std::string_view kJobRoleKey = "gapless.role", kActorKey = "gapless.actor",
+                                  kProgramKey = "gapless.program";
 
 }  // namespace gapless::internal

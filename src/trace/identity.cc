@@ -6,7 +6,8 @@
 // of one time by the same profiler are two processes, unless the same events are in both: a copy, or a part of it.
 //
 // One job: different ranks of jobs of one size, recorded within an hour of each other where the time is known; or
-// processes of which one has no rank, at the same time. Clocks that count from the start of different hosts say
+// processes of which one has no rank, at the same time. Processes of different roles (trace/job_role.h) are of one job
+// whatever their ranks are. Clocks that count from the start of different hosts say
 // nothing, and then recordings that were given together belong together.
 #include "trace/identity.h"
 
@@ -159,8 +160,12 @@ Identity IdentityOf(const Trace& trace) {
 
 Relation Relate(const Identity& a, const Identity& b) {
   if (AreOneProcess(a, b)) return ShareTime(a, b) ? Relation::kSameStretch : Relation::kSameProcess;
-  if (Differ(a.world_size, b.world_size)) return Relation::kOtherJob;
-  if (Differ(a.rank, b.rank))
+  // Roles of a job count their ranks on their own, and so do replicas of a server that run at once.
+  const bool roles = a.job_role != b.job_role;
+  const bool replicas = !roles && !a.job_role.empty() && OnWallClock(a, b) && Overlap(a, b) > 0 && Differ(a.pid, b.pid);
+  if (replicas && !Differ(a.world_size, b.world_size)) return Relation::kSameJob;
+  if (!roles && Differ(a.world_size, b.world_size)) return Relation::kOtherJob;
+  if (roles || Differ(a.rank, b.rank))
     return OnWallClock(a, b) && Overlap(a, b) < -kFarApartNs ? Relation::kOtherTime : Relation::kSameJob;
   if (Known(a.rank) && Known(b.rank)) return RelateSameRank(a, b);
   if (Overlap(a, b) > 0) return Relation::kSameJob;

@@ -17,6 +17,7 @@ struct Identity {
   std::string_view host{};      // recorded, or from a file name "host_pid.time.pt.trace.json"; empty: not known
   std::string_view path{};      // path of the file
   std::string_view profiler{};  // format of the recording
+  std::string_view job_role{};  // its role in a job of several programs (trace/job_role.h); empty: nobody says one
   int64_t pid = kAbsent, rank = kAbsent, world_size = kAbsent;
   int64_t start_ns = 0, end_ns = 0;  // on the wall clock, else on the recorder's own
   bool wall_clock = false;

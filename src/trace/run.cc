@@ -7,7 +7,7 @@
 //   - All others: executions of their own. The one with the most processes becomes execution 0.
 //   - A process that only calls models (an actor, an evaluation) beside one that trains, of the same rank or both
 //     without: an execution of its own, too. The steps of a job are those of its training, and the time of the others
-//     is not spent in them.
+//     is not spent in them. Not so if its role tells it from the training: it is a part of the job then.
 //   - What was recorded around the processes (telemetry of a host: counters only): belongs to the execution it
 //     shares most time with, and founds one only when nothing else was recorded. Metrics of kernels have no
 //     time and go with the first.
@@ -17,6 +17,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -95,7 +96,10 @@ void SortAndNumber(std::vector<RunTrace>& traces) {
 std::vector<Identity> IdentitiesOf(const std::vector<RunTrace>& traces) {
   std::vector<Identity> known;
   known.reserve(traces.size());
-  for (const RunTrace& of : traces) known.push_back(IdentityOf(*of.trace));
+  for (const RunTrace& of : traces) {
+    known.push_back(IdentityOf(*of.trace));
+    known.back().job_role = of.job_role;
+  }
   return known;
 }
 
@@ -222,8 +226,11 @@ void SetBesideApart(std::vector<RunTrace>& traces, const Together& together, int
       by_part[part].insert(by_part[part].end(), recordings.begin(), recordings.end());
     }
     if (!by_part.contains(JobPart::kTrains)) continue;
+    std::set<std::string_view> training;  // roles of what trains
+    for (const size_t i : by_part[JobPart::kTrains]) training.insert(traces[i].job_role);
     for (const size_t i : by_part[JobPart::kOnlyCalls])
-      traces[i].execution = apart, traces[i].relation = Relation::kBeside;
+      if (training.contains(traces[i].job_role) || traces[i].job_role.empty())
+        traces[i].execution = apart, traces[i].relation = Relation::kBeside;
   }
 }
 
@@ -279,10 +286,11 @@ void ExplainApart(std::vector<RunTrace>& traces, const std::vector<Identity>& kn
 
 // Numbers the processes of an execution that use a device, by name, where none says its rank. Our agent knows the rank
 // of a process if there is one, so beside it none is missing.
-void AssignRanks(std::vector<RunTrace>& traces, const std::vector<Identity>& known, int execution) {
+void AssignRanks(std::vector<RunTrace>& traces, const std::vector<Identity>& known, int execution,
+                 std::string_view role) {
   std::vector<size_t> first;  // recordings of each process that come first by name
   for (size_t i = 0; i < traces.size(); ++i) {
-    if (traces[i].execution != execution) continue;
+    if (traces[i].execution != execution || traces[i].job_role != role) continue;
     if (known[i].rank != kAbsent || known[i].profiler == kAgentFormat) return;
     if (known[i].uses_device) first.push_back(i);
   }
@@ -304,6 +312,44 @@ std::map<std::pair<int, ProcessKey>, std::vector<size_t>> Alike(const std::vecto
   std::map<std::pair<int, ProcessKey>, std::vector<size_t>> alike;
   for (size_t i = 0; i < traces.size(); ++i) alike[{traces[i].execution, KeyOf(known[i])}].push_back(i);
   return alike;
+}
+
+// Gives each recording the role that is said of its process by any recording of that. Returns all roles, "" included.
+std::set<std::string> AssignJobRoles(std::vector<RunTrace>& traces, const RoleChoice& choice) {
+  std::set<std::string> roles{""};
+  for (RunTrace& of : traces) roles.insert(of.job_role = SaidRole(*of.trace, choice));
+  if (roles.size() == 1) return roles;
+  const std::vector<Identity> known = IdentitiesOf(traces);
+  for (RunTrace& of : traces) {
+    const auto is_its = [&](const RunTrace& other) {
+      Identity a = known[static_cast<size_t>(of.index)], b = known[static_cast<size_t>(other.index)];
+      return !other.job_role.empty() && IsOneProcess(Relate(a, b));
+    };
+    if (!of.job_role.empty() || IsSurroundings(*of.trace)) continue;
+    if (const auto other = std::ranges::find_if(traces, is_its); other != traces.end()) of.job_role = other->job_role;
+  }
+  return roles;
+}
+
+// The role whose steps are the job's: the chosen one, else the one that trains in most processes, else the largest.
+std::string LeadingRole(const std::vector<RunTrace>& traces, const RoleChoice& choice) {
+  if (!choice.lead.empty()) return choice.lead;
+  std::map<std::string_view, std::pair<std::set<int>, std::set<int>>> processes;  // those that train, and all
+  for (const RunTrace& of : traces) {
+    if (of.execution != 0 || IsSurroundings(*of.trace) || LoadsData(*of.trace)) continue;
+    auto& [training, all] = processes[of.job_role];
+    all.insert(of.process);
+    if (PartOf(*of.trace) == JobPart::kTrains) training.insert(of.process);
+  }
+  const auto size_of = [](const auto& role) { return std::pair(role.second.first.size(), role.second.second.size()); };
+  const auto most = std::ranges::max_element(processes, {}, size_of);
+  return most == processes.end() ? std::string() : std::string(most->first);
+}
+
+// A process of no role that does not lead belongs to whatever leads: a loader's worker, the driver of a job.
+void AssignLead(std::vector<RunTrace>& traces, const RoleChoice& choice) {
+  const std::string lead = LeadingRole(traces, choice);
+  for (RunTrace& of : traces) of.leads = of.job_role == lead || of.job_role.empty();
 }
 
 // Makes a recording a supplement if another one of the same stretch has more rows, or as many and a smaller index.
@@ -391,11 +437,13 @@ void AssignIds(std::vector<RunTrace>& traces) {
 }  // namespace
 
 // Ranks are assigned before the traces get their final order, which is that of the ranks.
-Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_t> ranks) {
+Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_t> ranks, const RoleChoice& choice) {
   for (auto& trace : given) traces_.push_back({.trace = std::move(trace), .base = {}});
   SortAndNumber(traces_);
+  const std::set<std::string> roles = AssignJobRoles(traces_, choice);
   std::vector<Identity> known = IdentitiesOf(traces_);
-  for (int execution = AssignExecutions(traces_, known); execution-- > 0;) AssignRanks(traces_, known, execution);
+  for (int execution = AssignExecutions(traces_, known); execution-- > 0;)
+    for (const std::string& role : roles) AssignRanks(traces_, known, execution, role);
   std::erase_if(traces_,
                 [&](const RunTrace& of) { return !ranks.empty() && std::ranges::count(ranks, of.rank()) == 0; });
   SortAndNumber(traces_);
@@ -403,6 +451,7 @@ Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_
   ExplainApart(traces_, known);
   AssignRoles(traces_, known);
   AssignProcesses(traces_, known);
+  if (roles.size() > 1) AssignLead(traces_, choice);
   AssignTimeAxis(traces_);
   AssignIds(traces_);
 }
@@ -410,7 +459,16 @@ Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_
 std::vector<const RunTrace*> Run::primary() const {
   std::vector<const RunTrace*> found;
   for (const RunTrace& run_trace : traces_)
-    if (run_trace.role == Role::kPrimary && run_trace.execution == 0) found.push_back(&run_trace);
+    if (run_trace.role == Role::kPrimary && run_trace.counts()) found.push_back(&run_trace);
+  return found;
+}
+
+std::vector<const RunTrace*> Run::of_all_roles() const {
+  const auto is_said = [](const RunTrace& of) { return !of.job_role.empty(); };
+  std::vector<const RunTrace*> found;
+  if (std::ranges::none_of(traces_, is_said)) return found;
+  for (const RunTrace& of : traces_)
+    if (of.role == Role::kPrimary && of.execution == 0 && !IsSurroundings(*of.trace)) found.push_back(&of);
   return found;
 }
 

@@ -63,7 +63,8 @@ enum class RecordKind : uint16_t {
   kRollout,
   kEvaluation,
   kBeside,
-  kMade
+  kMade,
+  kProcess
 };
 
 struct RingRecord {

@@ -184,7 +184,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   TableOf<GpuStateRows> table;
   const std::optional<Interval> window = TimeOfSteps(run);
   for (const RunTrace& of : run.traces())
-    if (of.execution == 0 && IsTelemetry(*of.trace))
+    if (of.counts() && IsTelemetry(*of.trace))
       for (auto& [device, gpu] : Collect(of, window)) gpu.AddRow(of, device, MemoryOf(*of.trace, device), table);
   return table;
 }

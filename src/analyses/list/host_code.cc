@@ -159,7 +159,7 @@ bool IsOfMemory(std::string_view kind) {
 Result<Table> Compute(const Run& run, Tables&) {
   TableOf<HostCodeRows> table;
   for (const RunTrace& of : run.traces()) {
-    if (of.execution != 0 || of.trace->host_functions.size() + of.trace->samples.size() == 0) continue;
+    if (!of.counts() || of.trace->host_functions.size() + of.trace->samples.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
     if (!IsOfMemory(kind)) AddRows(of, kind, table);
   }

@@ -55,7 +55,7 @@ double StepsPerSecond(const Run& run) {
   double most = kUnknown;
   for (const RunTrace& of : run.traces()) {
     const StepTable& steps = of.trace->steps;
-    if (of.execution != 0 || of.trace->info.format != kAgentFormat || steps.size() < 2) continue;
+    if (!of.counts() || of.trace->info.format != kAgentFormat || steps.size() < 2) continue;
     const int64_t span_ns = steps.ts_ns[steps.size() - 1] - steps.ts_ns[0];
     if (span_ns > 0)
       most = std::fmax(most, static_cast<double>(steps.size() - 1) * kNsPerSecond / static_cast<double>(span_ns));
@@ -85,7 +85,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   const double steps_per_s = StepsPerSecond(run);
   for (const RunTrace& of : run.traces()) {
     const std::string& format = of.trace->info.format;
-    if (of.execution != 0 || (format != kAgentFormat && format != "telemetry")) continue;
+    if (!of.counts() || (format != kAgentFormat && format != "telemetry")) continue;
     for (const auto& [device, memory] : Collect(of, *window)) AddRow(of, device, memory, steps_per_s, table);
   }
   return table;

@@ -41,7 +41,7 @@ void AddRows(const RunTrace& of, std::string_view kind, TableOf<PythonFunctionsR
 Result<Table> Compute(const Run& run, Tables&) {
   TableOf<PythonFunctionsRows> table;
   for (const RunTrace& of : run.traces()) {
-    if (of.execution != 0 || of.trace->host_functions.size() == 0) continue;
+    if (!of.counts() || of.trace->host_functions.size() == 0) continue;
     const std::string_view kind = PythonProfileKind(*of.trace);
     if (kind == "sample" || kind == "cprofile" || kind == "scalene") AddRows(of, kind, table);
   }

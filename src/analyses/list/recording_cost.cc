@@ -95,7 +95,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   TableOf<RecordingCostRows> table;
   bool compared = false;
   for (const RunTrace& of : run.traces())
-    if (of.execution == 0 && of.trace->info.format == "agent") compared |= AddCompared(of, table);
+    if (of.counts() && of.trace->info.format == "agent") compared |= AddCompared(of, table);
   if (compared) return table;
   for (const RunTrace* of : run.primary()) AddCounted(*of, table);
   return table;

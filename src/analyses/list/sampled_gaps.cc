@@ -93,7 +93,7 @@ Result<Table> Compute(const Run& run, Tables&) {
   TableOf<SampledGapsRows> table;
   std::optional<std::map<int32_t, Intervals>> activity;
   for (const RunTrace& of : run.traces()) {
-    if (of.execution != 0 || !IsTelemetry(*of.trace)) continue;
+    if (!of.counts() || !IsTelemetry(*of.trace)) continue;
     if (!activity) activity = ActivityOf(run);
     AddRows(of, *activity, table);
   }

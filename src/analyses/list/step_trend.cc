@@ -69,7 +69,7 @@ void AddRow(const RunTrace& of, TableOf<StepTrendRows>& table) {
 Result<Table> Compute(const Run& run, Tables&) {
   TableOf<StepTrendRows> table;
   for (const RunTrace& of : run.traces())
-    if (of.execution == 0 && of.trace->info.format == kAgentFormat) AddRow(of, table);
+    if (of.counts() && of.trace->info.format == kAgentFormat) AddRow(of, table);
   return table;
 }
 

@@ -243,7 +243,7 @@ void AddRows(const RunTrace& of, TableOf<WholeRunRows>& table) {
 Result<Table> Compute(const Run& run, Tables&) {
   TableOf<WholeRunRows> table;
   for (const RunTrace& of : run.traces())
-    if (of.execution == 0 && of.trace->info.format == kAgentFormat) AddRows(of, table);
+    if (of.counts() && of.trace->info.format == kAgentFormat) AddRows(of, table);
   return table;
 }
 

@@ -28,7 +28,7 @@ constexpr std::string_view kExtensions[] = {".json", ".json.gz", ".json.zst"};
 // execution only.
 bool IsAnnotated(const WriteInput& input, const RunTrace& of) {
   return input.parts.annotations && input.tables != nullptr && input.advice != nullptr && of.role == Role::kPrimary &&
-         of.execution == 0;
+         of.counts();
 }
 
 // Writes our own tracks, in a process of their own that viewers show above those of the rank.

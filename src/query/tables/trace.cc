@@ -36,6 +36,8 @@ constexpr SqlColumn kColumns[] = {
     SqlColumnOf<int64_t>("process", "", "recordings of one process have the same number", Process),
     SqlColumnOf<int64_t>("execution", "", "0: the run itself; others: the same program run again",
                          [](const SqlRow& at) { return SqlValue::Int(at.trace->execution); }),
+    SqlColumnOf<std::string_view>("job_role", "", "role of its process in a job of several programs",
+                                  [](const SqlRow& at) { return SqlValue::Text(at.trace->job_role); }),
     SqlColumnOf<std::string_view>("role", "",
                                   "primary, or supplement: describes what a primary recording has already counted",
                                   [](const SqlRow& at) { return SqlValue::Text(ToString(at.trace->role)); }),

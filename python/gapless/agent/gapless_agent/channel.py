@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any, Callable
 
-from . import layout
+from . import job_role, layout
 from .counts import Counts
 from .options import Options
 from .own_files import make_folder
@@ -58,7 +58,16 @@ class Channel(Counts):
                 capacity = min(capacity, WORKER_RECORDS)
             self.ring = open_ring(folder, capacity, self.place, role, versions, platform.node())
             self.ring_failed = self.ring is None
+            if self.ring is not None:
+                self._introduce()
             self.when_opened()
+
+    def _introduce(self) -> None:
+        """What the process is for in its job."""
+        about = (job_role.role(), job_role.actor_name(), job_role.program())
+        for value, text in enumerate(about):
+            if text:
+                self.emit(layout.KIND_PROCESS, value=value, a=self.text(text[:256]))
 
     def role(self) -> int:
         data = sys.modules.get("torch.utils.data")

@@ -32,7 +32,7 @@ std::optional<double> MeanCounter(const Run& run, std::string_view name) {
   for (const RunTrace& of : run.traces()) {
     const CounterTable& counters = of.trace->counters;
     for (size_t row = 0; row < counters.size(); ++row)
-      if (of.execution == 0 && of.trace->Text(counters.name[row]) == name) sum += counters.value[row], ++count;
+      if (of.counts() && of.trace->Text(counters.name[row]) == name) sum += counters.value[row], ++count;
   }
   if (count == 0) return std::nullopt;
   return sum / static_cast<double>(count);
@@ -51,7 +51,7 @@ std::optional<double> SumOf(const TypedRows<R>& rows, typename TypedRows<R>::Rea
 // The losses of every step, from the agent of the first rank; NaN where none was seen.
 std::vector<double> LossesOf(const Run& run) {
   for (const RunTrace& of : run.traces()) {
-    if (of.trace->info.format != "agent" || of.execution != 0) continue;
+    if (of.trace->info.format != "agent" || !of.counts()) continue;
     const StepTable& steps = of.trace->steps;
     std::vector<double> losses;
     for (size_t row = 0; row < steps.size(); ++row) losses.push_back(steps.loss[row]);

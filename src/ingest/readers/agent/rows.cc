@@ -129,6 +129,13 @@ void Rows::AddMessage(const RingRecord& record) {
   builder_.Count("agent_message", record.value > 0 ? Severity::kLoss : Severity::kInfo, 1, kAbsent, Text(record.a));
 }
 
+// What the process is for in its job.
+void Rows::AddProcess(const RingRecord& record) {
+  constexpr std::string_view kKeys[] = {kJobRoleKey, kActorKey, kProgramKey};
+  if (record.value >= 0 && static_cast<size_t>(record.value) < std::size(kKeys))
+    builder_.AddEnvironment(kKeys[record.value], Text(record.a));
+}
+
 // Joins the two records that switch the profiler on and off into one slice, so that analyses see which steps were
 // slowed down by it. A switch-off without its switch-on was overwritten, and is ignored.
 void Rows::AddRecorder(const RingRecord& record) {
@@ -174,6 +181,7 @@ void Rows::Add(const RingRecord& record) {
     case RecordKind::kOptimizer: return builder_.AddEnvironment(StrCat("optimizer.", record.b), Text(record.a));
     case RecordKind::kMade: return builder_.AddEnvironment(StrCat("made.", record.b), Text(record.a));
     case RecordKind::kItems: return AddLoaded(record);
+    case RecordKind::kProcess: return AddProcess(record);
     case RecordKind::kFailure: return builder_.AddEnvironment("failure", Text(record.a));
     case RecordKind::kFix: return builder_.AddEnvironment(StrCat("fix.", record.b), Text(record.a));
     default: return;  // kAck is for whoever asked; later versions add kinds

@@ -33,6 +33,7 @@ class Rows {
                   bool of_device = false);
   void AddLoaded(const wire::RingRecord& record);
   void AddMessage(const wire::RingRecord& record);
+  void AddProcess(const wire::RingRecord& record);
   void AddRecorder(const wire::RingRecord& record);
   const std::string& Text(int64_t id) const { return texts_[id]; }
   const std::string& LineOfLoader(int64_t loader) const;

@@ -17,6 +17,8 @@ std::string NotesSection(const Report& report, const Paint& paint);
 std::string BreakdownSection(const Report& report, const Paint& paint);
 // The same per rank, in short, when there are several.
 std::string RanksSection(const Report& report, const Paint& paint);
+// The roles of a job of several programs, when there are several.
+std::string RolesSection(const Report& report, const Paint& paint);
 // Returns the findings to fix, by expected gain.
 std::string BottlenecksSection(const Report& report, const Paint& paint);
 // Returns the longest kernels; operators if nothing ran on a GPU.
