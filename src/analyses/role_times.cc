@@ -98,7 +98,7 @@ Intervals Bridged(const Intervals& all, int64_t least) {
 
 RoleTimes TimesOf(std::string_view name, const std::vector<const RunTrace*>& recordings,
                   const std::optional<Interval>& together) {
-  RoleTimes role{.role = name};
+  RoleTimes role{.role = name, .first = recordings.front()};
   std::set<int> processes;
   Intervals busy;
   for (const RunTrace* of : recordings) {

@@ -30,6 +30,7 @@ struct RoleWorker {
 
 struct RoleTimes {
   std::string_view role;
+  const RunTrace* first = nullptr;  // of its recordings
   bool leads = false;
   int64_t processes = 0;
   std::vector<RoleWorker> workers{};

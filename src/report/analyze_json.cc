@@ -250,7 +250,8 @@ constinit const TypeInfo kAnalyzeDocument = describe::MakeType<Analyze>();
 constinit const TypeInfo kExplainDocument = describe::MakeType<Explain>();
 
 // Timings are empty unless the program measures itself (--timings).
-void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
+void WriteAnalyzeJson(JsonWriter& json, const Report& report,
+                      const std::function<bool(const RunTrace&)>& shows_recording) {
   const RunSummary& summary = report.summary;
   Analyze document{.run = {&summary},
                    .breakdown = {&summary.breakdown},
@@ -261,6 +262,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report) {
   for (const Bottleneck& found : report.diagnosis.bottlenecks) document.bottlenecks.push_back(Listed(found, report));
   if (report.cost) document.cost = CostOf(*report.cost);
   for (const RunTrace& trace : report.run.traces()) {
+    if (shows_recording && !shows_recording(trace)) continue;
     document.traces.push_back(PartOf(trace));
     AddReadNotes(trace, document.read_stats);
   }

@@ -2,6 +2,8 @@
 // The report as a JSON document. The schema of `gapless docs` is made from the same description.
 #pragma once
 
+#include <functional>
+
 #include "base/described_json.h"
 #include "report/renderer.h"
 
@@ -10,7 +12,8 @@ namespace gapless::internal {
 // `gapless analyze --json`, and with --explain RULE.
 extern const TypeInfo kAnalyzeDocument, kExplainDocument;
 
-// Writes one object.
-void WriteAnalyzeJson(JsonWriter& json, const Report& report);
+// Writes one object. `shows_recording`: leaves out recordings for which it is false; none: all are listed.
+void WriteAnalyzeJson(JsonWriter& json, const Report& report,
+                      const std::function<bool(const RunTrace&)>& shows_recording = {});
 
 }  // namespace gapless::internal

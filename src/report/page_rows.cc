@@ -14,14 +14,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kMaxPageRows = 250, kMaxRowsOfPictures = 8000;
+constexpr size_t kMaxPageRows = 250, kMaxRowsOfPictures = 8000, kMaxRowsOfManyRanks = 800;
 constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
 constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
                                          "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
                                          "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
 
 // Returns the rows of as many recordings as fit, at least of one.
-std::vector<size_t> RowsOfFurthest(const Table& table, const RanksRows& ranks) {
+std::vector<size_t> RowsOfFurthest(const Table& table, const RanksRows& ranks, size_t most) {
   std::map<int64_t, std::vector<size_t>> by_trace;
   const int trace_column = table.Find("trace");
   for (size_t row = 0; row < table.rows(); ++row) by_trace[table.Int(row, trace_column)].push_back(row);
@@ -35,10 +35,10 @@ std::vector<size_t> RowsOfFurthest(const Table& table, const RanksRows& ranks) {
   std::vector<size_t> shown;
   for (const auto& [distance, trace] : order) {
     const std::vector<size_t>& rows = by_trace[trace];
-    if (!shown.empty() && shown.size() + rows.size() > kMaxRowsOfPictures) break;
+    if (!shown.empty() && shown.size() + rows.size() > most) break;
     shown.insert(shown.end(), rows.begin(), rows.end());
   }
-  if (shown.size() > kMaxRowsOfPictures) shown.resize(kMaxRowsOfPictures);
+  if (shown.size() > most) shown.resize(most);
   std::ranges::sort(shown);
   return shown;
 }
@@ -56,11 +56,12 @@ int SortColumn(const Table& table) {
 
 std::vector<size_t> RowsToShow(const Table& table, const RanksRows& ranks) {
   const bool picture = std::ranges::find(kPictures, table.name()) != std::end(kPictures);
-  const size_t most = picture ? kMaxRowsOfPictures : kMaxPageRows;
+  const size_t of_picture = ranks.rows() >= kManyRanks ? kMaxRowsOfManyRanks : kMaxRowsOfPictures;
+  const size_t most = picture ? of_picture : kMaxPageRows;
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   if (rows.size() <= most || table.name() == "slowest_step") return rows;
-  if (picture && table.Find("trace") >= 0) return RowsOfFurthest(table, ranks);
+  if (picture && table.Find("trace") >= 0) return RowsOfFurthest(table, ranks, most);
   if (const int column = SortColumn(table); !picture && column >= 0) {
     const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(most);
     std::ranges::nth_element(rows, middle, [&](size_t a, size_t b) {

@@ -7,6 +7,7 @@ import {Fixes} from "./sections/fixes";
 import {Kernels} from "./sections/kernels";
 import {Memory} from "./sections/memory";
 import {Notices} from "./sections/notices";
+import {RankMap} from "./sections/rank_map";
 import {hasRankSteps, RankSteps} from "./sections/rank_steps";
 import {Recording} from "./sections/recording";
 import {Roofline} from "./sections/roofline";
@@ -18,11 +19,16 @@ import {initialTheme, setTheme, ThemeContext} from "./theme";
 import {Top} from "./top";
 import {Words} from "./words";
 
+/** Few ranks are drawn from their ledger, many from a packed map of it. */
+function Ranks({data}: {data: Data}) {
+  return data.rankMap ? <RankMap packed={data.rankMap} /> : <RankSteps data={data} />;
+}
+
 const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
   {id: "after", name: "After", Section: After},
   {id: "steps", name: "Steps", Section: Steps},
-  {id: "ranks", name: "Ranks", Section: RankSteps},
+  {id: "ranks", name: "Ranks", Section: Ranks},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
   {id: "kernels", name: "Kernels", Section: Kernels},
@@ -38,7 +44,7 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
     case "steps":
       return data.tables.has("ledger");
     case "ranks":
-      return hasRankSteps(data.tables.get("ledger"));
+      return data.rankMap !== undefined || hasRankSteps(data.tables.get("ledger"));
     case "timeline":
       return data.tables.has("slowest_step");
     case "kernels":

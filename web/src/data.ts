@@ -61,14 +61,29 @@ export interface Page {
   path: string; // as a word of a shell
   advice?: string; // how to record more
   query: string; // what to type next
+  recordings?: number; // of a job of many ranks, of which only those that are drawn are listed
+  events?: number; // of all of them
   facts: string[];
   notes: {severity: "info" | "loss" | "error"; text: string}[];
+}
+
+/** The time of every device of a large job in every step, packed (src/report/rank_map.h). */
+export interface PackedRankMap {
+  ranks: (number | null)[]; // by device, as the following
+  devices: number[];
+  hosts: string[];
+  host_of: (number | null)[];
+  steps: number[];
+  all_devices: number;
+  all_steps: number;
+  columns: {name: string; unit_ns: number; cells: string}[]; // base64 of 16-bit numbers, by device, then by step
 }
 
 export interface Inlined {
   page: Page;
   analyze: Analyze;
   predicted?: Predicted;
+  rank_map?: PackedRankMap;
   texts: string[];
   tables: InlinedTable[];
 }
@@ -122,6 +137,7 @@ export class Table {
 }
 
 export interface Data {
+  rankMap?: PackedRankMap | undefined;
   page: Page;
   analyze: Analyze;
   predicted?: Predicted | undefined;
@@ -134,6 +150,7 @@ export function decode(inlined: Inlined): Data {
     page: inlined.page,
     analyze: inlined.analyze,
     predicted: inlined.predicted,
+    rankMap: inlined.rank_map,
     tables: new Map(tables.map((table) => [table.name, table])),
   };
 }

@@ -34,6 +34,7 @@ void AddPair(const JobRoles& job, const RoleTimes& role, const RoleTimes& other,
     for (size_t i = 0; i < waits.size(); ++i) wait += TotalIn(waits[i], span), only += TotalIn(alone[i], span);
     const auto workers = static_cast<int64_t>(role.workers.size());
     table.Row()
+        .Set("trace", role.first->index)
         .Set("role", role.role)
         .Set("waits_for", other.role)
         .Set("iteration", iteration)

@@ -48,7 +48,10 @@ Result<Table> Compute(const Run&, Tables& tables) {
   for (const RoleTimes& role : job.roles) {
     const Sums sums = SumsOf(role, job);
     auto row = table.Row();
-    row.Set("role", role.role).Set("leads", role.leads ? 1 : 0).Set("processes", role.processes);
+    row.Set("trace", role.first->index)
+        .Set("role", role.role)
+        .Set("leads", role.leads ? 1 : 0)
+        .Set("processes", role.processes);
     row.Set("devices", sums.devices).Set("wall_ns", sums.wall).Set("busy_ns", sums.busy);
     row.Set("idle_ns", sums.wall - sums.busy);
     if (job.together) row.Set("waiting_ns", sums.waiting);

@@ -11,6 +11,8 @@ struct RolesRows : TypedRows<RolesRows> {
   static constexpr std::string_view kHelp =
       "Roles of a job of several programs: how each spends the time of its devices";
   static constexpr ColumnSpec kColumns[] = {
+      {"trace", kInt, "", "a recording of the role, the first: key of table trace"},
+      {"rank", kInt, "", "always NULL: a role has several"},
       {"role", kText, "", "name of the role: --role, the program's word, Ray's actor"},
       {"leads", kInt, "", "1: the role that the other tables and the findings are about"},
       {"processes", kInt, "", "processes that were recorded"},
@@ -36,6 +38,8 @@ struct RoleWaitsRows : TypedRows<RoleWaitsRows> {
   static constexpr std::string_view kName = "role_waits";
   static constexpr std::string_view kHelp = "Who waits for whom: a role's devices idle while another role works";
   static constexpr ColumnSpec kColumns[] = {
+      {"trace", kInt, "", "a recording of the role that idles, the first: key of table trace"},
+      {"rank", kInt, "", "always NULL: a role has several"},
       {"role", kText, "", "the role that idles"},
       {"waits_for", kText, "", "the role that works meanwhile"},
       {"iteration", kInt, "",
@@ -45,7 +49,7 @@ struct RoleWaitsRows : TypedRows<RoleWaitsRows> {
       {"wait_ns", kInt, "ns",
        "idle time of the role's devices (processes, without one) in stretches of 5 ms or more, while waits_for works"},
       {"alone_ns", kInt, "ns", "of that, while no other role works"},
-      {"share", kReal, "", "wait_ns over the time of the role's devices in the iteration"},
+      {"share", kReal, "share", "wait_ns over the time of the role's devices in the iteration"},
   };
 };
 

@@ -9,6 +9,7 @@
 // kernel names are long and repeat. Cells are stored by column.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/strings.h"
 #include "report/about.h"
@@ -16,6 +17,7 @@
 #include "report/notes.h"
 #include "report/page.h"
 #include "report/page_rows.h"
+#include "report/rank_map.h"
 #include "report/renderer.h"
 
 namespace gapless::internal::html_renderer {
@@ -106,6 +108,8 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
   json.EndArray();
 }
 
+bool HasManyRanks(const Report& report) { return report.summary.breakdown.size() >= kManyRanks; }
+
 // Writes the words that all formats of the report share.
 void WritePage(JsonWriter& json, const Report& report) {
   json.Key("page");
@@ -115,6 +119,12 @@ void WritePage(JsonWriter& json, const Report& report) {
   const Next next = NextOf(report);
   json.FieldUnlessEmpty("advice", next.advice);
   json.Field("query", next.query);
+  if (HasManyRanks(report)) {
+    int64_t events = 0;
+    for (const RunTrace& of : report.run.traces()) events += of.trace->info.event_count;
+    json.Field("recordings", report.run.traces().size());
+    json.Field("events", events);
+  }
   json.Key("facts");
   json.BeginArray();
   for (const std::string& fact : FactsOf(report)) json.String(fact);
@@ -179,6 +189,28 @@ void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
   json.EndArray();
 }
 
+// The document of --json. Of a job of many ranks it says of each what the map of the ranks says in a hundredth of the
+// space: the page then holds the sum of its devices, and the recordings of which it draws something.
+void WriteAnalysis(JsonWriter& json, const Report& report) {
+  if (!HasManyRanks(report)) return WriteAnalyzeJson(json, report);
+  RunSummary summary = report.summary;
+  summary.breakdown = {summary.total};
+  std::set<int64_t> drawn;
+  for (const std::string_view name : {"slowest_step", "ledger"}) {
+    const Table& table = report.tables.Get(name);
+    for (const size_t row : RowsToShow(table, report.tables.Get<RanksRows>()))
+      drawn.insert(table.Int(row, table.Find("trace")));
+  }
+  WriteAnalyzeJson(json,
+                   {.run = report.run,
+                    .tables = report.tables,
+                    .diagnosis = report.diagnosis,
+                    .summary = summary,
+                    .failures = report.failures,
+                    .cost = report.cost},
+                   [&](const RunTrace& of) { return drawn.contains(of.index); });
+}
+
 // The texts come last, because the tables decide which there are.
 std::string DataOf(const Report& report) {
   std::string out;
@@ -187,7 +219,7 @@ std::string DataOf(const Report& report) {
   json.BeginObject();
   WritePage(json, report);
   json.Key("analyze");
-  WriteAnalyzeJson(json, report);
+  WriteAnalysis(json, report);
   if (report.pictures) {
     json.Key("predicted");
     json.BeginObject();
@@ -197,6 +229,7 @@ std::string DataOf(const Report& report) {
     json.EndObject();
   }
   WriteTables(json, report, texts);
+  WriteRankMap(json, RankMapOf(report.tables));
   texts.Write(json);
   json.EndObject();
   return out;

@@ -18,6 +18,7 @@ function statsOf(data: Data): Map<string, {times: number; files: number}> {
 
 export function Recording({data}: {data: Data}) {
   const {traces} = data.analyze;
+  const files = data.page.recordings ?? traces.length;
   const stats = statsOf(data);
   const others = data.page.notes
     .filter((note) => ![...stats.keys()].some((text) => note.text.includes(text)))
@@ -27,8 +28,8 @@ export function Recording({data}: {data: Data}) {
       <header>
         <h2>Recording</h2>
         <span class="dim">
-          {traces.length === 1 ? "1 file" : `${traces.length} files`},{" "}
-          {count(traces.reduce((sum, trace) => sum + trace.event_count, 0))} events
+          {files === 1 ? "1 file" : `${files} files`},{" "}
+          {count(data.page.events ?? traces.reduce((sum, trace) => sum + trace.event_count, 0))} events
         </span>
       </header>
       <Scroll label="Files">
@@ -56,7 +57,7 @@ export function Recording({data}: {data: Data}) {
           </tbody>
         </table>
       </Scroll>
-      {traces.length > MOST && <p class="dim">and {count(traces.length - MOST)} more</p>}
+      {files > MOST && <p class="dim">and {count(files - MOST)} more</p>}
       {stats.size > 0 && (
         <ul>
           {[...stats].map(([text, {times, files}]) => (

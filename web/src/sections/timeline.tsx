@@ -235,7 +235,8 @@ export function Timeline({data}: {data: Data}) {
   if (!table || !layout) return null;
   const ranks = new Map(data.analyze.traces.map((trace) => [trace.trace, trace.rank]));
   const own = table.number(0, "dur_ns") ?? 0;
-  const recorded = data.analyze.traces.filter((trace) => trace.role === "primary" && trace.execution === 0).length;
+  const listed = data.analyze.traces.filter((trace) => trace.role === "primary" && trace.execution === 0).length;
+  const recorded = data.page.recordings ?? listed;
   const median = data.analyze.run.step_ns?.median;
   return (
     <section id="timeline">

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The map of a large job: a page of the sample into which a packed ledger of 10,000 ranks is put, as the program writes it.
+import {mkdirSync, readFileSync, statSync, writeFileSync} from "node:fs";
+import {dirname, join} from "node:path";
+import {expect, test} from "@playwright/test";
+import type {Inlined, PackedRankMap} from "../src/data";
+import {open, violations} from "./browser";
+import {RECORDINGS, type Recording, reportOf} from "./recordings";
+
+const RANKS = 10_000;
+const STEPS = 6;
+const SLOW = 4321; // in every step
+const ONCE = 77; // in step 3
+
+function packed(name: string, ns: (rank: number, step: number) => number): PackedRankMap["columns"][number] {
+  const all = Float64Array.from({length: RANKS * STEPS}, (_, i) => ns(Math.floor(i / STEPS), i % STEPS));
+  const unit = Math.max(...all) / 65534;
+  const cells = Uint16Array.from(all, (value) => Math.round(value / unit));
+  return {name, unit_ns: unit, cells: Buffer.from(cells.buffer).toString("base64")};
+}
+
+function own(rank: number, step: number): number {
+  return rank === SLOW ? 1e6 : rank === ONCE && step === 3 ? 1.1e6 : 8e5 + ((rank * 7 + step) % 11) * 100;
+}
+
+const ranks = [...Array(RANKS).keys()];
+const map: PackedRankMap = {
+  ranks,
+  devices: ranks.map((rank) => rank % 8),
+  hosts: Array.from({length: RANKS / 8}, (_, host) => `node-${String(host).padStart(4, "0")}`),
+  host_of: ranks.map((rank) => Math.floor(rank / 8)),
+  steps: [...Array(STEPS).keys()],
+  all_devices: RANKS,
+  all_steps: STEPS,
+  columns: [
+    packed("wall_ns", () => 1.3e6),
+    packed("compute_ns", own),
+    packed("exposed_comm_ns", (rank, step) => 1.3e6 - own(rank, step)),
+  ],
+};
+
+/** The page of the first recording with the map in it. */
+function page(): string {
+  const report = reportOf(RECORDINGS[0] as Recording);
+  const whole = readFileSync(report, "utf8");
+  const from = whole.indexOf('id="data">') + 'id="data">'.length;
+  const to = whole.indexOf("</script>", from);
+  const data = JSON.parse(whole.slice(from, to)) as Inlined;
+  const file = join(dirname(report), `map-${process.pid}`, "page.html");
+  mkdirSync(dirname(file), {recursive: true});
+  writeFileSync(file, whole.slice(0, from) + JSON.stringify({...data, rank_map: map}) + whole.slice(to));
+  return file;
+}
+
+test("the map of 10,000 ranks is small, and shows those that differ first", async ({page: tab}) => {
+  const file = page();
+  expect(statSync(file).size).toBeLessThan(3_000_000);
+  expect(await open(tab, file)).toEqual([]);
+  const section = tab.locator("#ranks");
+  await expect(section).toContainText("2 of 10000 ranks differ");
+  const heat = section.locator(".rank-map");
+  await heat.focus();
+  await expect(section.locator("#rank-map-cell")).toContainText(`rank ${ONCE}`);
+  await tab.keyboard.press("ArrowDown");
+  await expect(section.locator("#rank-map-cell")).toContainText(`rank ${SLOW} on node-0540, step 0`);
+  await expect(section.locator("#rank-map-cell")).toContainText("more than the median rank");
+});
+
+test("a group of alike ranks opens and closes by the keyboard", async ({page: tab}) => {
+  await open(tab, page());
+  const heat = tab.locator("#ranks .rank-map");
+  const cell = tab.locator("#rank-map-cell");
+  await heat.focus();
+  await tab.keyboard.press("ArrowDown");
+  await tab.keyboard.press("ArrowDown");
+  await expect(cell).toContainText("node-0000 … node-0052");
+  await tab.keyboard.press("Enter");
+  await tab.keyboard.press("ArrowDown");
+  await expect(cell).toContainText("node-0000 … node-0002: 24 ranks");
+  await tab.keyboard.press("Enter");
+  await tab.keyboard.press("ArrowDown");
+  await expect(cell).toContainText("node-0000: 8 ranks");
+  await tab.keyboard.press("ArrowUp");
+  await tab.keyboard.press("Enter");
+  await tab.keyboard.press("ArrowDown");
+  await expect(cell).toContainText("node-0003 … node-0005: 24 ranks");
+});
+
+test("the table sorts by what was chosen, and the layout names what the mouse is over", async ({page: tab}) => {
+  await open(tab, page());
+  const section = tab.locator("#ranks");
+  const first = section.locator("tbody tr").first();
+  await expect(first.locator("[data-column=rank]")).toHaveAttribute("data-value", String(ONCE));
+  await section.getByRole("button", {name: /^rank/}).click();
+  await expect(first.locator("[data-column=rank]")).toHaveAttribute("data-value", "9999");
+  await section.getByLabel("Time to compare").selectOption("whole step");
+  await expect(section).toContainText("0 of 10000 ranks differ");
+  await section.locator(".rank-layout").hover({position: {x: 2, y: 2}});
+  await expect(section.locator(".rank-cell").last()).toContainText("node-0000, rank 0");
+});
+
+test("the map is usable with assistive tools, dark and light, wide and narrow", async ({page: tab}) => {
+  const file = page();
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const width of [1280, 390]) {
+      await tab.emulateMedia({colorScheme});
+      await tab.setViewportSize({width, height: 900});
+      await open(tab, file);
+      expect(await violations(tab)).toEqual([]);
+      expect(await tab.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    }
+  }
+});
