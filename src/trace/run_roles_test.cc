@@ -20,6 +20,9 @@ std::shared_ptr<const Trace> RoleProcess(int64_t pid, int64_t rank, std::string_
   auto& shard = builder.NewShard();
   for (int i = 0; i < 10; ++i)
     shard.Add(SliceRow{.name = shard.Text(name), .pid = pid, .tid = 1, .ts_ns = start + i * 100, .dur_ns = 100});
+  // A device and a framework: the rank is the process's own word, and two that say the same are not of one job.
+  shard.Add(GpuOpRow{.name = shard.Text("gemm"), .ts_ns = start, .dur_ns = 100});
+  builder.info().framework = "pytorch";
   for (const auto& [key, value] : facts) builder.AddEnvironment(key, value);
   builder.info().pid = pid, builder.info().rank = rank, builder.info().start_unix_ns = start;
   builder.info().path = std::move(path);

@@ -10,6 +10,7 @@ import {Notices} from "./sections/notices";
 import {RankMap} from "./sections/rank_map";
 import {hasRankSteps, RankSteps} from "./sections/rank_steps";
 import {Recording} from "./sections/recording";
+import {Roles} from "./sections/roles";
 import {Roofline} from "./sections/roofline";
 import {Steps} from "./sections/steps";
 import {Tables} from "./sections/tables";
@@ -28,6 +29,7 @@ const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
   {id: "after", name: "After", Section: After},
   {id: "steps", name: "Steps", Section: Steps},
+  {id: "roles", name: "Roles", Section: Roles},
   {id: "ranks", name: "Ranks", Section: Ranks},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
@@ -45,6 +47,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return data.tables.has("ledger");
     case "ranks":
       return data.rankMap !== undefined || hasRankSteps(data.tables.get("ledger"));
+    case "roles":
+      return (data.tables.get("roles")?.rows ?? 0) > 1;
     case "timeline":
       return data.tables.has("slowest_step");
     case "kernels":
