@@ -3,6 +3,7 @@
 #include "analyses/gather.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -112,6 +113,15 @@ std::vector<Table> GatherTables(const Run& run, std::span<const Analysis* const>
     });
   }
   return {std::make_move_iterator(gathered.begin()), std::make_move_iterator(gathered.end())};
+}
+
+CollectivesScale::CollectivesScale(const Trace& trace) {
+  if (trace.summary && trace.collectives.size() > 0)
+    factor_ = static_cast<double>(trace.summary->rows.collective) / static_cast<double>(trace.collectives.size());
+}
+
+int64_t CollectivesScale::operator()(int64_t sum) const {
+  return sum == kAbsent || factor_ <= 1 ? sum : std::llround(static_cast<double>(sum) * factor_);
 }
 
 Window WindowOf(const TraceSummary& summary) {

@@ -29,6 +29,16 @@ int64_t BaseInRun(const ColumnSpec& column, const RunTrace& of);
 // Returns the name of the section that holds the rows of an analysis.
 std::string SectionOfTable(std::string_view analysis);
 
+// Makes sums over the collectives of a trace those of the recording, where its summary keeps only some of them.
+class CollectivesScale {
+ public:
+  explicit CollectivesScale(const Trace& trace);
+  int64_t operator()(int64_t sum) const;  // kAbsent stays
+
+ private:
+  double factor_ = 1;
+};
+
 // The analysed window and the devices of a summary: with exposed communication, and without any row of operations.
 Window WindowOf(const TraceSummary& summary);
 TraceTimeline TimelineOf(const RunTrace& of);

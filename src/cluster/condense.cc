@@ -14,6 +14,7 @@
 #include "analyses/idle_gaps.h"
 #include "base/strings.h"
 #include "trace/cut.h"
+#include "trace/reading_note.h"
 #include "trace/summary_file.h"
 
 namespace gapless::internal {
@@ -25,6 +26,7 @@ constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle
 constexpr size_t kMaxRowsOfTable = 4000;  // rows of a table to begin with
 constexpr size_t kMaxNames = 3000;        // different slices that stand for all
 constexpr size_t kMaxCollectives = 20'000;
+constexpr size_t kMaxStacks = 5000;       // frames; of more, collectives do not say where they were called
 constexpr size_t kKeptSteps = 6;          // whose collectives are kept if there are more
 constexpr size_t kFewestRows = 8;         // to which a table is cut at most
 constexpr size_t kMaxPlaces = 64;         // of idle time
@@ -91,7 +93,12 @@ CollectiveTable LightCollectives(const TraceTimeline& timeline) {
   std::vector<uint32_t> rows;
   for (size_t row = kept.first; row < std::min(kept.last, kept.first + kMaxCollectives); ++row)
     rows.push_back(static_cast<uint32_t>(row));
-  return Taken(all, rows);
+  CollectiveTable light = Taken(all, rows);
+  if (timeline.trace().stacks.size() > kMaxStacks) return light;
+  std::vector<StackId> stacks;
+  for (const uint32_t row : rows) stacks.push_back(all.stack[row]);
+  light.stack = std::move(stacks);
+  return light;
 }
 
 Trace Light(const TraceTimeline& timeline) {
@@ -105,6 +112,7 @@ Trace Light(const TraceTimeline& timeline) {
   light.environment = whole->environment, light.read_stats = whole->read_stats;
   light.slices = LightSlices(whole->slices), light.gpu_ops = LightGpuOps(whole->gpu_ops);
   light.collectives = LightCollectives(timeline);
+  if (std::ranges::any_of(light.collectives.stack.stored(), &StackId::valid)) light.stacks = whole->stacks;
   const auto& events = whole->memory_events;
   light.memory_events = Taken(events, FirstOfEach(events.size(), kMaxNames, [&](size_t row) {
                                 return std::tuple(events.device_type[row], events.device[row]);
@@ -216,40 +224,21 @@ std::vector<KeptTable> TablesOf(Tables& tables, const RunTrace& of) {
 }
 
 // Writes down which tables lost rows.
-void SayWhatWasCut(const std::vector<KeptTable>& kept, Trace& light, std::vector<std::string>& texts) {
-  for (const KeptTable& table : kept)
-    if (table.rows.size() < table.all)
-      texts.push_back(StrCat("the summary keeps ", FormatCount(static_cast<int64_t>(table.rows.size())), " of ",
-                             FormatCount(static_cast<int64_t>(table.all)), " rows of table ", table.table->name()));
-  if (texts.empty()) return;
-  ReadStatsTable& stats = light.read_stats;
-  std::vector<std::string_view> all;
-  for (size_t id = 0; id < light.strings.size(); ++id) all.push_back(light.strings[static_cast<StringId>(id)]);
-  const auto add = [&](std::string_view text) {
-    all.push_back(text);
-    return static_cast<StringId>(all.size() - 1);
-  };
-  const auto extended = [](const auto& column, auto make) {
-    auto values = std::vector(column.begin(), column.end());
-    make(values);
-    return values;
-  };
-  const StringId kind = add("summary_cut");
-  stats.text = extended(stats.text, [&](auto& values) {
-    for (const std::string& text : texts) values.push_back(add(text));
-  });
-  stats.kind = extended(stats.kind, [&](auto& values) { values.resize(values.size() + texts.size(), kind); });
-  stats.severity =
-      extended(stats.severity, [&](auto& values) { values.resize(values.size() + texts.size(), Severity::kInfo); });
-  stats.count = extended(stats.count, [&](auto& values) { values.resize(values.size() + texts.size(), 1); });
-  stats.first_offset =
-      extended(stats.first_offset, [&](auto& values) { values.resize(values.size() + texts.size(), kAbsent); });
-  light.strings = StringPool::FromViews(std::move(all), nullptr);
+void SayWhatWasCut(const std::vector<KeptTable>& kept, size_t collectives, Trace& light) {
+  std::vector<std::string> tables;
+  auto lost = static_cast<int64_t>(collectives - light.collectives.size());
+  if (lost > 0)
+    tables.push_back(StrCat(FormatCount(static_cast<int64_t>(light.collectives.size())), " of ",
+                            FormatCount(static_cast<int64_t>(collectives)), " collectives"));
+  for (const KeptTable& table : kept) {
+    if (table.rows.size() == table.all) continue;
+    lost += static_cast<int64_t>(table.all - table.rows.size());
+    tables.push_back(StrCat(FormatCount(static_cast<int64_t>(table.rows.size())), " of ",
+                            FormatCount(static_cast<int64_t>(table.all)), " rows of table ", table.table->name()));
+  }
+  if (lost > 0)
+    AddReadingNote(light, "summary_cut", Severity::kInfo, lost, StrCat("the summary keeps ", Join(tables, ", ")));
 }
-
-}  // namespace
-
-namespace {
 
 struct StepsTried {
   size_t count, before;  // steps that count, and steps before them, which leave the queues of the device as they are
@@ -299,8 +288,7 @@ std::string Condense(Tables& tables, const RunTrace& of) {
   std::vector<KeptTable> kept = TablesOf(tables, of);
   const auto written = [&](std::string_view events) {
     Trace light = Light(timeline);
-    std::vector<std::string> texts;
-    SayWhatWasCut(kept, light, texts);
+    SayWhatWasCut(kept, timeline.trace().collectives.size(), light);
     SectionWriter sections;
     for (const KeptTable& table : kept) WriteRows(*table.table, table.rows, of, sections);
     WriteRows(longest, RowsOfTrace(longest, of.index), of, sections);

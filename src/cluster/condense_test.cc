@@ -172,6 +172,35 @@ TEST(Condense, ALongRecordingIsCutAndSaysSo) {
   EXPECT_EQ(light->summary->rows.slice, static_cast<int64_t>(trace->slices.size())) << "of the recording";
 }
 
+// More collectives than are kept, the same in every step.
+std::shared_ptr<const Trace> TalkativeRank(int64_t rank) {
+  HandMade trace;
+  trace.Rank(rank, 2);
+  for (int64_t step = 0; step < 30; ++step) {
+    const int64_t t = step * 10'000 * kUs;
+    trace.Step(step, t, t + 10'000 * kUs);
+    for (int64_t i = 0; i < 800; ++i) {
+      const int64_t begin = t + (10 + i * 12) * kUs + (rank == 1 ? 3 * kUs : 0), end = t + (18 + i * 12) * kUs;
+      trace.Kernel("nccl", {begin - 5 * kUs, begin - 4 * kUs, begin, end}, kComm);
+      trace.Collective("all_reduce", begin, end, 1000);
+    }
+  }
+  return trace.Finish();
+}
+
+TEST(Condense, SumsOverKeptCollectivesStandForAll) {
+  const Traces job{TalkativeRank(0), TalkativeRank(1)};
+  const JobRun recordings{job}, summaries{Summarised(job)};
+  Tables whole(recordings), light(summaries);
+  EXPECT_LT(summaries.traces()[0].trace->collectives.size(), recordings.traces()[0].trace->collectives.size());
+  const Table &all = whole.Get("collective_groups"), &some = light.Get("collective_groups");
+  ASSERT_EQ(some.rows(), all.rows());
+  for (const std::string_view column : {"calls", "bytes", "wait_ns", "transfer_ns"}) {
+    const auto of = static_cast<double>(all.Int(0, all.Find(column)));
+    EXPECT_NEAR(static_cast<double>(some.Int(0, some.Find(column))), of, 0.01 * of) << column;
+  }
+}
+
 TEST(Condense, ANewerSummaryIsRefusedWithBothNumbers) {
   const JobRun run(Traces{RankOf(0, 0)});
   Tables tables(run);

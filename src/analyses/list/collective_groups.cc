@@ -13,6 +13,7 @@
 #include "analyses/bandwidth.h"
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
+#include "analyses/gather.h"
 
 namespace gapless::internal::collective_groups_analysis {
 namespace {
@@ -177,21 +178,24 @@ void AddRow(const TraceTimeline& timeline, const Meanwhile& meanwhile, const Key
   const auto& [device, backend, name, kind] = key;
   auto row = table.Row(*timeline.of);
   row.Set("device", device).Set("backend", backend).Set("group", name).Set("group_size", group.size);
-  row.Set("kind", kind.empty() ? "other" : kind).Set("calls", group.calls);
-  row.Set("calls_per_step", ShareOf(group.calls, static_cast<int64_t>(timeline.window.steps.size())));
-  row.Set("matched", group.matched).Set("bytes", group.bytes);
-  row.Set("total_ns", TotalIn(group.spans, timeline.window.span));
-  row.Set("exposed_ns", meanwhile.ExposedNs(device, group.spans));
+  const CollectivesScale scaled(timeline.trace());
+  row.Set("kind", kind.empty() ? "other" : kind).Set("calls", scaled(group.calls));
+  row.Set("calls_per_step", ShareOf(scaled(group.calls), static_cast<int64_t>(timeline.window.steps.size())));
+  row.Set("matched", scaled(group.matched)).Set("bytes", scaled(group.bytes));
+  row.Set("total_ns", scaled(TotalIn(group.spans, timeline.window.span)));
+  row.Set("exposed_ns", scaled(meanwhile.ExposedNs(device, group.spans)));
   if (group.matched > 0) {
-    row.Set("transfer_ns", group.transfer_ns).Set("wait_ns", group.wait_ns).Set("opening_wait_ns", group.opening_ns);
-    row.Set("times_last", group.times_last).Set("times_first", group.times_first);
+    row.Set("transfer_ns", scaled(group.transfer_ns)).Set("wait_ns", scaled(group.wait_ns));
+    row.Set("opening_wait_ns", group.opening_ns).Set("times_last", scaled(group.times_last));
+    row.Set("times_first", scaled(group.times_first));
   }
   if (const auto timed = static_cast<double>(group.timed_ns); timed > 0)
     row.Set("algo_gbps", static_cast<double>(group.timed_bytes) / timed).Set("bus_gbps", group.bus_bytes / timed);
   row.Set("best_bus_gbps", group.best_gbps).Set("best_bytes", group.best_bytes);
   row.Set("start_lag_mean_ns", MeanOf(group.lag_ns, group.compared));
   if (group.bytes != kAbsent)
-    row.Set("small_calls", group.small).Set("small_exposed_ns", meanwhile.ExposedNs(device, Merge(group.small_spans)));
+    row.Set("small_calls", scaled(group.small))
+        .Set("small_exposed_ns", scaled(meanwhile.ExposedNs(device, Merge(group.small_spans))));
   row.Set("idle_ns", facts.idle_ns).Set("gpu_op_id", facts.gpu_op_id).Set("slice_id", facts.slice_id);
 }
 

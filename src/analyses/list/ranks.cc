@@ -19,6 +19,7 @@
 #include "analyses/analysis.h"
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
+#include "analyses/gather.h"
 #include "analyses/rows/rank_kernels.h"
 #include "analyses/rows/rank_work.h"
 
@@ -99,7 +100,10 @@ void AddWaits(const std::vector<size_t>& rows, const std::vector<CollectiveMatch
     device.caused_ns += match.caused_ns;
   }
   if (!matched) return;
-  device.waiting_ns = Total(Intersect(waits, device.on->exposed_communication));
+  const CollectivesScale scaled(device.timeline->trace());
+  device.compared = scaled(device.compared), device.caused_ns = scaled(device.caused_ns);
+  device.times_last = scaled(device.times_last), device.times_first = scaled(device.times_first);
+  device.waiting_ns = scaled(Total(Intersect(waits, device.on->exposed_communication)));
   device.opening_ns = Total(Intersect(opening, device.on->exposed_communication));
 }
 
