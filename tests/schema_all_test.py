@@ -84,6 +84,8 @@ class Schemas(unittest.TestCase):
         self.run_it("predict", "--no-cache", SAMPLE, "--sweep", "kernel")
         self.run_it("predict", "--list")
         self.run_it("convert", "--no-cache", SAMPLE, "-o", "out.json")
+        self.run_it("summarize", "--no-cache", SAMPLE, "-o", "summaries")
+        self.run_it("merge", "summaries", "-o", "job.tar")
         self.run_it("report", "--no-cache", SAMPLE, "-o", "report.md")
 
     def test_measurements(self) -> None:
