@@ -40,6 +40,8 @@ ASKED: dict[str, list[list[str]]] = {
     "brief": [[SAMPLE]],
     "query": [[SAMPLE, "SELECT 1"], [SAMPLE, "step", "--arrow", "rows.arrow"]],
     "convert": [[SAMPLE, "-o", "out.json"]],
+    "summarize": [[SAMPLE, "--no-cache", "-o", "summaries"]],
+    "merge": [[str(ROOT / "tests/data/summary.gapsum"), "-o", "job.tar"]],
     "predict": [[SAMPLE]],
     "why": [[SAMPLE, SAMPLE]],
     "diff": [[SAMPLE, SAMPLE]],
