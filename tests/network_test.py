@@ -75,6 +75,7 @@ ANSWERS = {
     "bisect": 3,
     "validate": 0,
 }
+MAY_ANSWER = {"compare": (1,)}  # that a busy machine shows no difference
 LISTENS = {"monitor"}  # serves metrics: docs/monitoring.md
 
 
@@ -147,7 +148,7 @@ class Nothing(unittest.TestCase):
                 with self.subTest(verb, words=words):
                     done = without_network([PROGRAM, verb, *words], self.folder)
                     said = done.stderr[-500:]
-                    self.assertEqual(done.returncode, ANSWERS.get(verb, 0), said)
+                    self.assertIn(done.returncode, {ANSWERS.get(verb, 0), *MAY_ANSWER.get(verb, ())}, said)
                     self.assertNotIn("Bad system call", done.stdout + done.stderr)
                     self.assertNotIn("SIGSYS", done.stdout + done.stderr)
 
