@@ -36,8 +36,6 @@ constexpr SqlColumn kColumns[] = {
     SqlColumnOf<int64_t>("process", "", "recordings of one process have the same number", Process),
     SqlColumnOf<int64_t>("execution", "", "0: the run itself; others: the same program run again",
                          [](const SqlRow& at) { return SqlValue::Int(at.trace->execution); }),
-    SqlColumnOf<std::string_view>("job_role", "", "role of its process in a job of several programs",
-                                  [](const SqlRow& at) { return SqlValue::Text(at.trace->job_role); }),
     SqlColumnOf<std::string_view>("role", "",
                                   "primary, or supplement: describes what a primary recording has already counted",
                                   [](const SqlRow& at) { return SqlValue::Text(ToString(at.trace->role)); }),
@@ -53,6 +51,8 @@ constexpr SqlColumn kColumns[] = {
     SqlColumnOf<int64_t>("dur_ns", "ns", "from the first event's start to the last one's end",
                          Info<&TraceInfo::dur_ns>),
     SqlColumnOf<int64_t>("event_count", "", "events in the file, of every kind", Info<&TraceInfo::event_count>),
+    SqlColumnOf<std::string_view>("job_role", "", "role of its process in a job of several programs",
+                                  [](const SqlRow& at) { return SqlValue::Text(at.trace->job_role); }),
 };
 
 }  // namespace
