@@ -27,7 +27,8 @@ struct Group {
   int32_t size = kAbsent32;
   std::vector<Sequence> sequences;
 };
-using Groups = std::map<std::pair<std::string_view, bool>, Group>;  // name, on the host
+// By name, ranks as recorded (libraries that name groups in each process give several groups one name), on the host.
+using Groups = std::map<std::tuple<std::string_view, std::string_view, bool>, Group>;
 
 uint64_t KeyOf(uint64_t kind_hash, int64_t bytes) {
   return (kind_hash ^ static_cast<uint64_t>(bytes)) * 0x9E3779B97F4A7C15ULL + kind_hash;
@@ -35,7 +36,7 @@ uint64_t KeyOf(uint64_t kind_hash, int64_t bytes) {
 
 void AddTrace(size_t position, const Trace& trace, Groups& groups) {
   const CollectiveTable& all = trace.collectives;
-  std::map<std::pair<StringId, int32_t>, Sequence> mine;
+  std::map<std::tuple<StringId, StringId, int32_t>, Sequence> mine;
   std::vector<uint64_t> hashes(all.size() > 0 ? trace.strings.size() : 0);
   for (uint32_t row = 0; row < all.size(); ++row) {
     const auto kind = static_cast<uint32_t>(all.kind[row]);
@@ -44,14 +45,15 @@ void AddTrace(size_t position, const Trace& trace, Groups& groups) {
       hashes[kind] = text == "send" || text == "recv" ? 1 : std::hash<std::string_view>{}(text) | 2;
     }
     if (hashes[kind] == 1 || all.dur_ns[row] == kAbsent) continue;
-    Sequence& sequence = mine[{all.group[row], all.device[row]}];
+    Sequence& sequence = mine[{all.group[row], all.group_ranks[row], all.device[row]}];
     sequence.trace = position;
     sequence.rows.push_back(row);
     const uint64_t key = KeyOf(hashes[kind], all.bytes[row]);
     sequence.keys.push_back(all.seq[row] == kAbsent ? key : KeyOf(key | 1, all.seq[row]));
   }
   for (auto& [key, sequence] : mine) {
-    Group& group = groups[{trace.Text(key.first), key.second == kAbsent32}];
+    const auto& [name, ranks, device] = key;
+    Group& group = groups[{trace.Text(name), trace.Text(ranks), device == kAbsent32}];
     group.size = std::max(group.size, all.group_size[sequence.rows[0]]);
     group.sequences.push_back(std::move(sequence));
   }

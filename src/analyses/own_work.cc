@@ -35,12 +35,23 @@ class OwnOperations {
 // Holds what all devices of a trace share, so that none of it is made for each of them.
 struct Shared {
   explicit Shared(const TraceTimeline& timeline)
-      : sums(timeline.trace().strings.size()), complete(timeline.trace().steps.size()) {
-    for (const StepWindow& step : timeline.window.steps) complete[step.step.value] = 1;
+      : sums(timeline.trace().strings.size()), complete(timeline.trace().steps.size()), place(complete.size()) {
+    for (const StepWindow& step : timeline.window.steps) {
+      place[step.step.value] = static_cast<uint32_t>(&step - timeline.window.steps.data());
+      complete[step.step.value] = 1;
+    }
   }
   std::vector<OwnKernels> sums;   // by text: zero before and after each device
   std::vector<uint8_t> complete;  // by step
+  std::vector<uint32_t> place;    // by step: which of the complete ones it is
 };
+
+void AddKernel(const GpuOpTable& ops, uint32_t row, OwnKernels& sum) {
+  ++sum.count, sum.ns += ops.dur_ns[row];
+  if (ops.grid_x[row] == kAbsent32) return;
+  const auto along = [](int32_t blocks) { return std::max<int64_t>(1, blocks); };
+  ++sum.with_grid, sum.blocks += along(ops.grid_x[row]) * along(ops.grid_y[row]) * along(ops.grid_z[row]);
+}
 
 void AddOperations(const TraceTimeline& timeline, const DeviceTimeline& on, Shared& shared, OwnWork& work) {
   std::vector<OwnKernels>& sums = shared.sums;
@@ -51,6 +62,7 @@ void AddOperations(const TraceTimeline& timeline, const DeviceTimeline& on, Shar
   std::vector<uint32_t> names;  // ids of the kernels' names
   UnionLength compute;
   Intervals copies;
+  work.by_step.resize(timeline.window.steps.size());
   for (const uint32_t row : on.RowsInWindow()) {
     const bool kernel = ops.kind[row] == GpuOpKind::kKernel;
     if ((kernel && ops.op_class[row] == GpuOpClass::kCommunication) || !own.Has(row)) continue;
@@ -61,8 +73,10 @@ void AddOperations(const TraceTimeline& timeline, const DeviceTimeline& on, Shar
     }
     compute.Add({std::max(span.start, window.start), std::min(span.end, window.end)});
     OwnKernels& sum = sums[static_cast<uint32_t>(ops.name[row])];
-    if (sum.count++ == 0) names.push_back(static_cast<uint32_t>(ops.name[row]));
-    sum.ns += ops.dur_ns[row];
+    if (sum.count == 0) names.push_back(static_cast<uint32_t>(ops.name[row]));
+    AddKernel(ops, row, sum);
+    if (const StepId step = ops.step[row]; step.valid() && shared.complete[step.value] != 0)
+      AddKernel(ops, row, work.by_step[shared.place[step.value]]);
     ++work.kernels, work.kernel_ns += ops.dur_ns[row];
   }
   work.compute_ns = compute.total();

@@ -21,8 +21,8 @@ namespace gapless::internal {
 namespace {
 
 // Tables that no rule reads and that have a row for each event, and those that are made anew of summaries.
-constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle", "memory_curve",
-                                         "ranks",      "slowest_step"};
+constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle",        "memory_curve",
+                                         "ranks",      "slow_parts",       "slowest_step"};
 constexpr size_t kMaxRowsOfTable = 4000;  // rows of a table to begin with
 constexpr size_t kMaxNames = 3000;        // different slices that stand for all
 constexpr size_t kMaxCollectives = 20'000;

@@ -15,6 +15,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
     for (const auto& [name, sum] : work.by_name) {
       auto row = table.Row(*work.of);
       row.Set("device", work.device).Set("kernel", name).Set("calls", sum.count).Set("total_ns", sum.ns);
+      if (sum.with_grid == sum.count) row.Set("blocks", sum.blocks);
     }
   return table;
 }

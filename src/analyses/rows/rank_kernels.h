@@ -16,6 +16,7 @@ struct RankKernelsRows : TypedRows<RankKernelsRows> {
       {"kernel", kText, "", "name"},
       {"calls", kInt, "", "kernels of that name"},
       {"total_ns", kInt, "ns", "sum of their durations"},
+      {"blocks", kInt, "", "thread blocks they were launched with; NULL: not recorded of all"},
   };
 };
 

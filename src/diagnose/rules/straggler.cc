@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranks wait for a slower rank. The affected time is the part of exposed communication in which ranks wait for
 // others. The first collective of the recording does not count, because ranks start their recorders at different
-// moments. The rank that causes most of it is named with what it takes longer over than the median rank. The gain: all
-// of the waiting goes when the ranks become even (high); some rank is always last: we expect half of what the named
-// rank causes, and promise a tenth. These shares are assumptions.
+// moments. The rank that causes most of it is named with what it takes longer over than the median rank. Where there
+// are enough ranks that do the same, table slow_parts says who is late beyond chance, a host as a whole too, and only
+// that is named. The gain: all of the waiting goes when the ranks become even (high); some rank is always last: we
+// expect half of what the named rank causes, and promise a tenth. These shares are assumptions.
 #include <algorithm>
 #include <map>
 
@@ -15,6 +16,7 @@
 #include "diagnose/evidence.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/rule.h"
+#include "diagnose/slow_part_view.h"
 #include "diagnose/thresholds.h"
 #include "fixes/names.h"
 
@@ -25,15 +27,36 @@ namespace {
 // most of it and is behind in something.
 constexpr double kStragglerShareWithCause = 0.02;
 
-constexpr std::string_view kNeeds[] = {"ledger", "ranks", "idle", "collective_groups"};
+// From so many ranks with so many steps on, those that table slow_parts does not name are late by chance.
+constexpr size_t kEnoughRanks = 8;
+constexpr int64_t kEnoughSteps = 3;
+
+constexpr std::string_view kNeeds[] = {"ledger", "ranks", "idle", "collective_groups", "slow_parts"};
 
 struct Waiting {
-  int64_t ns = 0;         // time of all ranks
-  int64_t caused_ns = 0;  // caused waiting in all collectives, before computation hides some of it
-  size_t slow = 0;        // row of the rank that causes most
-  size_t heavy = 0;       // row of the rank with most own work
-  double imbalance = 1;   // its own work over the least
+  int64_t ns = 0;                // time of all ranks
+  int64_t caused_ns = 0;         // caused waiting in all collectives, before computation hides some of it
+  size_t slow = 0;               // row of the rank that causes most
+  size_t heavy = 0;              // row of the rank with most own work
+  double imbalance = 1;          // its own work over the least
+  std::optional<size_t> part{};  // row of slow_parts: the part that is late; `slow` is the rank of it that causes most
+  bool judged = false;           // slow_parts had enough to go by: whom it does not name is not named
 };
+
+// Takes the part that is late beyond chance, if there is one.
+void TakePart(const RanksRows& ranks, const SlowPartsRows& parts, Waiting& waiting) {
+  int64_t fewest_steps = kEnoughSteps;
+  for (size_t row = 0; row < ranks.rows(); ++row) fewest_steps = std::min(fewest_steps, ranks.Int(row, "steps"));
+  waiting.judged = ranks.rows() >= kEnoughRanks && fewest_steps >= kEnoughSteps;
+  waiting.part = LatestPart(parts);
+  if (!waiting.part) return;
+  const std::vector<int64_t> members = RanksOfPart(parts, *waiting.part);
+  const auto caused = [&](size_t row) {
+    return std::ranges::binary_search(members, ranks.Int(row, "rank")) ? ranks.Int(row, "caused_wait_ns") : -1;
+  };
+  for (size_t row = 0; row < ranks.rows(); ++row)
+    if (caused(row) > caused(waiting.slow)) waiting.slow = row;
+}
 
 Waiting Read(const RanksRows& ranks) {
   Waiting waiting;
@@ -84,24 +107,28 @@ bool IsBehind(const RanksRows& ranks, size_t row) {
 
 // Returns true if a single rank causes most of the waiting.
 bool OneCauses(const RanksRows& ranks, const Waiting& waiting) {
+  if (waiting.part || waiting.judged) return waiting.part.has_value();
   return IsBehind(ranks, waiting.slow) && static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) >=
                                               kOneStragglerShare * static_cast<double>(waiting.caused_ns);
 }
 
 // Does the rank come last to more than half of the collectives, though others cause as much waiting?
 bool IsLastMostOften(const RanksRows& ranks, const Waiting& waiting) {
+  if (waiting.part || waiting.judged) return false;
   return IsBehind(ranks, waiting.slow) &&
          2 * ranks.Int(waiting.slow, "times_last") > ranks.Int(waiting.slow, "compared");
 }
 
-std::string TitleOf(const RanksRows& ranks, const Waiting& waiting, const std::string& cost) {
-  const std::string name = NameOf(ranks, waiting.slow);
-  if (OneCauses(ranks, waiting)) return StrCat(name, " is late: the others wait ", cost);
+std::string TitleOf(const RanksRows& ranks, const Waiting& waiting, const std::string& name, const std::string& cost) {
+  if (OneCauses(ranks, waiting))
+    return StrCat(name, name.starts_with("ranks ") ? " are" : " is", " late: the others wait ", cost);
   if (IsLastMostOften(ranks, waiting)) return StrCat("ranks wait ", cost, ", most often for ", name);
   return StrCat("ranks wait ", cost, " for each other");
 }
 
-std::string_view CauseOf(const RanksRows& ranks, const Waiting& waiting) {
+std::string_view CauseOf(const RanksRows& ranks, const Waiting& waiting, const std::string& name) {
+  if (waiting.part)
+    return name.starts_with("ranks ") ? " are behind those that do the same" : " is behind those that do the same";
   if (OneCauses(ranks, waiting)) return " causes most of it";
   return IsLastMostOften(ranks, waiting) ? " comes last most often" : "";
 }
@@ -151,7 +178,7 @@ std::vector<Evidence> EvidenceOf(const RanksRows& ranks, const Waiting& waiting,
        "ranks",
        {},
        ""}};
-  if (const Reason* reason = ReasonOf(ranks, slow))
+  if (const Reason* reason = waiting.part ? nullptr : ReasonOf(ranks, slow))
     all.push_back(
         {.text = StrCat(NameOf(ranks, slow), " takes ", FormatDuration(ranks.Int(slow, "behind_ns")),
                         ranks.Int(slow, "steps") > 0 ? " a step" : "", " longer than the median rank: ", reason->what,
@@ -184,7 +211,11 @@ Evidence LongestWaits(const CollectiveGroupsRows& groups) {
   return evidence;
 }
 
-Recommendation Advise(const RanksRows& ranks, const Waiting& waiting, const Where& where) {
+Recommendation Advise(const RanksRows& ranks, const SlowPartsRows& parts, const Waiting& waiting, const Where& where) {
+  if (waiting.part)
+    return {
+        StrCat(NameOfPart(parts, *waiting.part), ": ", ReasonOfPart(parts, *waiting.part)->advice, InLine(where.line)),
+        fixes::kStraggler.Item(), "", "hours"};
   if (!OneCauses(ranks, waiting) && !IsLastMostOften(ranks, waiting))
     return {
         "no single rank is to blame: even out the work that differs from step to step, such as batch contents and host "
@@ -200,30 +231,35 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView& ledger = ReadLedger(tables);
   const auto ranks = tables.Get<RanksRows>();
   if (ranks.rows() < 2) return std::vector<Bottleneck>{};
-  const Waiting waiting = Read(ranks);
+  const auto parts = tables.Get<SlowPartsRows>();
+  Waiting waiting = Read(ranks);
+  TakePart(ranks, parts, waiting);
+  const std::string name = waiting.part ? NameOfPart(parts, *waiting.part) : NameOf(ranks, waiting.slow);
   const double share = ledger.Share(waiting.ns);
   const bool one = OneCauses(ranks, waiting);
-  const bool cause = waiting.imbalance > kImbalance || (one && ReasonOf(ranks, waiting.slow) != nullptr);
+  const bool cause =
+      waiting.imbalance > kImbalance || waiting.part.has_value() || (one && ReasonOf(ranks, waiting.slow) != nullptr);
   if (waiting.caused_ns == 0 || share < (cause ? kStragglerShareWithCause : kStragglerShare))
     return std::vector<Bottleneck>{};
   Bottleneck found;
   found.share_of_step = share;
   found.part_of = "exposed_communication";
-  found.title = TitleOf(ranks, waiting, ledger.CostText(waiting.ns));
-  const std::string_view cause_text = CauseOf(ranks, waiting);
-  found.description = StrCat(
-      "For ", FormatPercent(share),
-      " of the time ranks are inside collectives that others have not reached yet and compute nothing",
-      cause_text.empty() ? "; no single rank causes most of it" : StrCat("; ", NameOf(ranks, waiting.slow), cause_text),
-      ".");
+  found.title = TitleOf(ranks, waiting, name, ledger.CostText(waiting.ns));
+  const std::string_view cause_text = CauseOf(ranks, waiting, name);
+  found.description =
+      StrCat("For ", FormatPercent(share),
+             " of the time ranks are inside collectives that others have not reached yet and compute nothing",
+             cause_text.empty() ? "; no single rank causes most of it" : StrCat("; ", name, cause_text), ".");
   const Where where = WhereIsIt(ranks, waiting.slow, tables);
   found.evidence = EvidenceOf(ranks, waiting, where);
+  if (waiting.part) found.evidence.insert(found.evidence.begin(), EvidenceOfPart(parts, *waiting.part));
   found.evidence.push_back(RecordingOf(NameOf(ranks, waiting.slow), tables.run(), ranks.Int(waiting.slow, "trace")));
   found.evidence.push_back(LongestWaits(tables.Get<CollectiveGroupsRows>()));
-  found.recommendations.push_back(Advise(ranks, waiting, where));
+  found.recommendations.push_back(Advise(ranks, parts, waiting, where));
   const auto ns = static_cast<double>(waiting.ns);
-  const double part =
-      static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) / static_cast<double>(waiting.caused_ns);
+  const double part = waiting.part ? 1
+                                   : static_cast<double>(ranks.Int(waiting.slow, "caused_wait_ns")) /
+                                         static_cast<double>(waiting.caused_ns);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = ns * 0.1,
                              .expected_ns = ns * std::max(0.1, 0.5 * part),
@@ -234,17 +270,20 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(straggler) = {.id = "straggler",
-                   .type = BottleneckType::kMultiGpuComm,
-                   .title = "Ranks wait for a slower one",
-                   .why =
-                       "Exposed communication in which ranks wait for other ranks. Collectives are matched over the "
-                       "ranks: the shortest duration counts as the transfer, the rest as waiting, and the rank that "
-                       "waits least came last. Reported if exposed waiting takes 5 % of the analysed time; or 2 % if "
-                       "the ranks' own work (computing and copying) differs by more than a tenth, or if a single rank "
-                       "causes most of the waiting and is slower in its own work. The first collective that all ranks "
-                       "recorded does not count, because recorders do not start at the same time.",
-                   .needs = kNeeds,
-                   .check = Check};
+RULE(straggler) = {
+    .id = "straggler",
+    .type = BottleneckType::kMultiGpuComm,
+    .title = "Ranks wait for a slower one",
+    .why =
+        "Exposed communication in which ranks wait for other ranks. Collectives are matched over the "
+        "ranks: the shortest duration counts as the transfer, the rest as waiting, and the rank that "
+        "waits least came last. Reported if exposed waiting takes 5 % of the analysed time; or 2 % if "
+        "the ranks' own work (computing and copying) differs by more than a tenth, or if a single rank "
+        "causes most of the waiting and is slower in its own work. The first collective that all ranks "
+        "recorded does not count, because recorders do not start at the same time. Of eight ranks or more "
+        "with three steps only those are named that are behind ranks that do the same beyond chance "
+        "(table slow_parts).",
+    .needs = kNeeds,
+    .check = Check};
 
 }  // namespace gapless::internal::straggler_rule

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slow links: groups and pairs whose transfers take longer than those of others with the same messages, and the
+// smallest set of ranks that explains them.
+//
+// Each process group, and each pair of ranks that send to each other, is a path. The time of a path is that of the
+// median transfer of each of its messages (kind, size, number of ranks), summed; usual is the median over all paths
+// that carry the same. A path is slow if it takes 15 % longer than usual, beyond what paths differ by.
+//
+// A slow link slows every path through it and no other. So ranks are joined by the paths that are as fast as usual:
+// what they join shares no slow link. Of a slow path the members that stand in smaller such sets than the largest are
+// suspects: a rank with a slow link is joined to nobody, those below a slow switch to each other only. If all stand in
+// sets of one size (the members meet nowhere else) nothing tells them apart, and the path itself is named. Paths within
+// hosts and between hosts are judged apart, since other links carry them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyses/collective_match.h"
+#include "analyses/list/slow_parts/part.h"
+#include "base/strings.h"
+#include "trace/identity.h"
+#include "validate/distributions.h"
+
+namespace gapless::internal::slow_parts_analysis {
+namespace {
+
+constexpr double kLinkSpread = 0.03;   // in logarithms: links of one kind differ by no less
+constexpr double kSurelyUsual = 1.07;  // up to here a path joins its members
+constexpr size_t kFewestTransfers = 3;
+
+// Messages that are alike: kind, bytes, ranks, whether hosts are crossed.
+using MessageKey = std::tuple<std::string_view, int64_t, size_t, bool>;
+
+// Transfers of one kind of message over a path.
+struct Transfers {
+  std::vector<double> ns{};
+  double usual_ns = 0;  // 0: too few other paths carry it
+};
+
+struct Path {
+  std::string_view group{};       // of a pair: empty
+  std::vector<size_t> members{};  // places in the run's primary recordings
+  bool crosses_hosts = false;
+  std::map<std::pair<std::string_view, int64_t>, Transfers> transfers{};  // by kind and bytes
+  double usual_ns = 0, ns = 0, excess_a_step = 0;
+  double p = 1, q = 1;
+  std::string_view what{};
+  double ratio() const { return usual_ns > 0 ? ns / usual_ns : 1; }
+  bool slow() const { return q <= kFalseShare && ratio() >= kLeastSlower; }
+};
+
+struct Ranks {
+  std::vector<const RunTrace*> of{};
+  std::vector<std::string_view> hosts{};
+  std::vector<int64_t> numbers{};
+  std::map<int64_t, size_t> place_of{};
+};
+
+Ranks RanksOf(Tables& tables) {
+  Ranks ranks;
+  for (const RunTrace* of : tables.run().primary()) {
+    const int64_t number = of->rank() != kAbsent ? of->rank() : of->index;
+    ranks.place_of.emplace(number, ranks.of.size());
+    ranks.of.push_back(of), ranks.hosts.push_back(IdentityOf(*of->trace).host), ranks.numbers.push_back(number);
+  }
+  return ranks;
+}
+
+bool IsMessage(std::string_view kind) { return kind == "send" || kind == "recv"; }
+
+// Collectives: a path for each group, its transfers as matched over the ranks.
+std::vector<Path> GroupPaths(const Ranks& ranks, const CollectiveMatches& matches) {
+  struct Growing {
+    Path path{};
+    std::set<std::pair<std::pair<std::string_view, int64_t>, int64_t>> seen{};
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Growing> paths;  // by group and its ranks
+  for (size_t place = 0; place < ranks.of.size(); ++place) {
+    const Trace& trace = *ranks.of[place]->trace;
+    const CollectiveTable& all = trace.collectives;
+    for (uint32_t row = 0; row < all.size(); ++row) {
+      const CollectiveMatch& match = matches[place][row];
+      if (match.transfer_ns == kAbsent || match.opening) continue;
+      Growing& growing = paths[{trace.Text(all.group[row]), trace.Text(all.group_ranks[row])}];
+      if (growing.path.members.empty() || growing.path.members.back() != place) growing.path.members.push_back(place);
+      const std::pair message(trace.Text(all.kind[row]), all.bytes[row]);
+      if (growing.seen.emplace(message, match.ordinal).second)
+        growing.path.transfers[message].ns.push_back(static_cast<double>(match.transfer_ns));
+    }
+  }
+  std::vector<Path> grown;
+  for (auto& [key, growing] : paths) {
+    growing.path.group = key.first;
+    if (growing.path.members.size() >= 2) grown.push_back(std::move(growing.path));
+  }
+  return grown;
+}
+
+// Durations of the messages between two ranks, by step and direction, in their order.
+using Passing = std::map<std::tuple<size_t, size_t, std::string_view, int64_t, int64_t>, std::vector<double>>;
+
+// What a rank sent or received, by (sender, receiver, its own side, bytes, step).
+void AddMessages(const Ranks& ranks, size_t place, const TraceTimeline& timeline, Passing& passing) {
+  const Trace& trace = timeline.trace();
+  const CollectiveTable& all = trace.collectives;
+  size_t step = 0;
+  const auto& steps = timeline.window.steps;
+  for (uint32_t row = 0; row < all.size(); ++row) {
+    const std::string_view kind = trace.Text(all.kind[row]);
+    if (!IsMessage(kind) || all.dur_ns[row] == kAbsent) continue;
+    const bool sends = kind == "send";
+    const auto peer = ranks.place_of.find(sends ? all.dst_rank[row] : all.src_rank[row]);
+    if (peer == ranks.place_of.end() || peer->second == place) continue;
+    while (step < steps.size() && steps[step].span.end <= all.ts_ns[row]) ++step;
+    if (step == steps.size()) break;
+    if (steps[step].span.start > all.ts_ns[row]) continue;
+    const size_t from = sends ? place : peer->second, to = sends ? peer->second : place;
+    passing[{from, to, kind, all.bytes[row], trace.steps.number[steps[step].step.value]}].push_back(
+        static_cast<double>(all.dur_ns[row]));
+  }
+}
+
+// Messages: a path for each pair. The nth send of a step is the nth receive of it, and the shorter of both is the
+// transfer, since either side waits for the other.
+std::vector<Path> PairPaths(const Ranks& ranks, Tables& tables) {
+  Passing passing;
+  size_t place = 0;
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    if (place == ranks.of.size()) break;
+    AddMessages(ranks, place++, timeline, passing);
+  }
+  std::map<std::pair<size_t, size_t>, Path> paths;
+  for (const auto& [key, sent] : passing) {
+    const auto& [from, to, kind, bytes, step] = key;
+    if (kind != "send") continue;
+    const auto got = passing.find({from, to, "recv", bytes, step});
+    if (got == passing.end() || got->second.size() != sent.size()) continue;
+    Path& path = paths[std::minmax(from, to)];
+    path.members = {std::min(from, to), std::max(from, to)};
+    for (size_t i = 0; i < sent.size(); ++i)
+      path.transfers[{"send", bytes}].ns.push_back(std::min(sent[i], got->second[i]));
+  }
+  std::vector<Path> grown;
+  for (auto& [key, path] : paths) grown.push_back(std::move(path));
+  return grown;
+}
+
+void DropFew(Path& path) {
+  std::erase_if(path.transfers, [](const auto& of) { return of.second.ns.size() < kFewestTransfers; });
+}
+
+// Sets the time of each path, what is usual for its messages, and how far beyond chance it is.
+void Judge(std::vector<Path>& paths, double steps) {
+  std::map<MessageKey, std::vector<double>> medians;
+  const auto key_of = [](const Path& path, const auto& message) {
+    return MessageKey(message.first, message.second, path.members.size(), path.crosses_hosts);
+  };
+  for (Path& path : paths)
+    for (const auto& [message, of] : path.transfers) medians[key_of(path, message)].push_back(MedianOf(of.ns));
+  std::map<bool, std::vector<double>> logs;  // within hosts, between them
+  for (Path& path : paths) {
+    double most = 0;
+    for (auto& [message, of] : path.transfers) {
+      const std::vector<double>& of_all = medians[key_of(path, message)];
+      if (of_all.size() < kFewestPeers) continue;
+      of.usual_ns = MedianOf(of_all);
+      const double mine = MedianOf(of.ns), calls = static_cast<double>(of.ns.size());
+      path.usual_ns += of.usual_ns * calls, path.ns += mine * calls;
+      if ((mine - of.usual_ns) * calls > most) most = (mine - of.usual_ns) * calls, path.what = message.first;
+    }
+    path.excess_a_step = std::max(0.0, path.ns - path.usual_ns) / steps;
+    if (path.usual_ns > 0 && path.ns > 0) logs[path.crosses_hosts].push_back(std::log(path.ratio()));
+  }
+  for (Path& path : paths) {
+    const std::vector<double>& of_all = logs[path.crosses_hosts];
+    if (path.usual_ns <= 0 || of_all.size() < kFewestPeers) continue;
+    const double middle = MedianOf(of_all), spread = std::max(kLinkSpread, SpreadOf(of_all, middle));
+    path.p = StudentUpperTail((std::log(path.ratio()) - middle) / spread, static_cast<double>(of_all.size() - 1));
+  }
+}
+
+// Sets of ranks that fast paths join.
+class Joined {
+ public:
+  explicit Joined(size_t ranks) : parent_(ranks), size_(ranks, 1) {
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+  }
+  void Join(size_t a, size_t b) {
+    a = SetOf(a), b = SetOf(b);
+    if (a == b) return;
+    if (size_[a] < size_[b]) std::swap(a, b);
+    parent_[b] = a, size_[a] += size_[b];
+  }
+  size_t SizeOf(size_t rank) { return size_[SetOf(rank)]; }
+
+ private:
+  size_t SetOf(size_t rank) {
+    while (parent_[rank] != rank) rank = parent_[rank] = parent_[parent_[rank]];
+    return rank;
+  }
+  std::vector<size_t> parent_, size_;
+};
+
+// Suspects of slow paths; the paths by which each is one.
+using Suspects = std::map<size_t, std::vector<const Path*>>;
+
+Suspects SuspectsOf(const std::vector<const Path*>& paths, size_t ranks) {
+  Joined joined(ranks);
+  for (const Path* path : paths)
+    if (path->usual_ns > 0 && path->ratio() <= kSurelyUsual)
+      for (const size_t member : path->members) joined.Join(path->members[0], member);
+  Suspects suspects;
+  for (const Path* path : paths) {
+    if (!path->slow()) continue;
+    size_t largest = 0, smallest = ranks;
+    for (const size_t member : path->members)
+      largest = std::max(largest, joined.SizeOf(member)), smallest = std::min(smallest, joined.SizeOf(member));
+    for (const size_t member : path->members)
+      if (joined.SizeOf(member) < largest || smallest == largest) suspects[member].push_back(path);
+  }
+  return suspects;
+}
+
+// Has every suspect the one path alone, which then is named?
+bool IsWholePath(const Path& path, const Suspects& suspects) {
+  return std::ranges::all_of(path.members, [&](size_t member) {
+    const auto found = suspects.find(member);
+    return found != suspects.end() && found->second.size() == 1;
+  });
+}
+
+SlowPart LinkPart(std::string_view part, const std::vector<size_t>& places, const std::vector<const Path*>& slow,
+                  const Ranks& ranks) {
+  SlowPart found{.part = part, .kind = "link", .longest = ranks.of[places[0]]};
+  std::set<std::string_view> hosts;
+  for (const size_t place : places) found.ranks.push_back(ranks.numbers[place]), hosts.insert(ranks.hosts[place]);
+  std::ranges::sort(found.ranks);
+  for (const std::string_view host : hosts)
+    if (!host.empty()) found.host += StrCat(found.host.empty() ? "" : ", ", host);
+  const Path* most = *std::ranges::max_element(slow, {}, &Path::excess_a_step);
+  found.what = std::string(most->what), found.ratio = most->ratio(), found.q = most->q;
+  found.excess_ns = static_cast<int64_t>(most->excess_a_step);
+  if (part == "group") found.group = std::string(most->group);
+  for (const auto& [message, of] : most->transfers) {
+    if (of.usual_ns <= 0) continue;
+    found.tried += static_cast<int64_t>(of.ns.size());
+    found.late += std::ranges::count_if(of.ns, [&](double ns) { return ns > kSurelyUsual * of.usual_ns; });
+  }
+  return found;
+}
+
+// Suspects become parts: whole hosts together, all of one path as the path, the rest each alone.
+std::vector<SlowPart> PartsOfSuspects(Suspects suspects, const Ranks& ranks) {
+  std::vector<SlowPart> parts;
+  std::set<const Path*> whole;
+  for (const auto& [place, slow] : suspects)
+    for (const Path* path : slow)
+      if (path->members.size() > 1 && IsWholePath(*path, suspects)) whole.insert(path);
+  for (const Path* path : whole) {
+    parts.push_back(LinkPart("group", path->members, {path}, ranks));
+    for (const size_t member : path->members) suspects.erase(member);
+  }
+  std::map<std::string_view, size_t> all_of, suspects_of;
+  for (const std::string_view host : ranks.hosts) ++all_of[host];
+  for (const auto& [place, slow] : suspects) ++suspects_of[ranks.hosts[place]];
+  std::vector<size_t> of_hosts;
+  std::vector<const Path*> their;
+  size_t hosts = 0;
+  for (const auto& [host, count] : suspects_of) hosts += !host.empty() && count >= 2 && 2 * count > all_of[host];
+  for (const auto& [place, slow] : suspects) {
+    const std::string_view host = ranks.hosts[place];
+    if (!host.empty() && suspects_of[host] >= 2 && 2 * suspects_of[host] > all_of[host]) {
+      of_hosts.push_back(place), their.insert(their.end(), slow.begin(), slow.end());
+    } else {
+      parts.push_back(LinkPart("rank", {place}, slow, ranks));
+    }
+  }
+  if (!of_hosts.empty()) parts.push_back(LinkPart(hosts > 1 ? "hosts" : "host", of_hosts, their, ranks));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<SlowPart> SlowByLinks(Tables& tables) {
+  const Ranks ranks = RanksOf(tables);
+  std::vector<Path> paths = GroupPaths(ranks, tables.OnceForRun(MatchPrimary));
+  for (Path& pair : PairPaths(ranks, tables)) paths.push_back(std::move(pair));
+  std::vector<double> steps, wall;
+  for (const TraceTimeline& timeline : tables.Timelines()) {
+    steps.push_back(static_cast<double>(std::max<size_t>(1, timeline.window.steps.size())));
+    wall.push_back(static_cast<double>(timeline.window.span.length()) / steps.back());
+  }
+  for (Path& path : paths) {
+    const std::string_view first = ranks.hosts[path.members[0]];
+    path.crosses_hosts = std::ranges::any_of(path.members, [&](size_t place) { return ranks.hosts[place] != first; });
+    DropFew(path);
+  }
+  Judge(paths, MedianOf(steps));
+  std::vector<double> p;
+  for (const Path& path : paths) p.push_back(path.p);
+  const std::vector<double> q = AdjustedForMany(p);
+  std::vector<SlowPart> parts;
+  for (const bool crosses : {false, true}) {
+    std::vector<const Path*> of_kind;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      paths[i].q = q[i];
+      if (paths[i].crosses_hosts == crosses) of_kind.push_back(&paths[i]);
+    }
+    for (SlowPart& part : PartsOfSuspects(SuspectsOf(of_kind, ranks.of.size()), ranks))
+      parts.push_back(std::move(part));
+  }
+  for (SlowPart& part : parts) part.tests = static_cast<int64_t>(paths.size());
+  std::erase_if(
+      parts, [&](const SlowPart& part) { return static_cast<double>(part.excess_ns) < kLeastShare * MedianOf(wall); });
+  return parts;
+}
+
+}  // namespace gapless::internal::slow_parts_analysis
