@@ -7,10 +7,11 @@
 // that carry the same. A path is slow if it takes 15 % longer than usual, beyond what paths differ by.
 //
 // A slow link slows every path through it and no other. So ranks are joined by the paths that are as fast as usual:
-// what they join shares no slow link. Of a slow path the members that stand in smaller such sets than the largest are
-// suspects: a rank with a slow link is joined to nobody, those below a slow switch to each other only. If all stand in
-// sets of one size (the members meet nowhere else) nothing tells them apart, and the path itself is named. Paths within
-// hosts and between hosts are judged apart, since other links carry them.
+// what they join shares no slow link. Slow paths lead between such sets, and the sets that explain all of them with the
+// fewest ranks are suspects: a rank with a slow link is joined to nobody, ranks below a slow switch to each other only.
+// (To cover paths by sets is the weighted set cover, taken greedily: Chvatal 1979.) Where several sets explain the same
+// paths equally well, as members that meet nowhere else do, nothing tells them apart, and their group is named. Paths
+// within hosts and between hosts are judged apart, since other links carry them.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -183,7 +184,7 @@ void Judge(std::vector<Path>& paths, double steps) {
   }
 }
 
-// Sets of ranks that fast paths join.
+// Sets of ranks that fast paths join, each by its first rank.
 class Joined {
  public:
   explicit Joined(size_t ranks) : parent_(ranks), size_(ranks, 1) {
@@ -195,53 +196,68 @@ class Joined {
     if (size_[a] < size_[b]) std::swap(a, b);
     parent_[b] = a, size_[a] += size_[b];
   }
-  size_t SizeOf(size_t rank) { return size_[SetOf(rank)]; }
-
- private:
   size_t SetOf(size_t rank) {
     while (parent_[rank] != rank) rank = parent_[rank] = parent_[parent_[rank]];
     return rank;
   }
+  size_t SizeOf(size_t rank) { return size_[SetOf(rank)]; }
+
+ private:
   std::vector<size_t> parent_, size_;
 };
 
-// Suspects of slow paths; the paths by which each is one.
-using Suspects = std::map<size_t, std::vector<const Path*>>;
+// A set of ranks with the slow paths that pass through it.
+using PathsOfSets = std::map<size_t, std::set<const Path*>>;
 
-Suspects SuspectsOf(const std::vector<const Path*>& paths, size_t ranks) {
+// The sets that explain slow paths best, by paths per rank: one, or several that the same paths pass through.
+std::vector<size_t> BestSets(const PathsOfSets& through, Joined& joined) {
+  const auto worth = [&](const auto& set) {
+    return static_cast<double>(set.second.size()) / static_cast<double>(joined.SizeOf(set.first));
+  };
+  const auto best = std::ranges::max_element(through, {}, worth);
+  std::vector<size_t> sets;
+  for (const auto& set : through)
+    if (worth(set) == worth(*best) && set.second == best->second) sets.push_back(set.first);
+  return sets;
+}
+
+// Ranks that explain slow paths together.
+struct Suspected {
+  std::vector<size_t> ranks{};
+  std::set<const Path*> paths{};
+  bool told_apart = true;  // false: any one of these ranks alone would explain the paths
+};
+
+std::vector<Suspected> SuspectsOf(const std::vector<const Path*>& paths, size_t ranks) {
   Joined joined(ranks);
   for (const Path* path : paths)
     if (path->usual_ns > 0 && path->ratio() <= kSurelyUsual)
       for (const size_t member : path->members) joined.Join(path->members[0], member);
-  Suspects suspects;
-  for (const Path* path : paths) {
-    if (!path->slow()) continue;
-    size_t largest = 0, smallest = ranks;
-    for (const size_t member : path->members)
-      largest = std::max(largest, joined.SizeOf(member)), smallest = std::min(smallest, joined.SizeOf(member));
-    for (const size_t member : path->members)
-      if (joined.SizeOf(member) < largest || smallest == largest) suspects[member].push_back(path);
+  PathsOfSets through;
+  for (const Path* path : paths)
+    if (path->slow())
+      for (const size_t member : path->members) through[joined.SetOf(member)].insert(path);
+  std::vector<Suspected> all;
+  while (!through.empty()) {
+    const std::vector<size_t> sets = BestSets(through, joined);
+    Suspected& found = all.emplace_back(Suspected{.paths = through[sets[0]], .told_apart = sets.size() == 1});
+    for (size_t rank = 0; rank < ranks; ++rank)
+      if (std::ranges::count(sets, joined.SetOf(rank)) > 0) found.ranks.push_back(rank);
+    for (auto& [set, its] : through) std::erase_if(its, [&](const Path* path) { return found.paths.contains(path); });
+    std::erase_if(through, [](const auto& set) { return set.second.empty(); });
   }
-  return suspects;
+  return all;
 }
 
-// Has every suspect the one path alone, which then is named?
-bool IsWholePath(const Path& path, const Suspects& suspects) {
-  return std::ranges::all_of(path.members, [&](size_t member) {
-    const auto found = suspects.find(member);
-    return found != suspects.end() && found->second.size() == 1;
-  });
-}
-
-SlowPart LinkPart(std::string_view part, const std::vector<size_t>& places, const std::vector<const Path*>& slow,
-                  const Ranks& ranks) {
-  SlowPart found{.part = part, .kind = "link", .longest = ranks.of[places[0]]};
+SlowPart LinkPart(std::string_view part, const Suspected& suspected, const Ranks& ranks) {
+  SlowPart found{.part = part, .kind = "link", .longest = ranks.of[suspected.ranks[0]]};
   std::set<std::string_view> hosts;
-  for (const size_t place : places) found.ranks.push_back(ranks.numbers[place]), hosts.insert(ranks.hosts[place]);
+  for (const size_t place : suspected.ranks)
+    found.ranks.push_back(ranks.numbers[place]), hosts.insert(ranks.hosts[place]);
   std::ranges::sort(found.ranks);
   for (const std::string_view host : hosts)
     if (!host.empty()) found.host += StrCat(found.host.empty() ? "" : ", ", host);
-  const Path* most = *std::ranges::max_element(slow, {}, &Path::excess_a_step);
+  const Path* most = *std::ranges::max_element(suspected.paths, {}, &Path::excess_a_step);
   found.what = std::string(most->what), found.ratio = most->ratio(), found.q = most->q;
   found.excess_ns = static_cast<int64_t>(most->excess_a_step);
   if (part == "group") found.group = std::string(most->group);
@@ -253,33 +269,35 @@ SlowPart LinkPart(std::string_view part, const std::vector<size_t>& places, cons
   return found;
 }
 
-// Suspects become parts: whole hosts together, all of one path as the path, the rest each alone.
-std::vector<SlowPart> PartsOfSuspects(Suspects suspects, const Ranks& ranks) {
-  std::vector<SlowPart> parts;
-  std::set<const Path*> whole;
-  for (const auto& [place, slow] : suspects)
-    for (const Path* path : slow)
-      if (path->members.size() > 1 && IsWholePath(*path, suspects)) whole.insert(path);
-  for (const Path* path : whole) {
-    parts.push_back(LinkPart("group", path->members, {path}, ranks));
-    for (const size_t member : path->members) suspects.erase(member);
-  }
+// Suspects become parts: those that nothing tells apart their group; whole hosts together; the rest each alone.
+std::vector<SlowPart> PartsOfSuspects(const std::vector<Suspected>& all, const Ranks& ranks) {
   std::map<std::string_view, size_t> all_of, suspects_of;
   for (const std::string_view host : ranks.hosts) ++all_of[host];
-  for (const auto& [place, slow] : suspects) ++suspects_of[ranks.hosts[place]];
-  std::vector<size_t> of_hosts;
-  std::vector<const Path*> their;
-  size_t hosts = 0;
-  for (const auto& [host, count] : suspects_of) hosts += !host.empty() && count >= 2 && 2 * count > all_of[host];
-  for (const auto& [place, slow] : suspects) {
+  for (const Suspected& suspected : all)
+    if (suspected.told_apart)
+      for (const size_t place : suspected.ranks) ++suspects_of[ranks.hosts[place]];
+  const auto is_whole = [&](size_t place) {
     const std::string_view host = ranks.hosts[place];
-    if (!host.empty() && suspects_of[host] >= 2 && 2 * suspects_of[host] > all_of[host]) {
-      of_hosts.push_back(place), their.insert(their.end(), slow.begin(), slow.end());
-    } else {
-      parts.push_back(LinkPart("rank", {place}, slow, ranks));
+    return !host.empty() && suspects_of[host] >= 2 && 2 * suspects_of[host] > all_of[host];
+  };
+  std::vector<SlowPart> parts;
+  Suspected whole;
+  std::set<std::string_view> hosts;
+  for (const Suspected& suspected : all) {
+    if (!suspected.told_apart) {
+      parts.push_back(LinkPart("group", suspected, ranks));
+      continue;
+    }
+    for (const size_t place : suspected.ranks) {
+      if (!is_whole(place)) {
+        parts.push_back(LinkPart("rank", {.ranks = {place}, .paths = suspected.paths}, ranks));
+        continue;
+      }
+      whole.ranks.push_back(place), hosts.insert(ranks.hosts[place]);
+      whole.paths.insert(suspected.paths.begin(), suspected.paths.end());
     }
   }
-  if (!of_hosts.empty()) parts.push_back(LinkPart(hosts > 1 ? "hosts" : "host", of_hosts, their, ranks));
+  if (!whole.ranks.empty()) parts.push_back(LinkPart(hosts.size() > 1 ? "hosts" : "host", whole, ranks));
   return parts;
 }
 

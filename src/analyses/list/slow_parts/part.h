@@ -24,7 +24,7 @@ inline constexpr size_t kFewestPeers = 4;
 struct SlowPart {
   std::string_view part, kind;
   const RunTrace* longest = nullptr;  // the rank that takes longest
-  std::vector<int64_t> ranks{};  // in order
+  std::vector<int64_t> ranks{};       // in order
   std::string host{}, group{}, what{};
   int64_t late = 0, tried = 0, excess_ns = 0;
   double ratio = 0, q = 0;
