@@ -118,15 +118,47 @@ bool TimesAllow(Traces traces, const Sequence& other, const Sequence& longest, c
   return least <= most;
 }
 
+// How far apart the ends of matched collectives vary: a collective ends on all ranks at once, so where the sequences
+// belong together the ends are apart by what the clocks are, in all of them alike.
+int64_t SpreadOfEnds(Traces traces, const Sequence& other, const Sequence& longest, const Place& place) {
+  std::vector<int64_t> apart;
+  const auto first = static_cast<size_t>(std::max<int64_t>(0, -place.offset));
+  for (size_t i = 0; i < place.overlap; ++i) {
+    const auto at = static_cast<size_t>(static_cast<int64_t>(first + i) + place.offset);
+    apart.push_back(SpanOf(*traces[other.trace], other.rows[first + i]).end -
+                    SpanOf(*traces[longest.trace], longest.rows[at]).end);
+  }
+  std::ranges::sort(apart);
+  return apart[apart.size() * 3 / 4] - apart[apart.size() / 4];
+}
+
+// The place at which the ends agree far better than at any other, whatever the clocks say; nullptr: there is none.
+const Place* BestByEnds(Traces traces, const Sequence& other, const Sequence& longest, std::span<const Place> places) {
+  constexpr size_t kFewest = 4;  // collectives that must overlap
+  constexpr int64_t kTimesBetter = 4;
+  const Place* best = nullptr;
+  int64_t least = INT64_MAX, second = INT64_MAX;
+  for (const Place& place : places) {
+    if (place.overlap < kFewest) continue;
+    const int64_t spread = SpreadOfEnds(traces, other, longest, place);
+    if (spread < least)
+      second = least, least = spread, best = &place;
+    else
+      second = std::min(second, spread);
+  }
+  return best != nullptr && second != INT64_MAX && second / kTimesBetter > least ? best : nullptr;
+}
+
 // nullptr: none can be trusted.
 const Place* Best(Traces traces, const Sequence& other, const Sequence& longest, std::span<const Place> places) {
   constexpr size_t kTried = 64;  // bounds the time on sequences that fit everywhere
   const auto has_clock = [&](size_t trace) { return traces[trace]->trace->info.start_unix_ns != kAbsent; };
   if (places.empty()) return nullptr;
   if (places.size() == 1 || !has_clock(other.trace) || !has_clock(longest.trace)) return &places[0];
-  for (const Place& place : places.first(std::min(kTried, places.size())))
+  const auto tried = places.first(std::min(kTried, places.size()));
+  for (const Place& place : tried)
     if (TimesAllow(traces, other, longest, place)) return &place;
-  return nullptr;
+  return BestByEnds(traces, other, longest, tried);
 }
 
 void Align(Traces traces, Group& group) {

@@ -6,9 +6,11 @@
 // are taken as a sequence of (kind, bytes) per rank, and each sequence is laid against the longest one where it fits
 // without contradiction wherever both have something, over at least half of the shorter. Training repeats itself, so
 // several places may fit: the longest overlap wins among those in which matched collectives overlap in time within what
-// clocks of different hosts may be apart (kMaxClockOffsetNs). Where several fit and none does so the sequence stays
-// unmatched, as does one that fits nowhere: recordings may be samples, or clocks wrong. Without wall clocks the longest
-// overlap wins. Point-to-point messages (send, recv) are not collectives of the whole group and stay out.
+// clocks of different hosts may be apart (kMaxClockOffsetNs). Where several fit and none does so, clocks are wrong:
+// then the place wins at which the ends of collectives, which are the same moment on all ranks, are apart by the same
+// time far more nearly than anywhere else. If there is no such place the sequence stays unmatched, as does one that
+// fits nowhere: recordings may be samples. Without wall clocks the longest overlap wins. Point-to-point messages (send,
+// recv) are not collectives of the whole group and stay out.
 //
 // A collective cannot end anywhere before its last rank has come, and the transfer itself takes all of them about as
 // long. So the shortest duration over the ranks is taken for the transfer, the rest of each rank's duration for

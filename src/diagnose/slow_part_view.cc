@@ -2,6 +2,7 @@
 // Names parts of a job and says how far they are behind.
 #include "diagnose/slow_part_view.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/strings.h"
@@ -65,9 +66,10 @@ Evidence EvidenceOfPart(const SlowPartsRows& parts, size_t row) {
   const std::string what(parts.Text(row, "what"));
   const double ratio = parts.Real(row, "ratio");
   const std::string times = ratio > 1.005 ? StrCat(" (", FormatNumber(ratio, 2), " times)") : "";
-  const std::string sure = StrCat("; of all that is named so among ", FormatCount(parts.Int(row, "tests")),
-                                  " tests chance would make ", parts.Real(row, "q_value") < 0.0005 ? "less than " : "",
-                                  FormatPercent(std::max(0.001, parts.Real(row, "q_value"))));
+  const double q = parts.Real(row, "q_value");
+  const std::string sure =
+      StrCat("; of the parts that are named at this strictness ", q < 0.001 ? "less than " : "at most ",
+             FormatPercent(std::max(0.001, q)), " are so by chance (", FormatCount(parts.Int(row, "tests")), " tests)");
   const std::string counted = StrCat(FormatCount(parts.Int(row, "late")), " of ", FormatCount(parts.Int(row, "tried")));
   return {.text = reason != nullptr
                       ? StrCat(NameOfPart(parts, row), ": ", FormatDuration(parts.Int(row, "excess_ns")),

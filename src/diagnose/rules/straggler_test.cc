@@ -2,6 +2,8 @@
 // Tests the part of the time that the rule names as the cause; tests/rules/straggler.py tests when the rule fires.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "analyses/testing/hand_made.h"
 #include "diagnose/rule.h"
 
@@ -46,6 +48,42 @@ std::vector<Bottleneck> Found(testing::Analysed& run, std::string_view id) {
   const auto found = CheckRule(**rule, run.tables());
   EXPECT_TRUE(found);
   return found ? *found : std::vector<Bottleneck>();
+}
+
+// Sixteen ranks, four to a host, five steps of an all-reduce each; `own_us` is what a rank's kernel takes.
+testing::Analysed JobOf(const std::function<int64_t(int64_t rank, int64_t step)>& own_us) {
+  std::vector<std::shared_ptr<const Trace>> job;
+  for (int64_t rank = 0; rank < 16; ++rank) {
+    testing::HandMade trace;
+    trace.Rank(rank, 16).builder().info().host = StrCat("node", rank / 4);
+    for (int64_t step = 0; step < 5; ++step) {
+      const int64_t begin = step * 1000 * kUs, met = begin + 850 * kUs;
+      trace.Step(step, begin, begin + 1000 * kUs);
+      const int64_t own = begin + own_us(rank, step) * kUs;
+      trace.Kernel("gemm", {begin, begin + 1, begin, own}, {.grid_x = 100, .grid_y = 1, .grid_z = 1});
+      trace.Kernel("nccl", {own, own + 1, own, met}, testing::kComm);
+      trace.Collective("all_reduce", own, met, 1 << 20, 0, 20, 16);
+      trace.Kernel("adam", {met, met + 1, met, begin + 1000 * kUs}, {.grid_x = 9, .grid_y = 1, .grid_z = 1});
+    }
+    job.push_back(trace.Finish());
+  }
+  return testing::Analysed(std::move(job));
+}
+
+TEST(Straggler, AHostThatIsLateIsNamedAsAWhole) {
+  testing::Analysed run = JobOf([](int64_t rank, int64_t) { return rank / 4 == 2 ? 700 : 500; });
+  const auto found = Found(run, "straggler");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].title.starts_with("host node2 (ranks 8-11) is late")) << found[0].title;
+  EXPECT_NE(found[0].recommendations[0].text.find("clocks"), std::string::npos) << found[0].recommendations[0].text;
+}
+
+TEST(Straggler, OfManyRanksThatTakeTurnsNobodyIsNamed) {
+  testing::Analysed run = JobOf([](int64_t rank, int64_t step) { return rank == (7 * step + 3) % 16 ? 830 : 400; });
+  const auto found = Found(run, "straggler");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].title.starts_with("ranks wait")) << found[0].title;
+  EXPECT_TRUE(found[0].title.ends_with("for each other")) << found[0].title;
 }
 
 // On the CPU: `own` of work, then an all-reduce on another thread until 1000 µs. `each`: time that goes into each of

@@ -3,8 +3,9 @@
 // smallest set of ranks that explains them.
 //
 // Each process group, and each pair of ranks that send to each other, is a path. The time of a path is that of the
-// median transfer of each of its messages (kind, size, number of ranks), summed; usual is the median over all paths
-// that carry the same. A path is slow if it takes 15 % longer than usual, beyond what paths differ by.
+// median transfer of each of its messages (kind, size, number of ranks), summed; usual is the median of the faster ones
+// that carry the same, since a slow switch slows a large share of all. A path is slow if it takes 15 % longer than
+// usual, beyond what paths differ by.
 //
 // A slow link slows every path through it and no other. So ranks are joined by the paths that are as fast as usual:
 // what they join shares no slow link. Slow paths lead between such sets, and the sets that explain all of them with the
@@ -14,9 +15,12 @@
 // within hosts and between hosts are judged apart, since other links carry them.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -44,7 +48,8 @@ struct Transfers {
 
 struct Path {
   std::string_view group{};       // of a pair: empty
-  std::vector<size_t> members{};  // places in the run's primary recordings
+  std::vector<size_t> members{};  // places in the run's primary recordings: those that are known to meet
+  size_t size = 2;                // ranks of the group, also of those whose recordings are missing
   bool crosses_hosts = false;
   std::map<std::pair<std::string_view, int64_t>, Transfers> transfers{};  // by kind and bytes
   double usual_ns = 0, ns = 0, excess_a_step = 0;
@@ -88,6 +93,7 @@ std::vector<Path> GroupPaths(const Ranks& ranks, const CollectiveMatches& matche
       if (match.transfer_ns == kAbsent || match.opening) continue;
       Growing& growing = paths[{trace.Text(all.group[row]), trace.Text(all.group_ranks[row])}];
       if (growing.path.members.empty() || growing.path.members.back() != place) growing.path.members.push_back(place);
+      growing.path.size = std::max<size_t>(growing.path.size, static_cast<size_t>(std::max(0, all.group_size[row])));
       const std::pair message(trace.Text(all.kind[row]), all.bytes[row]);
       if (growing.seen.emplace(message, match.ordinal).second)
         growing.path.transfers[message].ns.push_back(static_cast<double>(match.transfer_ns));
@@ -101,53 +107,77 @@ std::vector<Path> GroupPaths(const Ranks& ranks, const CollectiveMatches& matche
   return grown;
 }
 
-// Durations of the messages between two ranks, by step and direction, in their order.
-using Passing = std::map<std::tuple<size_t, size_t, std::string_view, int64_t, int64_t>, std::vector<double>>;
+// Messages of one size from one rank to another, as one of both recorded them, in order.
+struct Message {
+  int64_t end_ns, dur_ns;
+};
+using Passing = std::map<std::tuple<size_t, size_t, int64_t, std::string_view>, std::vector<Message>>;
 
-// What a rank sent or received, by (sender, receiver, its own side, bytes, step).
-void AddMessages(const Ranks& ranks, size_t place, const TraceTimeline& timeline, Passing& passing) {
-  const Trace& trace = timeline.trace();
-  const CollectiveTable& all = trace.collectives;
-  size_t step = 0;
-  const auto& steps = timeline.window.steps;
+// What a rank sent or received, by (sender, receiver, bytes, its own side).
+void AddMessages(const Ranks& ranks, size_t place, Passing& passing) {
+  const RunTrace& of = *ranks.of[place];
+  const CollectiveTable& all = of.trace->collectives;
   for (uint32_t row = 0; row < all.size(); ++row) {
-    const std::string_view kind = trace.Text(all.kind[row]);
+    const std::string_view kind = of.trace->Text(all.kind[row]);
     if (!IsMessage(kind) || all.dur_ns[row] == kAbsent) continue;
     const bool sends = kind == "send";
     const auto peer = ranks.place_of.find(sends ? all.dst_rank[row] : all.src_rank[row]);
     if (peer == ranks.place_of.end() || peer->second == place) continue;
-    while (step < steps.size() && steps[step].span.end <= all.ts_ns[row]) ++step;
-    if (step == steps.size()) break;
-    if (steps[step].span.start > all.ts_ns[row]) continue;
     const size_t from = sends ? place : peer->second, to = sends ? peer->second : place;
-    passing[{from, to, kind, all.bytes[row], trace.steps.number[steps[step].step.value]}].push_back(
-        static_cast<double>(all.dur_ns[row]));
+    passing[{from, to, all.bytes[row], kind}].push_back(
+        {all.ts_ns[row] + all.dur_ns[row] + of.ts_shift_ns, all.dur_ns[row]});
   }
 }
 
-// Messages: a path for each pair. The nth send of a step is the nth receive of it, and the shorter of both is the
-// transfer, since either side waits for the other.
-std::vector<Path> PairPaths(const Ranks& ranks, Tables& tables) {
-  Passing passing;
-  size_t place = 0;
-  for (const TraceTimeline& timeline : tables.Timelines()) {
-    if (place == ranks.of.size()) break;
-    AddMessages(ranks, place++, timeline, passing);
+// Where a sequence of sends lies along that of receives. A message ends on both sides at once, so where they belong
+// together the ends are apart by what the clocks are, always the same; elsewhere they are apart by what steps vary by.
+std::ptrdiff_t ShiftOf(std::span<const Message> sent, std::span<const Message> got) {
+  constexpr std::ptrdiff_t kTried = 12;  // messages about the place that the clocks say
+  const auto near = std::ranges::lower_bound(got, sent[0].end_ns, {}, &Message::end_ns) - got.begin();
+  double least = std::numeric_limits<double>::infinity();
+  std::ptrdiff_t best = near;
+  for (std::ptrdiff_t shift = near - kTried; shift <= near + kTried; ++shift) {
+    std::vector<double> apart;
+    for (size_t i = 0; i < sent.size(); ++i)
+      if (const auto at = static_cast<std::ptrdiff_t>(i) + shift; at >= 0 && at < std::ssize(got))
+        apart.push_back(static_cast<double>(sent[i].end_ns - got[static_cast<size_t>(at)].end_ns));
+    if (2 * apart.size() < std::min(sent.size(), got.size())) continue;
+    const double spread = SpreadOf(apart, MedianOf(apart));
+    if (spread < least) least = spread, best = shift;
   }
+  return best;
+}
+
+// Messages: a path for each pair. The shorter side of a message is the transfer, since either waits for the other.
+std::vector<Path> PairPaths(const Ranks& ranks) {
+  Passing passing;
+  for (size_t place = 0; place < ranks.of.size(); ++place) AddMessages(ranks, place, passing);
   std::map<std::pair<size_t, size_t>, Path> paths;
   for (const auto& [key, sent] : passing) {
-    const auto& [from, to, kind, bytes, step] = key;
+    const auto& [from, to, bytes, kind] = key;
     if (kind != "send") continue;
-    const auto got = passing.find({from, to, "recv", bytes, step});
-    if (got == passing.end() || got->second.size() != sent.size()) continue;
+    const auto found = passing.find({from, to, bytes, "recv"});
+    if (found == passing.end()) continue;
+    const std::vector<Message>& got = found->second;
+    const std::ptrdiff_t shift = ShiftOf(sent, got);
     Path& path = paths[std::minmax(from, to)];
     path.members = {std::min(from, to), std::max(from, to)};
     for (size_t i = 0; i < sent.size(); ++i)
-      path.transfers[{"send", bytes}].ns.push_back(std::min(sent[i], got->second[i]));
+      if (const auto at = static_cast<std::ptrdiff_t>(i) + shift; at >= 0 && at < std::ssize(got))
+        path.transfers[{"send", bytes}].ns.push_back(
+            static_cast<double>(std::min(sent[i].dur_ns, got[static_cast<size_t>(at)].dur_ns)));
   }
   std::vector<Path> grown;
   for (auto& [key, path] : paths) grown.push_back(std::move(path));
   return grown;
+}
+
+// What is usual among values of which up to three quarters may be slow: the median of those near the lower quartile.
+double UsualOf(std::vector<double> values) {
+  std::ranges::sort(values);
+  const double line = kLeastSlower * values[values.size() / 4];
+  std::erase_if(values, [&](double value) { return value > line; });
+  return MedianOf(std::move(values));
 }
 
 void DropFew(Path& path) {
@@ -158,29 +188,33 @@ void DropFew(Path& path) {
 void Judge(std::vector<Path>& paths, double steps) {
   std::map<MessageKey, std::vector<double>> medians;
   const auto key_of = [](const Path& path, const auto& message) {
-    return MessageKey(message.first, message.second, path.members.size(), path.crosses_hosts);
+    return MessageKey(message.first, message.second, path.size, path.crosses_hosts);
   };
   for (Path& path : paths)
     for (const auto& [message, of] : path.transfers) medians[key_of(path, message)].push_back(MedianOf(of.ns));
-  std::map<bool, std::vector<double>> logs;  // within hosts, between them
+  std::map<bool, std::vector<double>> logs;  // within hosts, between them: of those that are not slow
+  std::map<bool, size_t> judged;
   for (Path& path : paths) {
     double most = 0;
     for (auto& [message, of] : path.transfers) {
       const std::vector<double>& of_all = medians[key_of(path, message)];
       if (of_all.size() < kFewestPeers) continue;
-      of.usual_ns = MedianOf(of_all);
+      of.usual_ns = UsualOf(of_all);
       const double mine = MedianOf(of.ns), calls = static_cast<double>(of.ns.size());
       path.usual_ns += of.usual_ns * calls, path.ns += mine * calls;
       if ((mine - of.usual_ns) * calls > most) most = (mine - of.usual_ns) * calls, path.what = message.first;
     }
     path.excess_a_step = std::max(0.0, path.ns - path.usual_ns) / steps;
-    if (path.usual_ns > 0 && path.ns > 0) logs[path.crosses_hosts].push_back(std::log(path.ratio()));
+    if (path.usual_ns > 0 && path.ns > 0) {
+      ++judged[path.crosses_hosts];
+      if (path.ratio() <= kLeastSlower) logs[path.crosses_hosts].push_back(std::log(path.ratio()));
+    }
   }
   for (Path& path : paths) {
-    const std::vector<double>& of_all = logs[path.crosses_hosts];
-    if (path.usual_ns <= 0 || of_all.size() < kFewestPeers) continue;
-    const double middle = MedianOf(of_all), spread = std::max(kLinkSpread, SpreadOf(of_all, middle));
-    path.p = StudentUpperTail((std::log(path.ratio()) - middle) / spread, static_cast<double>(of_all.size() - 1));
+    const std::vector<double>& usual = logs[path.crosses_hosts];
+    if (path.usual_ns <= 0 || judged[path.crosses_hosts] < kFewestPeers || usual.size() < 2) continue;
+    const double spread = std::max(kLinkSpread, SpreadOf(usual, MedianOf(usual)));
+    path.p = StudentUpperTail(std::log(path.ratio()) / spread, static_cast<double>(usual.size() - 1));
   }
 }
 
@@ -306,7 +340,7 @@ std::vector<SlowPart> PartsOfSuspects(const std::vector<Suspected>& all, const R
 std::vector<SlowPart> SlowByLinks(Tables& tables) {
   const Ranks ranks = RanksOf(tables);
   std::vector<Path> paths = GroupPaths(ranks, tables.OnceForRun(MatchPrimary));
-  for (Path& pair : PairPaths(ranks, tables)) paths.push_back(std::move(pair));
+  for (Path& pair : PairPaths(ranks)) paths.push_back(std::move(pair));
   std::vector<double> steps, wall;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     steps.push_back(static_cast<double>(std::max<size_t>(1, timeline.window.steps.size())));

@@ -213,13 +213,15 @@ void AddKernelTests(const Peers& peers, std::vector<Outcome>& outcomes) {
       const double ratio = std::exp(value - among.middle());
       const double a_step = peers[i]->kernel_ns / static_cast<double>(peers[i]->steps.size());
       const auto excess = static_cast<int64_t>(a_step * (1 - 1 / ratio));
+      const int64_t late = StepsAbove(excesses[i], static_cast<double>(excess) / 2);
+      const bool lasts = 2 * late >= static_cast<int64_t>(excesses[i].size());
       outcomes.push_back({.unit = peers[i],
                           .measure = measure,
-                          .p = among.P(value),
+                          .p = lasts ? among.P(value) : 1,
                           .ratio = ratio,
                           .far = among.Far(value),
                           .excess_ns = excess,
-                          .late = StepsAbove(excesses[i], static_cast<double>(excess) / 2),
+                          .late = late,
                           .what = what});
     };
     add(kSpeed, by_speed, speeds[i], found[i].slowest);
@@ -302,7 +304,8 @@ double UsualStepOfHost(const std::vector<const Outcome*>& units, Outcome& host) 
   return MedianOf(std::move(means));
 }
 
-// One measure of the units of a host, of those that are alike. What concerns one of its ranks alone is not the host's.
+// One measure of the units of a host, of those that are alike. What concerns few of its ranks is not the host's: of the
+// measures of kernels the rank counts that two thirds are above.
 Outcome OfHost(const std::vector<const Outcome*>& units) {
   const Outcome& most = **std::ranges::max_element(units, {}, [](const Outcome* one) { return one->excess_ns; });
   Outcome host = most;
@@ -316,7 +319,8 @@ Outcome OfHost(const std::vector<const Outcome*>& units) {
     concerned += !one->late_in.empty() ||
                  std::ranges::any_of(one->over, [&](const auto& step) { return step.second > one->line; });
   }
-  host.far = most.over.empty() ? MedianOf(far) : 2 * concerned >= units.size() ? UsualStepOfHost(units, host) : 0;
+  std::ranges::sort(far);
+  host.far = most.over.empty() ? far[far.size() / 3] : 2 * concerned >= units.size() ? UsualStepOfHost(units, host) : 0;
   if (2 * concerned >= units.size()) host.late_in = {late_in.begin(), late_in.end()};
   return host;
 }
@@ -345,7 +349,8 @@ void JudgeHosts(std::span<Outcome> hosts) {
 void AddHosts(size_t first, std::vector<Outcome>& outcomes) {
   std::array<std::map<std::string_view, std::vector<const Outcome*>>, kMeasures> hosts;
   for (size_t at = first; at < outcomes.size(); ++at)
-    if (!outcomes[at].unit->host.empty()) hosts[outcomes[at].measure][outcomes[at].unit->host].push_back(&outcomes[at]);
+    if (!outcomes[at].unit->host.empty() && outcomes[at].measure != kAmount)
+      hosts[outcomes[at].measure][outcomes[at].unit->host].push_back(&outcomes[at]);
   std::vector<Outcome> added;
   for (auto& of_measure : hosts) {
     std::erase_if(of_measure, [](const auto& host) { return host.second.size() < 2; });
