@@ -141,5 +141,30 @@ TEST(CollectiveMatch, TheNumberThatTheLibraryGaveSettlesIt) {
   EXPECT_EQ(matched.Ordinals(1), (std::vector<int64_t>{2, 3, 4, 5}));
 }
 
+// Ten steps of one all-reduce each, at times that vary; the second recording begins two steps later, on a host whose
+// clock is half a second ahead.
+TEST(CollectiveMatch, WhereClocksAreWrongTheEndsOfCollectivesSayWhereTheyBelong) {
+  std::vector<CollectiveCall> early, late;
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t end = step * 20'000'000 + (step * step * 7 % 11) * 300'000 + 5'000'000;
+    early.push_back({end - 1'000'000, end, 1});
+    if (step >= 2) late.push_back({end - 400'000 - 40'000'000, end - 40'000'000 + step * 10, 1});
+  }
+  const Matched run({CallingRank(0, early, 1'000'000'000), CallingRank(1, late, 1'540'000'000)});
+  EXPECT_EQ(run.Ordinals(1), (Ordinals{2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+// Where every step takes the same, nothing tells one place from another.
+TEST(CollectiveMatch, OfEvenStepsAndWrongClocksNothingIsMatched) {
+  std::vector<CollectiveCall> early, late;
+  for (int64_t step = 0; step < 10; ++step) {
+    const int64_t end = step * 100'000'000 + 5'000'000;
+    early.push_back({end - 1'000'000, end, 1});
+    if (step >= 2) late.push_back({end - 400'000 - 200'000'000, end - 200'000'000, 1});
+  }
+  const Matched run({CallingRank(0, early, 1'000'000'000), CallingRank(1, late, 1'250'000'000)});
+  EXPECT_EQ(run.Ordinals(1), (Ordinals(8, kAbsent)));
+}
+
 }  // namespace
 }  // namespace gapless::internal

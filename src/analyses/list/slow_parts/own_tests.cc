@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -258,6 +260,26 @@ void AddLastingTest(const Peers& peers, Measure measure, StepMember member, doub
   }
 }
 
+// The p of `mine` of `of` steps, where `others` of `all` other steps are late (with half a step more: Jeffreys).
+double FrequencyP(int64_t mine, int64_t of, int64_t others, int64_t all) {
+  if (mine < 2) return 1;
+  const double frequency = (static_cast<double>(others) + 0.5) / (static_cast<double>(all) + 1);
+  return BetaCdf(std::min(1.0, frequency), static_cast<double>(mine), static_cast<double>(of - mine + 1));
+}
+
+// The p of a unit's pauses, twice the better of two: as many beyond the line, and a second one as long. `all`: every
+// step of all peers, in order.
+double PauseP(std::vector<double> mine, const std::vector<double>& all, double line) {
+  std::ranges::sort(mine, std::greater());
+  if (mine.size() < 2 || mine[1] <= line) return 1;
+  const auto steps = std::ssize(mine), of_all = std::ssize(all);
+  const auto p_beyond = [&](double least) {
+    const auto own = std::ranges::count_if(mine, [&](double ns) { return ns >= least; });
+    return FrequencyP(own, steps, all.end() - std::ranges::lower_bound(all, least) - own, of_all - steps);
+  };
+  return std::min(1.0, 2 * std::min(p_beyond(std::nextafter(line, mine[1])), p_beyond(mine[1])));
+}
+
 // What comes in some steps: their number.
 void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double step_ns,
                   std::vector<Outcome>& outcomes) {
@@ -265,19 +287,17 @@ void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double
   std::vector<double> all;
   for (const std::vector<double>& of_unit : excesses) all.insert(all.end(), of_unit.begin(), of_unit.end());
   const double line = std::max(kLeastShare * step_ns, kFarOut * SpreadOf(all, 0));
-  const int64_t late_of_all = StepsAbove(all, line);
+  std::ranges::sort(all);
   for (size_t i = 0; i < peers.size(); ++i) {
     const auto steps = static_cast<int64_t>(excesses[i].size());
     const int64_t late = StepsAbove(excesses[i], line);
-    const double others =
-        static_cast<double>(late_of_all - late + 1) / static_cast<double>(all.size() - excesses[i].size() + 1);
     double excess = 0;
     std::vector<int64_t> late_in;
     for (size_t step = 0; step < excesses[i].size(); ++step)
       if (excesses[i][step] > line) excess += excesses[i][step], late_in.push_back(peers[i]->steps[step].number);
     outcomes.push_back({.unit = peers[i],
                         .measure = measure,
-                        .p = late < 2 ? 1 : 1 - BinomialCdf(late - 1, steps, std::min(1.0, others)),
+                        .p = PauseP(excesses[i], all, line),
                         .excess_ns = static_cast<int64_t>(excess) / steps,
                         .late = late,
                         .late_in = std::move(late_in)});
@@ -286,61 +306,65 @@ void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double
 
 bool IsPauses(Measure measure) { return measure == kPausing || measure == kLoaderStalls; }
 
+// How much longer than usual all steps of a unit were.
+double OverAll(const Outcome& one) {
+  double sum = 0;
+  for (const auto& [step, ns] : one.over) sum += ns;
+  return sum;
+}
+
 // The mean over a host's ranks, step by step: the median of that. A host that is taken away from its ranks in turn
 // delays some of them in every step, and none in most.
-double UsualStepOfHost(const std::vector<const Outcome*>& units, Outcome& host) {
+double UsualStepOfHost(const std::vector<const Outcome*>& units, const Outcome* worst, Outcome& host) {
   std::map<int64_t, std::pair<double, double>> sum_and_most;
   for (const Outcome* one : units)
     for (const auto& [step, ns] : one->over) {
       auto& [sum, most] = sum_and_most[step];
-      sum += ns, most = std::max(most, ns);
+      sum += one == worst ? 0 : ns, most = std::max(most, ns);
     }
   std::vector<double> means;
   double most = 0;
   for (const auto& [step, of] : sum_and_most)
-    means.push_back(of.first / static_cast<double>(units.size())), most += of.second;
+    means.push_back(of.first / static_cast<double>(units.size() - 1)), most += of.second;
   host.excess_ns = static_cast<int64_t>(most / static_cast<double>(std::max<size_t>(1, means.size())));
   host.late = StepsAbove(means, host.line / kFarOut);
   return MedianOf(std::move(means));
 }
 
-// One measure of the units of a host, of those that are alike. What concerns few of its ranks is not the host's: of the
-// measures of kernels the rank counts that two thirds are above.
+// One measure of the units of a host, of those that are alike. What concerns one rank is not the host's, so its worst
+// rank does not count; of the measures of kernels the rank counts that two thirds are above.
 Outcome OfHost(const std::vector<const Outcome*>& units) {
-  const Outcome& most = **std::ranges::max_element(units, {}, [](const Outcome* one) { return one->excess_ns; });
-  Outcome host = most;
+  Outcome host = **std::ranges::max_element(units, {}, [](const Outcome* one) { return one->excess_ns; });
+  const Outcome* const worst = *std::ranges::max_element(
+      units, {}, [&](const Outcome* one) { return IsPauses(host.measure) ? one->late_in.size() : OverAll(*one); });
   host.p = 1, host.late_in.clear();
   std::vector<double> far;
   std::set<int64_t> late_in;
-  size_t concerned = 0;
   for (const Outcome* one : units) {
     host.host.push_back(one->unit), far.push_back(one->far);
-    late_in.insert(one->late_in.begin(), one->late_in.end());
-    concerned += !one->late_in.empty() ||
-                 std::ranges::any_of(one->over, [&](const auto& step) { return step.second > one->line; });
+    if (one != worst) late_in.insert(one->late_in.begin(), one->late_in.end());
   }
+  host.late_in = {late_in.begin(), late_in.end()};
   std::ranges::sort(far);
-  host.far = most.over.empty() ? far[far.size() / 3] : 2 * concerned >= units.size() ? UsualStepOfHost(units, host) : 0;
-  if (2 * concerned >= units.size()) host.late_in = {late_in.begin(), late_in.end()};
+  host.far = host.over.empty() ? far[far.size() / 3] : UsualStepOfHost(units, worst, host);
   return host;
 }
 
 // Sets the p of hosts for one measure: by the median of its ranks or of its steps, or by the steps in which one paused.
 void JudgeHosts(std::span<Outcome> hosts) {
   std::vector<double> far;
-  size_t late = 0, steps = 0;
+  int64_t late = 0, steps = 0;
   for (const Outcome& host : hosts)
-    far.push_back(host.far), late += host.late_in.size(), steps += host.unit->steps.size();
+    far.push_back(host.far), late += std::ssize(host.late_in), steps += std::ssize(host.unit->steps);
   // The median of normal values has a spread of its own; idle time is in ns.
   const double least = 1.2533 / std::sqrt(static_cast<double>(hosts[0].host.size()));
   const Among among(far, hosts[0].over.empty() ? least : hosts[0].line / kFarOut);
   for (Outcome& host : hosts) {
     if (!IsPauses(host.measure)) {
       host.p = among.P(host.far);
-    } else if (const auto mine = static_cast<int64_t>(host.late_in.size()); mine >= 2) {
-      const auto own = host.unit->steps.size();
-      const double others = static_cast<double>(late - host.late_in.size() + 1) / static_cast<double>(steps - own + 1);
-      host.p = 1 - BinomialCdf(mine - 1, static_cast<int64_t>(own), std::min(1.0, others));
+    } else if (const auto mine = std::ssize(host.late_in); mine >= 2) {
+      const auto own = static_cast<int64_t>(host.unit->steps.size());
+      host.p = FrequencyP(mine, own, late - mine, steps - own);
     }
   }
 }
