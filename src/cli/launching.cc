@@ -53,7 +53,7 @@ struct Launch {
   std::optional<double> agent_share{};
   double recorded_step_slowdown = 0;
   std::optional<RecordingCost> recording_cost{};
-  std::vector<std::string> recordings{}, incomplete{};
+  std::vector<std::string> recordings{}, summaries{}, incomplete{};
   static constexpr FieldInfo kFields[] = {
       Field<&Launch::run>("run", "", "folder of the run"),
       Field<&Launch::exit_status>("exit_status", "", "status of the command"),
@@ -67,6 +67,7 @@ struct Launch {
       Field<&Launch::recording_cost>("recording_cost", "",
                                      "what recording cost the run; missing: nothing was recorded"),
       Field<&Launch::recordings>("recordings", "", "files with recorded steps"),
+      Field<&Launch::summaries>("summaries", "", "summaries of recordings", kUnlessEmpty),
       Field<&Launch::incomplete>("incomplete", "", "what is missing in the record", kUnlessEmpty),
   };
 };
@@ -222,7 +223,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::str
 }
 
 // The missing parts of the record are also the document's warnings.
-std::string ResultJson(const LaunchResult& result, std::string_view command) {
+std::string ResultJson(const LaunchResult& result, const Afterwards& done, std::string_view command) {
   const Seen seen = Count(result);
   documents::Launch document{.run = result.folder,
                              .exit_status = result.exit_status,
@@ -236,7 +237,9 @@ std::string ResultJson(const LaunchResult& result, std::string_view command) {
   document.recording_cost = seen.cost;
   for (const auto& process : result.processes)
     for (const std::string& file : process->recordings)
-      document.recordings.push_back(StrCat(process->folder, "/", file));
+      if (std::string below = StrCat(process->folder, "/", file); !done.removed.contains(below))
+        document.recordings.push_back(std::move(below));
+  document.summaries = done.summaries;
   return DocumentOf(command, document, document.incomplete);
 }
 
@@ -274,15 +277,15 @@ Result<int> RunWatched(const LaunchArguments& arguments, const WatchPlan& plan) 
     if (arguments.JsonToStdout()) GAPLESS_TRY(WriteFile("", ErrorAsJson(result.error(), failure_status)));
     return failure_status;
   }
-  std::vector<std::string> done;
+  Afterwards done;
   if (plan.afterwards) done = plan.afterwards(*result);
   // The missing parts come first: they are the cause of what the summary does not have.
   const int status = StatusOf(*result);
   if (!arguments.quiet) {
-    for (const std::string& sentence : done) Say(Printable(sentence));
+    for (const std::string& sentence : done.said) Say(Printable(sentence));
     Summarize(*result, plan, arguments.step_function);
   }
-  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, ResultJson(*result, plan.verb)));
+  if (arguments.json) GAPLESS_TRY(WriteFile(*arguments.json, ResultJson(*result, done, plan.verb)));
   return status;
 }
 

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/step_function.h"
@@ -26,14 +29,21 @@ inline constexpr auto kTelemetryOption =
     Number<&LaunchArguments::hz>("N", "Take N telemetry samples per second (10; 0: none)", 0, 100);
 inline constexpr auto kQuietOption = Flag<&LaunchArguments::quiet>("Print nothing on standard error").Short('q');
 
+// What was done after the command had ended.
+struct Afterwards {
+  std::vector<std::string> said{};       // sentences for the user
+  std::vector<std::string> summaries{};  // files, below the run folder
+  std::set<std::string> removed{};       // recordings that summaries stand for
+};
+
 // The points in which the launching commands differ.
 struct WatchPlan {
   std::string_view verb;  // the command that prints the result
   AgentOptions agent;
   std::vector<Watcher*> watchers{};
   std::vector<std::string> missing{};
-  // After the command has ended, before anything is said of the run; gives sentences for the user.
-  std::function<std::vector<std::string>(const LaunchResult&)> afterwards{};
+  // After the command has ended, before anything is said of the run.
+  std::function<Afterwards(const LaunchResult&)> afterwards{};
 };
 
 // Runs the command of `arguments` and says on standard error what was seen. Gives the command's own exit status.

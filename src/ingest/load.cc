@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/strings.h"
@@ -27,6 +28,7 @@
 #include "ingest/spool.h"
 #include "ingest/trace_memory.h"
 #include "ingest/unknown_format.h"
+#include "trace/summary.h"
 #include "trace/summary_places.h"
 
 namespace gapless::internal {
@@ -278,6 +280,23 @@ Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& option
   return {};
 }
 
+// Two recordings with the same facts are one, or a recording and its summary.
+auto FactsOf(const Trace& trace) {
+  const TraceInfo& info = trace.info;
+  return std::tuple(info.format, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count,
+                    info.pid == kAbsent ? fs::path(info.path).filename().string() : std::string());
+}
+
+// Leaves out summaries of recordings that were read, too: a rank counts once, and its events tell more.
+void LeaveOutSummarised(std::vector<std::shared_ptr<const Trace>>& traces) {
+  const auto is_summary = [](const auto& trace) { return trace->summary != nullptr; };
+  if (std::ranges::none_of(traces, is_summary) || std::ranges::all_of(traces, is_summary)) return;
+  std::set<decltype(FactsOf(*traces[0]))> whole;
+  for (const auto& trace : traces)
+    if (!trace->summary) whole.insert(FactsOf(*trace));
+  std::erase_if(traces, [&](const auto& trace) { return trace->summary && whole.contains(FactsOf(*trace)); });
+}
+
 Result<RoleChoice> RolesOf(const OpenOptions& options) {
   RoleChoice choice{.lead = options.lead_role};
   for (const std::string& text : options.roles) {
@@ -343,6 +362,7 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions&
     if (!all.failures.empty()) return Unexpected{all.failures.front()};
     return Fail(ErrorCode::kUsage, "no recording given");
   }
+  LeaveOutSummarised(all.traces);
   Run run(std::move(all.traces), options.ranks, roles);
   if (run.traces().empty())
     return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");

@@ -46,7 +46,8 @@ struct LoadedRun {
 // Reads all paths into one Run. A path is a recording, a directory of recordings (its own files in name order; those of
 // all directories below if it has no recording itself, and those of a run directory), or a tar archive; "3=path" gives
 // the rank. The rank is what was given, else what the recording says, else what the file name says ("rank3", "rank-3",
-// "rank_3"), else the place among the names (trace/run.h). Returns an error when nothing at all could be read, when a
+// "rank_3"), else the place among the names (trace/run.h). A summary of a recording
+// that is read as well is left out. Returns an error when nothing at all could be read, when a
 // named directory holds no recording, or kInterrupted when the flag was set.
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options = {});
 

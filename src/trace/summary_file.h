@@ -23,6 +23,7 @@ struct SummaryPlace;  // trace/summary_places.h
 
 inline constexpr uint32_t kSummaryVersion = 1;
 inline constexpr std::string_view kSummaryExtension = ".gapsum";
+inline constexpr std::string_view kSummariesFolder = "summaries";  // of a run folder (docs/run_bundle.md)
 
 // Returns true if bytes begin as a summary's do.
 bool IsSummary(std::string_view head);

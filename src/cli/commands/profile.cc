@@ -16,6 +16,8 @@
 #include "cli/output.h"
 #include "cli/tool_report.h"
 #include "cli/trace_folder.h"
+#include "flows/run_summaries.h"
+#include "trace/summary_file.h"
 
 namespace gapless::internal::profile_command {
 namespace {
@@ -30,6 +32,7 @@ struct ProfileArguments : LaunchArguments, NsightOptions {
   int steps = RecordOptions{}.active, wait = RecordOptions{}.wait, warmup = RecordOptions{}.warmup,
       repeat = RecordOptions{}.repeat;
   bool no_shapes = false, no_stacks = false, memory = false, light = false, no_record = false, explicit_steps = false;
+  bool summary_only = false, no_summary = false;
   std::optional<std::string_view> python{};  // as the agent calls it
   static constexpr OptionList kOptions{
       kRunFolderOption,
@@ -47,6 +50,8 @@ struct ProfileArguments : LaunchArguments, NsightOptions {
           .Optional(),
       Flag<&ProfileArguments::light>("Record only steps, samples and waits, not operators"),
       Flag<&ProfileArguments::no_record>("Record everything that has a low cost, but no operators"),
+      Flag<&ProfileArguments::summary_only>("Keep summaries of the recordings, and not the recordings"),
+      Flag<&ProfileArguments::no_summary>("Write no summaries of the recordings"),
       Flag<&ProfileArguments::explicit_steps>("End steps only where the program calls gapless.step()"),
       Choice<&NsightOptions::with, OneOf<kNsightTools>>(
           "TOOLS", "Run the command again under nsys, and under ncu for the five longest kernels"),
@@ -99,8 +104,28 @@ void WriteReport(const std::string& folder, const std::vector<std::string>& miss
   done.push_back(status ? StrCat("full report: ", page) : StrCat("no report: ", status.error().message));
 }
 
+// Writes summaries, and says what became of them. Recordings without one stay and are named.
+void Summarise(const ProfileArguments& arguments, const LaunchResult& run, const Session& session, Afterwards& done) {
+  if (arguments.no_summary) return;
+  const auto summaries = SummarizeRun(RecordedRunOf(run), {.only = arguments.summary_only, .cancel = session.cancel});
+  if (!summaries) return done.said.push_back(StrCat("no summaries, the recordings stay: ", summaries.error().message));
+  done.summaries = summaries->written, done.removed = summaries->removed;
+  const auto count = [](size_t number) { return static_cast<int64_t>(number); };
+  if (!summaries->written.empty())
+    done.said.push_back(StrCat(
+        run.folder, "/", kSummariesFolder, ": ",
+        FormatCounted(count(summaries->written.size()), "summary", "summaries"), ", ", FormatBytes(summaries->bytes),
+        " of ", FormatBytes(summaries->recorded_bytes), ", in ", FormatDuration(summaries->ns),
+        arguments.summary_only ? StrCat("; ", FormatCounted(count(summaries->removed.size()), "recording"), " removed")
+                               : ""));
+  for (const Error& error : summaries->without)
+    done.said.push_back(StrCat("no summary of ", error.place, ", which stays: ", error.message));
+}
+
 // Runs the command, and after it what needs its recording: Nsight's runs, copies, reports.
 Result<int> Execute(const ProfileArguments& arguments, Session& session) {
+  if (arguments.summary_only && arguments.no_summary)
+    return Fail(ErrorCode::kUsage, "--summary-only and --no-summary exclude each other");
   AgentOptions agent = AgentOptionsFrom(arguments);
   const NsightPlan nsight = NsightPlanFrom(arguments);
   // Another way to profile Python that was asked for stays.
@@ -108,9 +133,10 @@ Result<int> Execute(const ProfileArguments& arguments, Session& session) {
   return RunWatched(
       arguments,
       {.verb = "profile", .agent = agent, .missing = nsight.missing, .afterwards = [&](const LaunchResult& run) {
-         auto done = RunNsight(nsight, arguments.command, run.path);
-         for (std::string& sentence : CopyToTraceFolder(run.path)) done.push_back(std::move(sentence));
-         if (arguments.comprehensive) WriteReport(run.folder, nsight.missing, session, done);
+         Afterwards done{.said = RunNsight(nsight, arguments.command, run.path)};
+         for (std::string& sentence : CopyToTraceFolder(run.path)) done.said.push_back(std::move(sentence));
+         if (arguments.comprehensive) WriteReport(run.folder, nsight.missing, session, done.said);
+         Summarise(arguments, run, session, done);
          return done;
        }});
 }
@@ -120,6 +146,8 @@ constexpr Example kExamples[] = {
     {"gapless profile -- python train.py", "Steps, waits, telemetry, and six recorded steps, in run/"},
     {"gapless profile -o runs/a -- torchrun --nproc-per-node 8 train.py", "A folder per rank in runs/a"},
     {"gapless profile --wait 100 --steps 20 -- python -m train", "Twenty steps, once a hundred have passed"},
+    {"gapless profile --summary-only -- torchrun --nproc-per-node 8 train.py",
+     "Some dozen kB for each rank, and no more"},
     {"gapless profile --python -- bash train.sh", "Where the Python code spends its time, loader workers too"},
 };
 
@@ -132,7 +160,8 @@ COMMAND(profile) = {
         "Runs the command unchanged and writes a folder: its steps, their waits, telemetry of the machine, "
         "and a few steps recorded by PyTorch's profiler, in every process. The script is not edited; its "
         "output, signals and exit status stay its own.\n\nIf the command or gapless is killed, the folder "
-        "holds everything recorded until then. GAPLESS_DISABLE=1 in a process switches gapless off there.",
+        "holds everything recorded until then. At the end each recording gets a summary in the folder summaries, which "
+        "stands for it wherever recordings are read. GAPLESS_DISABLE=1 in a process switches gapless off there.",
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
