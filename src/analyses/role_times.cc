@@ -20,43 +20,24 @@ std::string_view NameOf(const RunTrace& of) {
   return PartOf(*of.trace) == JobPart::kTrains ? kUnsaidTrainer : kUnsaidOther;
 }
 
-Intervals Operators(const Trace& trace) {
-  Intervals working;
-  for (uint32_t row = 0; row < trace.slices.size(); ++row)
-    if (trace.slices.category[row] == SliceCategory::kOperator)
-      working.push_back({trace.slices.ts_ns[row], trace.slices.ts_ns[row] + trace.slices.dur_ns[row]});
-  return Merge(std::move(working));
-}
-
 Interval Shifted(Interval span, int64_t shift_ns) { return {span.start + shift_ns, span.end + shift_ns}; }
 
-Intervals Shifted(Intervals all, int64_t shift_ns) {
-  for (Interval& span : all) span = Shifted(span, shift_ns);
-  return all;
-}
+// A recording of a role with its work.
+struct Recording {
+  const RunTrace* of = nullptr;
+  RecordedWork work{};
+  Interval span() const { return Shifted(work.span, of->ts_shift_ns); }  // in the run's time
+};
 
-// From the first to the last work of a recording, in the run's time.
-Interval RecordedSpan(const RunTrace& of) {
-  const GpuOpTable& ops = of.trace->gpu_ops;
-  Interval span{0, 0};
-  for (size_t row = 0; row < ops.size(); ++row) {
-    if (row == 0) span.start = ops.ts_ns[0];
-    span.end = std::max(span.end, ops.ts_ns[row] + ops.dur_ns[row]);
-  }
-  if (ops.size() == 0)
-    if (const Intervals work = Operators(*of.trace); !work.empty()) span = {work.front().start, work.back().end};
-  return Shifted(span, of.ts_shift_ns);
-}
-
-using ByRole = std::map<std::string_view, std::vector<const RunTrace*>>;
+using ByRole = std::map<std::string_view, std::vector<Recording>>;
 
 // The stretch in which all roles were recorded.
 std::optional<Interval> Together(const ByRole& roles) {
   Interval together{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
   for (const auto& [name, recordings] : roles) {
     Interval role{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-    for (const RunTrace* of : recordings) {
-      const Interval span = RecordedSpan(*of);
+    for (const Recording& recording : recordings) {
+      const Interval span = recording.span();
       role = {std::min(role.start, span.start), std::max(role.end, span.end)};
     }
     together = {std::max(together.start, role.start), std::min(together.end, role.end)};
@@ -64,23 +45,16 @@ std::optional<Interval> Together(const ByRole& roles) {
   return together.length() > kLeastRoleWaitNs ? std::optional(together) : std::nullopt;
 }
 
-Intervals WorkOf(const DeviceTimeline& device) {
-  return Unite(Unite(device.compute, device.communication), device.copies);
-}
-
-void AddWorkers(const RunTrace& of, const std::optional<Interval>& together, RoleTimes& role) {
-  const Interval span = together.value_or(RecordedSpan(of)), own = Shifted(span, -of.ts_shift_ns);
-  if (of.trace->gpu_ops.size() == 0) {
-    Intervals busy = Shifted(Clip(Operators(*of.trace), own), of.ts_shift_ns);
-    return role.workers.push_back({.of = &of, .busy = std::move(busy), .looked_at = span});
-  }
-  Window window;
-  window.span = window.host = own;
-  TraceTimeline timeline = MakeTimeline(
-      of, [&] { return window; }, false);
-  for (DeviceTimeline& device : timeline.devices) {
-    Intervals busy = Shifted(Clip(WorkOf(device), own), of.ts_shift_ns);
-    role.workers.push_back({.of = &of, .device = std::move(device), .busy = std::move(busy), .looked_at = span});
+void AddWorkers(Recording& recording, const std::optional<Interval>& together, RoleTimes& role) {
+  const RunTrace& of = *recording.of;
+  const Interval span = together.value_or(recording.span());
+  for (DeviceStretches& device : recording.work.devices) {
+    RoleWorker worker{.of = &of, .is_device = device.device != kAbsent32, .looked_at = span};
+    worker.stretches = StretchesIn(device.stretches, Shifted(span, -of.ts_shift_ns));
+    Shift(worker.stretches, of.ts_shift_ns);
+    for (const WorkStretch& stretch : worker.stretches)
+      if (stretch.busy() > 0) AppendMerged(worker.busy, stretch.span);
+    role.workers.push_back(std::move(worker));
   }
 }
 
@@ -96,15 +70,14 @@ Intervals Bridged(const Intervals& all, int64_t least) {
   return bridged;
 }
 
-RoleTimes TimesOf(std::string_view name, const std::vector<const RunTrace*>& recordings,
-                  const std::optional<Interval>& together) {
-  RoleTimes role{.role = name, .first = recordings.front()};
+RoleTimes TimesOf(std::string_view name, std::vector<Recording>& recordings, const std::optional<Interval>& together) {
+  RoleTimes role{.role = name, .first = recordings.front().of};
   std::set<int> processes;
   Intervals busy;
-  for (const RunTrace* of : recordings) {
-    processes.insert(of->process);
-    role.leads = role.leads || of->leads;
-    AddWorkers(*of, together, role);
+  for (Recording& recording : recordings) {
+    processes.insert(recording.of->process);
+    role.leads = role.leads || recording.of->leads;
+    AddWorkers(recording, together, role);
   }
   for (const RoleWorker& worker : role.workers) busy = Unite(busy, worker.busy);
   role.processes = static_cast<int64_t>(processes.size());
@@ -139,13 +112,13 @@ Intervals LongPauses(const RoleWorker& worker) {
 
 JobRoles JobRolesOf(Tables& tables) {
   JobRoles job;
-  if (tables.of_summaries()) return job;
   ByRole by_role;
   for (const RunTrace* of : tables.run().of_all_roles())
-    if (of->trace->gpu_ops.size() > 0 || !Operators(*of->trace).empty()) by_role[NameOf(*of)].push_back(of);
+    if (RecordedWork work = WorkOfRecording(*of); !work.devices.empty())
+      by_role[NameOf(*of)].push_back({of, std::move(work)});
   if (by_role.size() < 2) return job;
   job.together = Together(by_role);
-  for (const auto& [name, recordings] : by_role) job.roles.push_back(TimesOf(name, recordings, job.together));
+  for (auto& [name, recordings] : by_role) job.roles.push_back(TimesOf(name, recordings, job.together));
   if (job.together) job.iterations = IterationsOf(job);
   return job;
 }

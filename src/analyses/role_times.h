@@ -12,20 +12,18 @@
 #include <string_view>
 #include <vector>
 
-#include "analyses/timeline.h"
+#include "analyses/role_work.h"
 
 namespace gapless::internal {
 
 class Tables;
 
-// Roles take turns in a job in tens of milliseconds at least; an interruption of work below this is none of a role.
-inline constexpr int64_t kLeastRoleWaitNs = 5'000'000;
-
 struct RoleWorker {
   const RunTrace* of = nullptr;
-  std::optional<DeviceTimeline> device{};  // its time in the stretch; without one: the process
-  Intervals busy{};                        // in the run's time
-  Interval looked_at{};                    // the same
+  bool is_device = true;                 // false: the process
+  std::vector<WorkStretch> stretches{};  // of its time in the stretch, in the run's time, as all of this
+  Intervals busy{};
+  Interval looked_at{};
 };
 
 struct RoleTimes {

@@ -12,6 +12,7 @@
 
 #include "analyses/gather.h"
 #include "analyses/idle_gaps.h"
+#include "analyses/role_work.h"
 #include "base/strings.h"
 #include "trace/cut.h"
 #include "trace/reading_note.h"
@@ -30,6 +31,7 @@ constexpr size_t kMaxStacks = 5000;       // frames; of more, collectives do not
 constexpr size_t kKeptSteps = 6;          // whose collectives are kept if there are more
 constexpr size_t kFewestRows = 8;         // to which a table is cut at most
 constexpr size_t kMaxPlaces = 64;         // of idle time
+constexpr size_t kMaxStretches = 512;     // of a device's work, for roles
 constexpr size_t kLeastBytesOfEvent = 4;  // compressed; more events than find room are not tried
 
 template <class T>
@@ -285,6 +287,8 @@ std::string Condense(Tables& tables, const RunTrace& of) {
   const TraceSummary summary = SummaryOf(timeline);
   const Table longest = LongestIdleRows(timeline);
   const std::vector<IdlePlace> places = IdlePlacesOf(tables, of.index);
+  RecordedWork work = WorkOfRecording(of);
+  for (DeviceStretches& device : work.devices) Coarsen(device.stretches, kMaxStretches);
   std::vector<KeptTable> kept = TablesOf(tables, of);
   const auto written = [&](std::string_view events) {
     Trace light = Light(timeline);
@@ -293,6 +297,7 @@ std::string Condense(Tables& tables, const RunTrace& of) {
     for (const KeptTable& table : kept) WriteRows(*table.table, table.rows, of, sections);
     WriteRows(longest, RowsOfTrace(longest, of.index), of, sections);
     WritePlaces(places, sections);
+    WriteWork(work, sections);
     return WriteSummary(light, summary, std::move(sections), events);
   };
   for (;;) {
@@ -302,6 +307,20 @@ std::string Condense(Tables& tables, const RunTrace& of) {
       return written(EventsThatFit(timeline, kMaxSummaryBytes - std::min(bytes, kMaxSummaryBytes)));
     largest->rows.resize(std::max(kFewestRows, largest->rows.size() / 2));
   }
+}
+
+std::string CondenseAny(Tables& tables, const RunTrace& of) {
+  if (of.role == Role::kPrimary && of.counts()) return Condense(tables, of);
+  const Run alone(std::vector{of.trace});
+  Tables its_tables(alone);
+  return Condense(its_tables, alone.traces()[0]);
+}
+
+std::vector<const RunTrace*> WorthSummaries(const Run& run) {
+  std::vector<const RunTrace*> worth = run.primary();
+  for (const RunTrace* of : run.of_all_roles())
+    if (std::ranges::count(worth, of) == 0) worth.push_back(of);
+  return worth;
 }
 
 Result<Run> AllCondensed(const Run& run) {
@@ -318,7 +337,7 @@ Result<Run> AllCondensed(const Run& run) {
     GAPLESS_ASSIGN(Trace light, ReadSummary(Condense(tables, alone.traces()[0])));
     traces.push_back(std::make_shared<const Trace>(std::move(light)));
   }
-  return Run(std::move(traces));
+  return Run(std::move(traces), {}, run.roles());
 }
 
 }  // namespace gapless::internal

@@ -19,6 +19,10 @@ inline constexpr size_t kMaxSummaryBytes = size_t{256} * 1024;
 
 // Returns the summary of one primary recording of the run.
 std::string Condense(Tables& tables, const RunTrace& of);
+// Returns the summary of a recording of any role of the job, made of it alone where the run's tables are not about it.
+std::string CondenseAny(Tables& tables, const RunTrace& of);
+// Recordings of which a job needs summaries: the primary ones, of all its roles.
+std::vector<const RunTrace*> WorthSummaries(const Run& run);
 
 // Returns the run with each recording that is no summary yet replaced by its own, so that all of it is analysed alike.
 // A run without any summary stays as it is.

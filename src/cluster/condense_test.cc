@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyses/testing/hand_made.h"
+#include "analyses/testing/role_job.h"
 #include "trace/summary_file.h"
 
 namespace gapless::internal {
@@ -120,6 +121,61 @@ TEST(Condense, ALostRankLeavesTheOthers) {
   Traces three = Job();
   three.erase(three.begin() + 1);
   ExpectSameTables(JobRun(three), JobRun(Summarised(three)));
+}
+
+// A job of two programs that take turns, and the same with a third one that uses no device.
+Traces ThreeRoles() {
+  Traces job = testing::RoleJob({"trainer", "rollout"});
+  HandMade reward;
+  reward.Process(12, 1'700'000'000'000'000'000).Environment(kJobRoleKey, "reward");
+  for (int64_t i = 0; i < 3; ++i) reward.Operator("aten::mm", (50 + i * 90) * kMs, (58 + i * 90) * kMs);
+  job.push_back(reward.Finish());
+  return job;
+}
+
+TEST(Condense, RolesAreThoseOfTheRecordings) {
+  for (const Traces& job : {Traces(testing::RoleJob({"trainer", "rollout"})), ThreeRoles()}) {
+    const JobRun recordings{job}, summaries{Summarised(job)};
+    ExpectSameTables(recordings, summaries);
+    Tables tables(summaries);
+    EXPECT_EQ(tables.Get("roles").rows(), job.size());
+    EXPECT_GT(tables.Get("role_waits").rows(), 0U);
+  }
+}
+
+TEST(Condense, TheUsersWordForRolesHoldsForRecordingsAmongSummaries) {
+  HandMade trainer, server;
+  trainer.Process(10, 1'700'000'000'000'000'000)
+      .Environment(kProgramKey, "learner")
+      .Operator("Optimizer.step#Adam.step", 0, 10);
+  server.Process(11, 1'700'000'000'000'000'000).Environment(kProgramKey, "server").Operator("aten::mm", 0, 10);
+  for (int64_t i = 0; i < 3; ++i) {
+    const int64_t at = i * 90 * kMs, turn = at + 60 * kMs;
+    server.Kernel("decode", {at, at + 1, at, turn});
+    trainer.Kernel("gemm", {turn, turn + 1, turn, turn + 30 * kMs});
+  }
+  const Traces job{trainer.Finish(), server.Finish()};
+  RoleChoice choice{.lead = "served"};
+  choice.said.push_back(*ReadRolePattern("server=served")), choice.said.push_back(*ReadRolePattern("learner=taught"));
+  const auto roles = std::make_shared<const RoleChoice>(std::move(choice));
+  const JobRun recordings(job, {}, roles);
+  Traces mixed = job;
+  mixed[0] = Summarised(mixed[0]);
+  const auto run = AllCondensed(JobRun(mixed, {}, roles));
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->primary().size(), 1U);
+  EXPECT_EQ(run->primary()[0]->job_role, "served") << "the role that was said to lead";
+  Tables whole(recordings), light(*run);
+  EXPECT_EQ(LinesOf(light.Get("roles")), LinesOf(whole.Get("roles")));
+  EXPECT_EQ(LinesOf(light.Get("role_waits")), LinesOf(whole.Get("role_waits")));
+}
+
+TEST(Condense, AJobNeedsSummariesOfAllRoles) {
+  const JobRun run(testing::RoleJob({"trainer", "rollout"}));
+  const auto worth = WorthSummaries(run);
+  ASSERT_EQ(worth.size(), 2U);
+  Tables tables(run);
+  for (const RunTrace* of : worth) EXPECT_TRUE(ReadSummary(CondenseAny(tables, *of)));
 }
 
 TEST(Condense, EventsComeBackAsTheyWere) {

@@ -126,7 +126,8 @@ class SummaryFolder {
 // A recording that stands in a summary: itself, or one of the same process and stretch that has more.
 bool IsSummarised(const Run& run, const RunTrace& of, const std::set<int>& summarised) {
   if (summarised.contains(of.index)) return true;
-  return of.role == Role::kSupplement && of.counts() && std::ranges::any_of(run.traces(), [&](const RunTrace& other) {
+  return of.role == Role::kSupplement && of.execution == 0 &&
+         std::ranges::any_of(run.traces(), [&](const RunTrace& other) {
            return other.process == of.process && summarised.contains(other.index);
          });
 }
@@ -168,10 +169,10 @@ Result<RunSummaries> SummarizeRun(const RecordedRun& run, const SummaryWishes& w
   GAPLESS_ASSIGN(auto folder, SummaryFolder::Make(run));
   Tables tables(loaded->run);
   std::set<int> summarised;
-  for (const RunTrace* of : loaded->run.primary()) {
+  for (const RunTrace* of : WorthSummaries(loaded->run)) {
     if (wishes.cancel != nullptr && wishes.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
     if (BelowRun(run, of->trace->info.path).find('/') == std::string::npos) continue;  // samples of the machine
-    const std::string bytes = Condense(tables, *of);
+    const std::string bytes = CondenseAny(tables, *of);
     GAPLESS_ASSIGN(std::string name, folder.Write(*of, bytes));
     std::error_code error;
     const auto size = fs::file_size(of->trace->info.path, error);

@@ -297,13 +297,13 @@ void LeaveOutSummarised(std::vector<std::shared_ptr<const Trace>>& traces) {
   std::erase_if(traces, [&](const auto& trace) { return trace->summary && whole.contains(FactsOf(*trace)); });
 }
 
-Result<RoleChoice> RolesOf(const OpenOptions& options) {
+Result<std::shared_ptr<const RoleChoice>> RolesOf(const OpenOptions& options) {
   RoleChoice choice{.lead = options.lead_role};
   for (const std::string& text : options.roles) {
     GAPLESS_ASSIGN(auto pattern, ReadRolePattern(text));
     choice.said.push_back(std::move(pattern));
   }
-  return choice;
+  return std::make_shared<const RoleChoice>(std::move(choice));
 }
 
 Result<void> CheckLead(const Run& run, std::string_view lead) {
@@ -341,7 +341,7 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
 }
 
 Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
-  GAPLESS_ASSIGN(const RoleChoice roles, RolesOf(options));
+  GAPLESS_ASSIGN(const auto roles, RolesOf(options));
   GAPLESS_ASSIGN(auto inputs, InputPathsOf(paths));
   GAPLESS_TRY(TakePiped(inputs, options));
   PairExecutionTraces(inputs);
@@ -366,7 +366,7 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions&
   Run run(std::move(all.traces), options.ranks, roles);
   if (run.traces().empty())
     return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
-  GAPLESS_TRY(CheckLead(run, roles.lead));
+  GAPLESS_TRY(CheckLead(run, roles->lead));
   return LoadedRun{std::move(run), std::move(all.failures)};
 }
 

@@ -437,7 +437,10 @@ void AssignIds(std::vector<RunTrace>& traces) {
 }  // namespace
 
 // Ranks are assigned before the traces get their final order, which is that of the ranks.
-Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_t> ranks, const RoleChoice& choice) {
+Run::Run(std::vector<std::shared_ptr<const Trace>> given, std::span<const int64_t> ranks,
+         std::shared_ptr<const RoleChoice> roles_said)
+    : choice_(std::move(roles_said)) {
+  const RoleChoice none, &choice = choice_ ? *choice_ : none;
   for (auto& trace : given) traces_.push_back({.trace = std::move(trace), .base = {}});
   SortAndNumber(traces_);
   const std::set<std::string> roles = AssignJobRoles(traces_, choice);

@@ -60,11 +60,13 @@ class Run {
   // executions, sets the common time axis and the id bases. Leaves out traces of other ranks than `ranks`, unless that
   // is empty.
   explicit Run(std::vector<std::shared_ptr<const Trace>> traces, std::span<const int64_t> ranks = {},
-               const RoleChoice& roles = {});
+               std::shared_ptr<const RoleChoice> roles = {});
   // Takes traces whose roles, order and time axis are settled: those of another run, or stretches of them.
   explicit Run(std::vector<RunTrace> settled) : traces_(std::move(settled)) {}
 
   std::span<const RunTrace> traces() const { return traces_; }
+  // How the job was divided; null: by what its processes say. Whoever makes a run of the same recordings passes it on.
+  const std::shared_ptr<const RoleChoice>& roles() const { return choice_; }
   // Primary traces of execution 0, of the leading role.
   std::vector<const RunTrace*> primary() const;
   // Primary traces of execution 0 that have a role; empty: nobody says one.
@@ -72,6 +74,7 @@ class Run {
 
  private:
   std::vector<RunTrace> traces_;
+  std::shared_ptr<const RoleChoice> choice_{};
 };
 
 // Names a recording so that a person finds the file: "a.json", or "worker0/a.json" where another recording of the run

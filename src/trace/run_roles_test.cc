@@ -29,10 +29,10 @@ std::shared_ptr<const Trace> RoleProcess(int64_t pid, int64_t rank, std::string_
   return std::make_shared<Trace>(std::move(builder).Finish());
 }
 
-RoleChoice Said(std::string_view text, std::string lead = {}) {
+std::shared_ptr<const RoleChoice> Said(std::string_view text, std::string lead = {}) {
   RoleChoice choice{.lead = std::move(lead)};
   choice.said.push_back(*ReadRolePattern(text));
-  return choice;
+  return std::make_shared<const RoleChoice>(std::move(choice));
 }
 
 TEST(Roles, ProcessesOfTwoRolesAreOneJobWhateverTheirRanksSay) {

@@ -18,14 +18,13 @@ struct Sums {
   std::array<int64_t, kIdleCauses> idle{};
 };
 
-void AddDevice(const DeviceTimeline& device, Interval window, Sums& sums) {
-  ++sums.devices;
-  sums.work[0] += TotalIn(device.compute, window);
-  sums.work[1] += TotalIn(device.exposed_communication, window);
-  sums.work[2] += TotalIn(device.exposed_copies, window);
-  for (const IdleGap& gap : device.gaps)
-    for (uint32_t part = gap.first_part; part < gap.first_part + gap.part_count; ++part)
-      sums.idle[static_cast<size_t>(device.parts[part].cause)] += device.PartEnd(gap, part) - device.parts[part].start;
+void AddWorker(const RoleWorker& worker, Sums& sums) {
+  sums.devices += worker.is_device ? 1 : 0, sums.wall += worker.looked_at.length();
+  for (const WorkStretch& stretch : worker.stretches) {
+    sums.busy += stretch.busy();
+    for (size_t kind = 0; kind < sums.work.size(); ++kind) sums.work[kind] += stretch.work[kind];
+    for (size_t cause = 0; cause < kIdleCauses; ++cause) sums.idle[cause] += stretch.idle[cause];
+  }
 }
 
 Sums SumsOf(const RoleTimes& role, const JobRoles& job) {
@@ -34,10 +33,8 @@ Sums SumsOf(const RoleTimes& role, const JobRoles& job) {
     if (&other != &role) others = Unite(others, other.at_work);
   Sums sums;
   for (const RoleWorker& worker : role.workers) {
-    sums.wall += worker.looked_at.length(), sums.busy += Total(worker.busy);
+    AddWorker(worker, sums);
     sums.waiting += Total(Intersect(LongPauses(worker), others));
-    const int64_t shift = worker.of->ts_shift_ns;
-    if (worker.device) AddDevice(*worker.device, {worker.looked_at.start - shift, worker.looked_at.end - shift}, sums);
   }
   return sums;
 }

@@ -104,7 +104,7 @@ class Writer {
   }
 
   Result<void> Write(Tables& tables, const RunTrace& of) {
-    const std::string bytes = Condense(tables, of);
+    const std::string bytes = CondenseAny(tables, of);
     const std::string path = arguments_.output == "-" ? "-" : PathFor(of);
     GAPLESS_TRY(WriteFile(path, bytes));
     const std::lock_guard lock(mutex_);
@@ -153,7 +153,7 @@ Result<void> SummarizeUnit(const SummarizeArguments& arguments, const Unit& unit
   for (const Error& failure : loaded->failures) writer.Lose(failure);
   GAPLESS_TRY(ChangeSources(arguments, session, *loaded));
   Tables tables(loaded->run, threads);
-  for (const RunTrace* of : loaded->run.primary()) GAPLESS_TRY(writer.Write(tables, *of));
+  for (const RunTrace* of : WorthSummaries(loaded->run)) GAPLESS_TRY(writer.Write(tables, *of));
   return {};
 }
 
