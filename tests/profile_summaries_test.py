@@ -103,7 +103,8 @@ class ProfileSummaries(unittest.TestCase):
     def report(self, *paths: object) -> str:
         done = self.gapless("analyze", *(paths or ("run",)), "--no-cache")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout.split("\n", 1)[1].replace(f"{self.here}/", "")
+        lines = done.stdout.replace(f"{self.here}/", "").split("\n")[1:]
+        return "\n".join(line for line in lines if "--drill" not in line)
 
     def ranks(self) -> list[int]:
         done = self.gapless("analyze", "run", "--json")

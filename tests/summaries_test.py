@@ -41,6 +41,11 @@ def good(*arguments: str | Path) -> bytes:
     return done.stdout
 
 
+def body(report: bytes) -> list[bytes]:
+    """Lines of a report but what differs by intention: how it was read, and that recordings can be opened."""
+    return [line for line in report.split(b"\n")[1:] if b"--drill" not in line]
+
+
 def without_sources(document: Json) -> Json:
     """What differs by intention: where each was read from."""
     return {key: value for key, value in document.items() if key not in ("read_stats", "timings")}
@@ -77,7 +82,7 @@ class Summaries(unittest.TestCase):
         self.assertEqual([file.name for file in self.files()], [f"rank-{rank:05}.gapsum" for rank in range(RANKS)])
         report = good("analyze", self.job, "--no-cache")
         self.assertIn(f"rank {LATE}".encode(), report)
-        self.assertEqual(good("analyze", self.summaries).split(b"\n")[1:], report.split(b"\n")[1:])
+        self.assertEqual(body(good("analyze", self.summaries)), body(report))
 
     def test_the_json_is_that_of_the_recordings(self) -> None:
         whole = json.loads(good("analyze", self.job, "--no-cache", "--json"))
@@ -88,9 +93,7 @@ class Summaries(unittest.TestCase):
         if not DLRM.is_dir():
             self.skipTest("needs the recordings of ../shared")
         good("summarize", DLRM, "-o", self.here / "s", "--no-cache")
-        self.assertEqual(
-            good("analyze", self.here / "s").split(b"\n")[1:], good("analyze", DLRM, "--no-cache").split(b"\n")[1:]
-        )
+        self.assertEqual(body(good("analyze", self.here / "s")), body(good("analyze", DLRM, "--no-cache")))
         self.assertLess(max(file.stat().st_size for file in (self.here / "s").iterdir()), 256 * 1024)
 
     def test_summaries_and_recordings_together(self) -> None:
@@ -185,6 +188,53 @@ class Summaries(unittest.TestCase):
             whole = json.loads(good("predict", self.job, "--what", what, "--json", "--no-cache"))
             light = json.loads(good("predict", self.summaries, "--what", what, "--json"))
             self.assertEqual(light["predictions"], whole["predictions"], what)
+
+    def test_drilling_opens_the_recordings_that_tell_most(self) -> None:
+        rows = json.loads(good("query", self.summaries, "SELECT * FROM exemplars", "--json"))
+        self.assertEqual((rows[0]["rank"], rows[0]["why"]), (LATE, "waited_for"))
+        self.assertLessEqual(len(rows), 4)
+        self.assertIn(b"--drill", good("analyze", self.summaries))
+        drilled = good("analyze", self.summaries, "--drill", "-v", "--no-cache").decode()
+        self.assertIn("opened for their events", drilled)
+        self.assertIn(f"rank{LATE}.json", drilled)
+        whole = json.loads(good("analyze", self.job, "--no-cache", "--json"))
+        some = json.loads(good("analyze", self.summaries, "--drill", "--no-cache", "--json"))
+        self.assertEqual(some["run"]["ranks"], list(range(RANKS)), "no rank counts twice")
+        for part in ("run", "bottlenecks", "breakdown"):
+            self.assertEqual(some[part], whole[part], part)
+        page = good("analyze", self.summaries, f"--drill={LATE}", "--format", "html", "--no-cache")
+        self.assertGreater(len(page), len(good("analyze", self.summaries, "--format", "html")), "with the slowest step")
+
+    def test_recordings_that_are_gone_or_others_are_named(self) -> None:
+        (self.here / "job").mkdir()
+        for file in self.job.iterdir():
+            (self.here / "job" / file.name).write_bytes(file.read_bytes())
+        good("summarize", self.here / "job", "-o", self.here / "s", "--no-cache")
+        (self.here / "job" / f"rank{LATE}.json").unlink()
+        (self.here / "job" / "rank0.json").write_bytes((self.job / "rank1.json").read_bytes())
+        done = gapless("analyze", self.here / "s", f"--drill=0,{LATE}", "--json", "--no-cache")
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        said = json.loads(done.stdout)
+        self.assertEqual(said["run"]["ranks"], list(range(RANKS)))
+        messages = {Path(failure["place"]).name: failure["message"] for failure in said["failures"]}
+        self.assertIn("not there any more", messages[f"rank{LATE}.json"])
+        self.assertIn("is not the recording that was summarised", messages["rank0.json"])
+        self.assertEqual(gapless("analyze", self.here / "s", "--drill=77").returncode, 2)
+
+    def test_recordings_that_moved_with_their_summaries_are_found(self) -> None:
+        (self.here / "a").mkdir()
+        for file in self.job.iterdir():
+            (self.here / "a" / file.name).write_bytes(file.read_bytes())
+        good("summarize", self.here / "a", "-o", self.here / "a/s", "--no-cache")
+        (self.here / "a").rename(self.here / "b")
+        said = json.loads(good("analyze", self.here / "b/s", "--drill", "--json", "--no-cache"))
+        self.assertEqual(said.get("failures", []), [])
+
+    def test_kernels_of_all_ranks_are_those_of_the_recordings(self) -> None:
+        question = "SELECT * FROM job_kernels"
+        self.assertEqual(
+            good("query", self.summaries, question, "--json"), good("query", self.job, question, "--json", "--no-cache")
+        )
 
     def test_an_input_is_never_replaced(self) -> None:
         file = self.files()[0]

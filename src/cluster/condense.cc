@@ -15,6 +15,7 @@
 #include "analyses/role_work.h"
 #include "base/strings.h"
 #include "trace/cut.h"
+#include "trace/opened_note.h"
 #include "trace/reading_note.h"
 #include "trace/summary_file.h"
 
@@ -24,15 +25,18 @@ namespace {
 // Tables that no rule reads and that have a row for each event, and those that are made anew of summaries.
 constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle",        "memory_curve",
                                          "ranks",      "slow_parts",       "slowest_step"};
+// Those of them that an opened recording has.
+constexpr std::string_view kOfEvents[] = {"idle", "memory_curve", "slowest_step"};
 constexpr size_t kMaxRowsOfTable = 4000;  // rows of a table to begin with
 constexpr size_t kMaxNames = 3000;        // different slices that stand for all
 constexpr size_t kMaxCollectives = 20'000;
-constexpr size_t kMaxStacks = 5000;       // frames; of more, collectives do not say where they were called
-constexpr size_t kKeptSteps = 6;          // whose collectives are kept if there are more
-constexpr size_t kFewestRows = 8;         // to which a table is cut at most
-constexpr size_t kMaxPlaces = 64;         // of idle time
-constexpr size_t kMaxStretches = 512;     // of a device's work, for roles
-constexpr size_t kLeastBytesOfEvent = 4;  // compressed; more events than find room are not tried
+constexpr size_t kMaxStacks = 5000;                   // frames; of more, collectives do not say where they were called
+constexpr size_t kKeptSteps = 6;                      // whose collectives are kept if there are more
+constexpr size_t kFewestRows = 8;                     // to which a table is cut at most
+constexpr size_t kMaxPlaces = 64;                     // of idle time
+constexpr size_t kMaxStretches = 512;                 // of a device's work, for roles
+constexpr size_t kMaxOpenedBytes = size_t{32} << 20;  // of an opened recording's events, compressed
+constexpr size_t kLeastBytesOfEvent = 4;              // compressed; more events than find room are not tried
 
 template <class T>
 Column<T> Taken(const Column<T>& column, std::span<const uint32_t> rows) {
@@ -212,14 +216,15 @@ struct KeptTable {
   size_t cells() const { return rows.size() * table->columns().size(); }
 };
 
-std::vector<KeptTable> TablesOf(Tables& tables, const RunTrace& of) {
+std::vector<KeptTable> TablesOf(Tables& tables, const RunTrace& of, Detail detail) {
   std::vector<KeptTable> kept;
   for (const Analysis* analysis : AllAnalyses()) {
-    if (std::ranges::count(kNotKept, analysis->name) > 0) continue;
+    const bool opened = detail == Detail::kEvents && std::ranges::count(kOfEvents, analysis->name) > 0;
+    if (std::ranges::count(kNotKept, analysis->name) > 0 && !opened) continue;
     const Table& table = tables.Get(analysis->name);
     std::vector<uint32_t> rows = RowsOfTrace(table, of.index);
     const size_t all = rows.size();
-    rows.resize(std::min(all, kMaxRowsOfTable));
+    if (detail == Detail::kSmall) rows.resize(std::min(all, kMaxRowsOfTable));
     if (all > 0) kept.push_back({&table, std::move(rows), all});
   }
   return kept;
@@ -280,7 +285,7 @@ std::string EventsThatFit(const TraceTimeline& timeline, size_t room) {
 
 }  // namespace
 
-std::string Condense(Tables& tables, const RunTrace& of) {
+std::string Condense(Tables& tables, const RunTrace& of, Detail detail) {
   const auto& timelines = tables.Timelines();
   const TraceTimeline& timeline =
       *std::ranges::find_if(timelines, [&](const TraceTimeline& each) { return each.of->index == of.index; });
@@ -289,17 +294,20 @@ std::string Condense(Tables& tables, const RunTrace& of) {
   const std::vector<IdlePlace> places = IdlePlacesOf(tables, of.index);
   RecordedWork work = WorkOfRecording(of);
   for (DeviceStretches& device : work.devices) Coarsen(device.stretches, kMaxStretches);
-  std::vector<KeptTable> kept = TablesOf(tables, of);
+  std::vector<KeptTable> kept = TablesOf(tables, of, detail);
   const auto written = [&](std::string_view events) {
     Trace light = Light(timeline);
     SayWhatWasCut(kept, timeline.trace().collectives.size(), light);
+    if (detail == Detail::kEvents)
+      AddReadingNote(light, kOpenedNote, Severity::kInfo, 1, StrCat("opened for its events: ", of.trace->info.path));
     SectionWriter sections;
     for (const KeptTable& table : kept) WriteRows(*table.table, table.rows, of, sections);
-    WriteRows(longest, RowsOfTrace(longest, of.index), of, sections);
+    if (detail == Detail::kSmall) WriteRows(longest, RowsOfTrace(longest, of.index), of, sections);
     WritePlaces(places, sections);
     WriteWork(work, sections);
     return WriteSummary(light, summary, std::move(sections), events);
   };
+  if (detail == Detail::kEvents) return written(EventsThatFit(timeline, kMaxOpenedBytes));
   for (;;) {
     const size_t bytes = written({}).size();
     const auto largest = std::ranges::max_element(kept, {}, &KeptTable::cells);
@@ -323,7 +331,7 @@ std::vector<const RunTrace*> WorthSummaries(const Run& run) {
   return worth;
 }
 
-Result<Run> AllCondensed(const Run& run) {
+Result<Run> AllCondensed(const Run& run, Detail detail) {
   const auto is_summary = [](const RunTrace& of) { return of.trace->summary != nullptr; };
   if (std::ranges::none_of(run.traces(), is_summary) || std::ranges::all_of(run.traces(), is_summary)) return run;
   std::vector<std::shared_ptr<const Trace>> traces;
@@ -334,8 +342,11 @@ Result<Run> AllCondensed(const Run& run) {
     }
     const Run alone(std::vector{of.trace});
     Tables tables(alone);
-    GAPLESS_ASSIGN(Trace light, ReadSummary(Condense(tables, alone.traces()[0])));
-    traces.push_back(std::make_shared<const Trace>(std::move(light)));
+    auto light = ReadSummary(Condense(tables, alone.traces()[0], detail));
+    // What is too long for a file is of no use in memory either.
+    if (!light && detail == Detail::kEvents) light = ReadSummary(Condense(tables, alone.traces()[0]));
+    if (!light) return Unexpected{light.error()};
+    traces.push_back(std::make_shared<const Trace>(*std::move(light)));
   }
   return Run(std::move(traces), {}, run.roles());
 }

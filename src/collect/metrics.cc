@@ -68,6 +68,7 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
   switch (record.kind) {
     case RecordKind::kStep:
       ++seen.steps;
+      if (seen.trains) late_.OnStep(process.ring.header().rank, record), ++taken_steps_;
       seen.step_ns = wire::SumOf(seen.step_ns, record.dur_ns);
       for (size_t i = 0; i < kEdges.size(); ++i) seen.below[i] += Seconds(record.dur_ns) <= kEdges[i] ? 1 : 0;
       seen.wait_ns = wire::SumOf(seen.wait_ns, std::max<int64_t>(wire::WholeOf(record.x), 0));
@@ -93,9 +94,21 @@ void RunMetrics::OnRecord(AgentProcess& process, const wire::RingRecord& record)
   }
 }
 
+// A rank is written down when it is first found; until there are steps anew there is nothing to look at.
+void RunMetrics::LookForLate(std::vector<RunEvent>& events) {
+  if (taken_steps_ == looked_steps_) return;
+  looked_steps_ = taken_steps_, findings_ = late_.Findings();
+  for (const LateRank::Finding& finding : findings_)
+    if (finding.late && named_.emplace(finding.rank, finding.sign).second)
+      events.push_back(
+          {.unix_ns = ClockNs(CLOCK_REALTIME),
+           .text = StrCat("late rank: ", LateRank::TextOf(finding, findings_.size() / std::size(kLateSigns)))});
+}
+
 // Takes what is in the rings' headers, which change without a record.
-void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vector<RunEvent>& /*events*/) {
+void RunMetrics::OnTick(RingKeeper& rings, ControlBlock& /*control*/, std::vector<RunEvent>& events) {
   const std::lock_guard lock(mutex_);
+  LookForLate(events);
   slow_steps_ = flight_ == nullptr ? 0 : flight_->slow_steps();
   telemetry_.ReadNew(rings.folder());
   for (const auto& process : rings.processes()) {
@@ -171,6 +184,22 @@ void RunMetrics::AppendMemory(std::string& out) const {
   }
 }
 
+void RunMetrics::AppendLate(std::string& out) const {
+  if (findings_.empty()) return;
+  const auto labels = [](const LateRank::Finding& finding) {
+    return StrCat("{rank=\"", finding.rank, "\",sign=\"", finding.sign == LateSign::kStepEnd ? "step_end" : "batch",
+                  "\"} ");
+  };
+  Head(out, "gapless_last_in_steps_ratio", "gauge",
+       "Share of the last steps of all ranks that this one ended last, or in which it waited longest for its batch.");
+  for (const LateRank::Finding& finding : findings_)
+    out += StrCat("gapless_last_in_steps_ratio", labels(finding),
+                  static_cast<double>(finding.hits) / static_cast<double>(finding.steps), "\n");
+  Head(out, "gapless_late_rank", "gauge", "1 where that is more than chance does in one of a hundred windows.");
+  for (const LateRank::Finding& finding : findings_)
+    out += StrCat("gapless_late_rank", labels(finding), finding.late ? 1 : 0, "\n");
+}
+
 std::string RunMetrics::Text() const {
   const std::lock_guard lock(mutex_);
   std::string out;
@@ -182,6 +211,7 @@ std::string RunMetrics::Text() const {
   }
   AppendStepDurations(out);
   AppendMemory(out);
+  AppendLate(out);
   AppendGpus(out);
   Head(out, "gapless_slow_steps_total", "counter", "Steps far above the run's own 99th percentile.");
   out += StrCat("gapless_slow_steps_total ", slow_steps_, "\n");

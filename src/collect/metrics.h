@@ -6,11 +6,14 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "collect/flight_recorder.h"
+#include "collect/late_rank.h"
 #include "collect/launch.h"
 #include "collect/telemetry_tail.h"
 
@@ -56,6 +59,8 @@ class RunMetrics : public Watcher {
   static std::string LabelsOf(int64_t pid, const Process& process);
   void AppendStepDurations(std::string& out) const;
   void AppendMemory(std::string& out) const;
+  void LookForLate(std::vector<RunEvent>& events);
+  void AppendLate(std::string& out) const;
   // Appends the newest values of each GPU, as telemetry has them.
   void AppendGpus(std::string& out) const;
 
@@ -63,6 +68,10 @@ class RunMetrics : public Watcher {
   mutable std::mutex mutex_;
   std::map<int64_t, Process> processes_;  // by pid
   size_t slow_steps_ = 0;
+  LateRank late_;
+  std::vector<LateRank::Finding> findings_;
+  std::set<std::pair<int64_t, LateSign>> named_;  // ranks that are in the manifest already
+  int64_t looked_steps_ = 0, taken_steps_ = 0;    // of all ranks: at the last look, and until now
   TelemetryTail telemetry_;
 };
 

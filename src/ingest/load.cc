@@ -16,7 +16,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/strings.h"
@@ -25,6 +24,7 @@
 #include "ingest/execution_traces.h"
 #include "ingest/input_paths.h"
 #include "ingest/reader.h"
+#include "ingest/recording_facts.h"
 #include "ingest/spool.h"
 #include "ingest/trace_memory.h"
 #include "ingest/unknown_format.h"
@@ -278,13 +278,6 @@ Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& option
     input.path = input.piped->path();
   }
   return {};
-}
-
-// Two recordings with the same facts are one, or a recording and its summary.
-auto FactsOf(const Trace& trace) {
-  const TraceInfo& info = trace.info;
-  return std::tuple(info.format, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count,
-                    info.pid == kAbsent ? fs::path(info.path).filename().string() : std::string());
 }
 
 // Leaves out summaries of recordings that were read, too: a rank counts once, and its events tell more.

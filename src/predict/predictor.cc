@@ -12,6 +12,7 @@
 #include "predict/program.h"
 #include "predict/rank_classes.h"
 #include "predict/summary_steps.h"
+#include "trace/summary.h"
 
 namespace gapless::internal {
 namespace {
@@ -132,12 +133,17 @@ std::optional<Predictor> Predictor::ForRun(Tables& tables, std::span<const Advic
   return predictor;
 }
 
-// Absent: the summaries hold no events, or not of the same steps.
+// Absent: no summary holds events, or they hold those of different steps.
 std::optional<Predictor> Predictor::ForSummaries(Tables& tables, std::span<const RunTrace* const> all,
                                                  const std::shared_ptr<ThreadPool>& pool,
                                                  std::span<const AdviceRow> ledger) {
-  const std::vector<const RunTrace*> candidates = RepresentativesOf(tables, all);
+  std::vector<const RunTrace*> candidates = RepresentativesOf(tables, all);
   auto taken = TakeSummarySteps(tables, candidates);
+  if (!taken) {  // some may have been opened for their events
+    candidates.assign(all.begin(), all.end());
+    std::erase_if(candidates, [](const RunTrace* of) { return of->trace->summary->events.empty(); });
+    if (!candidates.empty()) taken = TakeSummarySteps(tables, candidates);
+  }
   if (!taken) return std::nullopt;
   std::vector<const RunTrace*> stretches;
   for (const RunTrace* of : candidates) stretches.push_back(&taken->run->traces()[static_cast<size_t>(of->index)]);

@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
+#include "trace/opened_note.h"
 
 namespace gapless::internal {
 namespace {
@@ -38,6 +39,18 @@ void AddReadStats(const Run& run, std::vector<Note>& notes) {
       notes.push_back({stats.severity[row], std::move(text)});
     }
   }
+}
+
+// Adds a note with the recordings that were opened in place of their summaries.
+void AddOpened(const Run& run, std::vector<Note>& notes) {
+  std::vector<std::string> opened;
+  for (const RunTrace& of : run.traces()) {
+    const ReadStatsTable& stats = of.trace->read_stats;
+    for (size_t row = 0; row < stats.size(); ++row)
+      if (of.trace->Text(stats.kind[row]) == kOpenedNote)
+        opened.push_back(StrCat(of.rank() == kAbsent ? "" : StrCat("rank ", of.rank(), " "), of.trace->info.path));
+  }
+  if (!opened.empty()) notes.push_back({Severity::kInfo, StrCat("opened for their events: ", Join(opened, ", "))});
 }
 
 bool UsesDevice(const Run& run) {
@@ -163,6 +176,7 @@ std::vector<Note> NotesOf(const Report& report) {
   for (const Diagnosis::Failure& failure : report.diagnosis.failures) {
     notes.push_back({Severity::kError, StrCat("rule ", failure.rule, " could not run: ", failure.error.message)});
   }
+  AddOpened(report.run, notes);
   AddRecordingCost(report.tables, notes);
   AddBackground(report.tables, notes);
   AddTopFunctions(report.tables, notes);

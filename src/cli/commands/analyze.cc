@@ -18,6 +18,7 @@
 #include "cli/single.h"
 #include "cli/timing_table.h"
 #include "flows/analysis.h"
+#include "flows/drill.h"
 #include "ingest/input_paths.h"
 #include "report/analyze_json.h"
 #include "report/explain.h"
@@ -30,6 +31,13 @@ constexpr Choosable<ColourWhen> kColourWhen[] = {
     {"auto", ColourWhen::kAuto}, {"always", ColourWhen::kAlways}, {"never", ColourWhen::kNever}};
 using AnyRule = AnyEntry<AllRules, &Rule::id>;
 
+// "-": no rank was given.
+Result<std::optional<std::vector<int64_t>>> ReadDrill(const OptionSpec& option, std::string_view text) {
+  if (text == "-") return std::optional(std::vector<int64_t>());
+  GAPLESS_ASSIGN(auto ranks, ReadRanks(option, text));
+  return std::optional(std::move(ranks));
+}
+
 struct AnalyzeArguments : ReadArguments {
   const Renderer* format = nullptr;
   std::vector<std::string> only{}, without{};
@@ -39,6 +47,7 @@ struct AnalyzeArguments : ReadArguments {
   std::optional<int64_t> gpus{}, epoch_steps{};
   std::optional<int> width{};
   ColourWhen color = ColourWhen::kAuto;
+  std::optional<std::vector<int64_t>> drill{};  // ranks; none: the exemplars
   bool verbose = false, timings = false;
   static constexpr OptionList kOptions{
       Text<&ReadArguments::output>("FILE", "Write the report to FILE, in the format of its extension").Short('o'),
@@ -61,6 +70,9 @@ struct AnalyzeArguments : ReadArguments {
       Choice<&AnalyzeArguments::color, OneOf<kColourWhen>>(
           "WHEN", "Choose when to use colour (auto: on a terminal, without NO_COLOR)"),
       Flag<&AnalyzeArguments::verbose>("Show all findings, with all their evidence").Short('v'),
+      Parsed<&AnalyzeArguments::drill, ReadDrill>(
+          "RANKS", "Open the recordings of a few summaries for their events (those that tell most)")
+          .Optional(),
       kRankOption,
       kReadingOptions,
       kAllStepsOption,
@@ -140,6 +152,21 @@ Result<int> Print(const Report& report, const AnalyzeArguments& arguments, const
   return 0;
 }
 
+// With --drill summaries make way for a few recordings; where nothing is a summary there is nothing to do.
+Result<std::unique_ptr<RunAnalysis>> Drilled(std::unique_ptr<RunAnalysis> analysis, const AnalyzeArguments& arguments,
+                                             const Session& session) {
+  if (!arguments.drill || !analysis->tables().of_summaries()) return analysis;
+  if (arguments.redact)
+    return Fail(ErrorCode::kUsage, "--drill opens recordings by their paths, which --redact takes away");
+  DrillWishes wishes{.ranks = *arguments.drill};
+  wishes.open.use_cache = !arguments.no_cache, wishes.open.cancel_flag = session.cancel;
+  GAPLESS_ASSIGN(auto loaded, Drill(*analysis, wishes));
+  GAPLESS_TRY(RefuseInput(arguments.output, InputFiles(loaded, arguments.paths)));
+  GAPLESS_TRY(ChangeSources(arguments, session, loaded));
+  return std::make_unique<RunAnalysis>(std::move(loaded),
+                                       OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
+}
+
 // The run on one GPU is read first: the recording may take minutes.
 Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   if (arguments.timings) EnableTimings();
@@ -147,7 +174,8 @@ Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   if (!arguments.single.empty()) {
     GAPLESS_ASSIGN(single, SingleStepNs(arguments.single, !arguments.no_cache, session));
   }
-  GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
+  GAPLESS_ASSIGN(auto light, AnalysisFor(arguments, session, arguments.paths));
+  GAPLESS_ASSIGN(const auto analysis, Drilled(std::move(light), arguments, session));
   // The report borrows from the analysis, which lives to the end of this function.
   const RunReport report(
       *analysis,
@@ -167,6 +195,7 @@ constexpr Example kExamples[] = {
     {"gapless analyze run/ -o report.html", "A page to forward: charts, timeline, tables, in one file"},
     {"gapless analyze run/ -o report.md", "The findings as text, for an issue or a chat"},
     {"gapless analyze trace.json.gz --explain launch_bound", "Why that was found: definition, numbers, rows"},
+    {"gapless analyze summaries/ --drill", "A job from summaries, with the events of the recordings that tell most"},
     {"gapless analyze run/ --price 2.49 --gpus 64", "What each fix would save a month"},
 };
 

@@ -63,6 +63,9 @@ Result<int> Attach(const MonitorArguments& arguments, const Session& session) {
     rings.Drain(false, take);
     const bool over = !launched && !rings.AnyAlive();
     metrics.OnTick(rings, control, events);
+    for (const RunEvent& event : events)
+      if (!arguments.quiet) std::fputs(StrCat("gapless: ", Printable(event.text), "\n").c_str(), stderr);
+    events.clear();
     if (over) break;
     std::this_thread::sleep_for(kTick);
   }
