@@ -102,7 +102,7 @@ class SummaryFolder {
     const std::string name = NameFor(SummaryName(of.trace->info.rank, of.trace->info.path));
     const std::string path = StrCat(path_, "/", name);
     GAPLESS_TRY(WriteFileIn(folder_.get(), name, path, bytes));
-    GAPLESS_ASSIGN(const std::string read, BytesAt(path, 0, fs::file_size(path)));
+    GAPLESS_ASSIGN(const std::string read, BytesAt(path, 0, bytes.size()));
     if (read != bytes) return Fail(ErrorCode::kEnvironment, "is not what was written", path);
     GAPLESS_TRY(ReadSummary(read));
     return StrCat(kSummariesFolder, "/", name);

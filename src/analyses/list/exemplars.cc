@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recordings to look into when single events are wanted: the one that others wait for, the one with the longest
-// step, and a median one to hold them against. Of summaries it names what `gapless analyze --drill` opens.
+// The recordings to look into when single events are wanted: the one that is slow, the one that others wait for, the
+// one with the longest step, and a median one to hold them against. Of summaries it names what `gapless analyze
+// --drill` opens.
 #include "analyses/rows/exemplars.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/rows/ranks.h"
+#include "analyses/rows/slow_parts.h"
 #include "analyses/rows/steps.h"
 
 namespace gapless::internal::exemplars_analysis {
@@ -55,6 +57,7 @@ Result<Table> Compute(const Run& run, Tables& tables) {
     if (trace && std::ranges::count(chosen, *trace, [](const auto& one) { return one.first; }) == 0)
       chosen.emplace_back(*trace, why);
   };
+  if (const auto slow = tables.Get<SlowPartsRows>(); slow.rows() > 0) choose(slow.Int(0, "trace"), "slow");
   choose(WaitedFor(ranks), "waited_for");
   const auto slowest = std::ranges::max_element(
       longest, {}, [&](const auto& one) { return std::pair(steps.Int(one.second, "dur_ns"), -one.first); });

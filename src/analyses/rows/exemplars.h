@@ -12,7 +12,9 @@ struct ExemplarsRows : TypedRows<ExemplarsRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"why", kText, "", "waited_for: others wait for it most; longest_step; median: of own work in a step"},
+      {"why", kText, "",
+       "slow: the first of slow_parts; waited_for: others wait for it most; longest_step; median: of own work in a "
+       "step"},
       {"step", kInt, "", "its longest complete step; NULL: none"},
       {"ts_ns", kInt, "ns", "start of that step's window; NULL: none"},
       {"dur_ns", kInt, "ns", "its length; NULL: none"},

@@ -63,6 +63,8 @@ std::vector<Unit> UnitsOf(Tables& tables) {
   }
   std::vector<Unit> whole;
   for (auto& [key, unit] : units) {
+    // Recorders start at different moments, for which ranks wait in the first step.
+    if (!unit.steps.empty()) unit.steps.erase(unit.steps.begin());
     if (unit.steps.size() < kFewestSteps) continue;
     for (const OwnStep& step : unit.steps) unit.kernels_a_step += static_cast<double>(step.kernels);
     unit.kernels_a_step /= static_cast<double>(unit.steps.size());
@@ -161,13 +163,24 @@ Comparison Compare(const Unit& unit, const std::map<std::string_view, Usual>& us
   return found;
 }
 
+size_t DifferentOf(std::span<const double> values) {
+  constexpr double kSame = 1e-6;
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  size_t different = 1;
+  for (size_t i = 1; i < sorted.size(); ++i) different += sorted[i] - sorted[i - 1] > kSame;
+  return different;
+}
+
 // The p of a value among those of peers: how far it lies above their median, in spreads, by Student's distribution.
 class Among {
  public:
+  // Ranks of one model share their data, so as many values are independent as are different. A median of distances
+  // knows as much of a spread as 37 % of the values would by their standard deviation (its efficiency).
   Among(std::span<const double> values, double least_spread)
       : middle_(MedianOf({values.begin(), values.end()})),
         spread_(std::max(least_spread, SpreadOf(values, middle_))),
-        df_(static_cast<double>(values.size() - 1)) {}
+        df_(std::max(1.0, 0.37 * static_cast<double>(DifferentOf(values) - 1))) {}
   double middle() const { return middle_; }
   double Far(double value) const { return (value - middle_) / spread_; }
   double P(double value) const { return StudentUpperTail(Far(value), df_); }
