@@ -5,7 +5,7 @@
 //                [--steps 6] [--clock X] [--drift X] [--summaries] OUT_DIR
 //
 // --clock and --drift scale how far the clocks of hosts are apart, and how they drift. With --summaries the folder
-// holds summaries (.gsum) instead of recordings (.json).
+// holds summaries (.gapsum) instead of recordings (.json).
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
     std::string recording = testing::RecordingOf(job, rank);
     const std::string name = StrCat("rank-", std::to_string(100'000 + rank).substr(1));
     if (wanted->summaries)
-      Write(folder / (name + ".gsum"), SummaryOf(std::move(recording)));
+      Write(folder / (name + ".gapsum"), SummaryOf(std::move(recording)));
     else
       Write(folder / (name + ".json"), recording);
   }

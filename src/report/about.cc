@@ -22,6 +22,7 @@
 #include "diagnose/run_traits.h"
 #include "report/amounts.h"
 #include "report/comm_facts.h"
+#include "report/layout_text.h"
 
 namespace gapless::internal {
 namespace {
@@ -360,7 +361,7 @@ std::vector<std::string> FactsOf(const Report& report) {
   if (summary.steps == 0) facts.emplace_back(HasSteps(report.run) ? "no complete step" : "no steps marked");
   if (const std::string busy = BusyText(summary); !busy.empty()) facts.push_back(busy);
   AddEngineFacts(report, facts);
-  for (const std::string& fact : {MfuText(summary), ScalingText(summary)})
+  for (const std::string& fact : {MfuText(summary), ScalingText(summary), LayoutText(report.tables)})
     if (!fact.empty()) facts.push_back(fact);
   return facts;
 }

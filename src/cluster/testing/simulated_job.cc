@@ -153,7 +153,7 @@ SimulatedJob MakeJob(const JobSpec& spec) {
   else
     job.spec.layout = DrawnLayout(draws, spec.ranks, spec.fault);
   const JobLayout& layout = job.spec.layout;
-  job.names = DrawnNames(draws);
+  job.names = spec.names.value_or(DrawnNames(draws));
   Machines machines{.draws = draws,
                     .layout = layout,
                     .plan = DrawnPlan(draws, layout),

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,10 +52,11 @@ struct JobSpec {
   int ranks = 256;
   int steps = 6;
   Fault fault = Fault::kNone;
-  double severity = 0;     // factor, share of bandwidth, or ms, by the fault; 0: drawn
-  JobLayout layout{};      // of one rank: drawn
-  double clock_scale = 1;  // of the offsets between the clocks of hosts
-  double drift_scale = 1;  // of the drift of these clocks
+  double severity = 0;                // factor, share of bandwidth, or ms, by the fault; 0: drawn
+  JobLayout layout{};                 // of one rank: drawn
+  double clock_scale = 1;             // of the offsets between the clocks of hosts
+  double drift_scale = 1;             // of the drift of these clocks
+  std::optional<GroupNames> names{};  // none: drawn
 };
 
 // What was planted, as a detector should find it.

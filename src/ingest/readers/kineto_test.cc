@@ -6,6 +6,7 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "trace/process_groups.h"
 
 namespace gapless::internal {
 namespace {
@@ -427,6 +428,23 @@ TEST_F(KinetoTest, BackslashesOfWindowsArePartsOfTheName) {
                                  name + "\"}]}");
     EXPECT_EQ(trace.Text(trace.slices.name[0]), R"(D:\new\train.py(40): main)");
   }
+}
+
+TEST_F(KinetoTest, ProcessGroupsAreRowsOfTheEnvironmentHoweverManyRanksTheyHave) {
+  std::string all = "0";
+  for (int rank = 1; rank < 4096; ++rank) all += StrCat(", ", rank);
+  const Trace trace = MustRead(StrCat(
+      R"({"distributedInfo":{"rank":3,"world_size":4096,"pg_config":[{"pg_name":"0","pg_desc":"default_pg","pg_size":4096,"ranks":[)",
+      all,
+      R"(]},{"pg_name":"5","pg_desc":"mesh_tp","ranks":[0, 8, 16]},{"pg_name":"6","pg_desc":"bad","ranks":"?"}]},)",
+      R"("traceEvents":[)", Three(), "]}"));
+  const std::vector<ProcessGroup> groups = ProcessGroupsOf(trace);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "0");
+  EXPECT_EQ(groups[0].description, "default_pg");
+  EXPECT_EQ(groups[0].ranks.size(), 4096u);
+  EXPECT_EQ(groups[1].description, "mesh_tp");
+  EXPECT_EQ(groups[1].ranks, (std::vector<int64_t>{0, 8, 16}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
+#include "report/layout_text.h"
 #include "report/markdown_text.h"
 #include "report/renderer.h"
 
@@ -35,7 +36,7 @@ void AppendHeader(std::string& out, const Report& report) {
   if (summary.step_ns)
     facts.push_back(StrCat("median step ", FormatDuration(summary.step_ns->median), ", p95 ",
                            FormatDuration(summary.step_ns->p95)));
-  for (const std::string& fact : {BusyText(summary), MfuText(summary), ScalingText(summary)})
+  for (const std::string& fact : {BusyText(summary), MfuText(summary), ScalingText(summary), LayoutText(report.tables)})
     if (!fact.empty()) facts.push_back(fact);
   out += Join(facts, " · ") + "\n";
   if (!summary.run_class.empty()) {

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 
+#include "base/strings.h"
 #include "ingest/readers/kineto/frames.h"
 #include "ingest/readers/kineto/parse.h"
+#include "trace/process_groups.h"
 
 namespace gapless::internal::kineto {
 namespace {
@@ -101,6 +103,44 @@ void AddDevices(od::value value, TraceBuilder& builder, bool rocm) {
   }
 }
 
+std::vector<int64_t> RanksOf(od::value value) {
+  std::vector<int64_t> ranks;
+  od::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return ranks;
+  for (auto item : array) {
+    int64_t rank = 0;
+    if (item.get_int64().get(rank) != simdjson::SUCCESS) return {};
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// Adds the process groups up to the first that is broken, each as a row of its own: the list of a large job is too long
+// for one.
+void AddProcessGroups(std::string_view json, TraceBuilder& builder) {
+  const simdjson::padded_string padded(json);
+  od::parser parser;
+  od::document document;
+  od::array groups;
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+      document.get_array().get(groups) != simdjson::SUCCESS)
+    return;
+  for (auto item : groups) {
+    od::object object;
+    if (item.get_object().get(object) != simdjson::SUCCESS) return;
+    std::string name, description;
+    std::vector<int64_t> ranks;
+    const bool whole = ForEachMember(object, [&](std::string_view key, od::value field) {
+      if (key == "ranks") return void(ranks = RanksOf(field));
+      if (key == "pg_name") name = Unescape(TokenText(TextOf(field)));
+      if (key == "pg_desc") description = Unescape(TokenText(TextOf(field)));
+    });
+    if (!whole) return;
+    if (!name.empty() && !ranks.empty())
+      builder.AddEnvironment(StrCat(kProcessGroupKey, name), ProcessGroupText(description, ranks));
+  }
+}
+
 void AddDistributed(od::value value, TraceBuilder& builder) {
   od::object object;
   if (value.get_object().get(object) != simdjson::SUCCESS) return;
@@ -109,6 +149,7 @@ void AddDistributed(od::value value, TraceBuilder& builder) {
     const std::string_view token = TextOf(field);
     if (name == "rank" && TokenInt(token) >= 0) builder.info().rank = TokenInt(token);
     if (name == "world_size" && TokenInt(token) > 0) builder.info().world_size = TokenInt(token);
+    if (name == "pg_config") AddProcessGroups(token, builder);
     if (token.size() <= kMaxEnvironmentText) builder.AddEnvironment("distributed." + name, Unescape(TokenText(token)));
   });
 }

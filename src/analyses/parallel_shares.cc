@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up idle time, messages and own work of ranks.
+#include "analyses/parallel_shares.h"
+
+#include <limits>
+#include <map>
+
+#include "analyses/columns.h"
+#include "analyses/parallel_groups.h"
+#include "analyses/rows/collective_groups.h"
+#include "analyses/rows/rank_work.h"
+
+namespace gapless::internal {
+namespace {
+
+struct TimesOfRank {
+  int64_t idle_ns = 0, message_ns = 0, own_ns = 0;
+  bool has_work = false;
+};
+
+std::map<int64_t, TimesOfRank> TimesOfRanks(Tables& tables) {
+  std::map<int64_t, TimesOfRank> times;
+  const auto work = tables.Get<RankWorkRows>();
+  for (size_t row = 0; row < work.rows(); ++row) {
+    TimesOfRank& of = times[work.Int(row, "trace")];
+    of.has_work = true;
+    of.own_ns += work.Int(row, "compute_ns") + work.Int(row, "copies_ns");
+    for (const RankWorkRows::IntColumn column :
+         {RankWorkRows::IntColumn("idle_data_ns"), RankWorkRows::IntColumn("idle_launch_ns"),
+          RankWorkRows::IntColumn("idle_sync_ns"), RankWorkRows::IntColumn("idle_host_ns"),
+          RankWorkRows::IntColumn("idle_unknown_ns")})
+      of.idle_ns += work.Int(row, column);
+  }
+  const auto groups = tables.Get<CollectiveGroupsRows>();
+  for (size_t row = 0; row < groups.rows(); ++row)
+    if (const std::string_view kind = groups.Text(row, "kind"); kind == "send" || kind == "recv" || kind == "send_recv")
+      times[groups.Int(row, "trace")].message_ns += groups.Int(row, "exposed_ns");
+  return times;
+}
+
+// Own work of each rank of the group over the mean of those that were recorded.
+void SetLoads(const ParallelGroup& group, const std::vector<double>& per_step, ParallelShares& shares) {
+  double sum = 0;
+  for (const size_t place : group.recorded) sum += per_step[place];
+  if (group.recorded.size() < 2 || !(sum > 0)) return;
+  for (const size_t place : group.recorded)
+    shares[place].expert_load = per_step[place] * static_cast<double>(group.recorded.size()) / sum;
+}
+
+}  // namespace
+
+ParallelShares ParallelSharesOf(Tables& tables) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto& timelines = tables.Timelines();
+  const ParallelGroups& groups = tables.OnceForRun(ParallelGroupsOf);
+  std::map<int64_t, TimesOfRank> times = TimesOfRanks(tables);
+  ParallelShares shares(timelines.size(), ParallelShare{kNone, kNone});
+  std::vector<double> per_step(timelines.size());
+  for (size_t place = 0; place < timelines.size(); ++place) {
+    const TimesOfRank& of = times[timelines[place].of->index];
+    const auto steps = static_cast<int64_t>(timelines[place].window.steps.size());
+    if (!of.has_work || steps == 0) continue;
+    per_step[place] = static_cast<double>(of.own_ns) / static_cast<double>(steps);
+    if (groups.of[place][static_cast<size_t>(ParallelDimension::kPipeline)] >= 0)
+      shares[place].bubble = ShareOf(of.idle_ns + of.message_ns, timelines[place].window.span.length());
+  }
+  for (const ParallelGroup& group : groups.all)
+    if (group.dimension == ParallelDimension::kExpert) SetLoads(group, per_step, shares);
+  return shares;
+}
+
+}  // namespace gapless::internal
