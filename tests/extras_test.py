@@ -36,9 +36,15 @@ CODE = {
     "notebook": "from gapless.magic import cell_magic; cell_magic(None, '', 'pass')",
     "yaml": "from pathlib import Path; from gapless.model_config import read; read(Path('config.yaml'))",
     "hta": "import gapless.compat.hta",
+    "ray": f"from gapless import cluster; cluster.analyze({SAMPLE!r}, on='ray')",
+    "cluster": "from gapless import cluster; cluster.analyze('memory://run/')",
+    "s3": "from gapless import cluster; cluster.analyze('s3://bucket/run/')",
+    "gcs": "from gapless import cluster; cluster.analyze('gs://bucket/run/')",
+    "azure": "from gapless import cluster; cluster.analyze('az://container/run/')",
 }
 # Words of the program.
-WORDS = {"mcp": ["mcp"], "parquet": ["query", SAMPLE, "step", "--parquet", "rows.parquet"]}
+WORDS = {"mcp": ["mcp"], "parquet": ["query", SAMPLE, "step", "--parquet", "rows.parquet"], "s3": ["analyze", "s3://bucket/run/"],
+         "ray": ["summarize", SAMPLE, "--on", "ray", "-o", "summaries"]}  # fmt: skip
 PROGRAM = ""
 
 

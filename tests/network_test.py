@@ -36,11 +36,13 @@ INET, INET6 = 2, 10
 
 # What each verb is asked, by verb. A verb may be asked several times.
 ASKED: dict[str, list[list[str]]] = {
-    "analyze": [[SAMPLE], [SAMPLE, "-o", "report.html"], [SAMPLE, "--json"]],
+    "analyze": [[SAMPLE], [SAMPLE, "-o", "report.html"], [SAMPLE, "--json"], [SAMPLE, "--on", "processes"]],
     "brief": [[SAMPLE]],
     "query": [[SAMPLE, "SELECT 1"], [SAMPLE, "step", "--arrow", "rows.arrow"]],
     "convert": [[SAMPLE, "-o", "out.json"]],
-    "summarize": [[SAMPLE, "--no-cache", "-o", "summaries"]],
+    "summarize": [[SAMPLE, "--no-cache", "-o", "summaries"], [SAMPLE, "--on", "processes", "-o", "summaries"]],
+    "slurm-script": [["rank{}.json", "--ranks", "8", "--summaries", "s"]],
+    "kubernetes-job": [["rank{}.json", "--ranks", "8", "--summaries", "s", "--image", "gapless"]],
     "merge": [[str(ROOT / "tests/data/summary.gapsum"), "-o", "job.tar"]],
     "predict": [[SAMPLE]],
     "why": [[SAMPLE, SAMPLE]],

@@ -86,6 +86,8 @@ class Schemas(unittest.TestCase):
         self.run_it("convert", "--no-cache", SAMPLE, "-o", "out.json")
         self.run_it("summarize", "--no-cache", SAMPLE, "-o", "summaries")
         self.run_it("merge", "summaries", "-o", "job.tar")
+        self.run_it("slurm-script", "rank{}.json", "--ranks", "2000", "--summaries", "s", "-o", "job.sh")
+        self.run_it("kubernetes-job", "rank{}.json", "--ranks", "8", "--summaries", "s", "--image", "gapless")
         self.run_it("report", "--no-cache", SAMPLE, "-o", "report.md")
 
     def test_measurements(self) -> None:

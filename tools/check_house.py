@@ -49,7 +49,7 @@ def breaches(path: pathlib.Path) -> Iterator[str]:
     if path.suffix in SOURCES and not any(LICENCE in line for line in lines[:3]):
         yield f'{name}:1: no "{LICENCE}"'
     for entry in ENTRY.finditer("\n".join(lines)) if name.startswith("src/") else ():
-        if {entry[1], entry[2]} != {path.stem}:
+        if {entry[1], entry[2].replace("-", "_")} != {path.stem}:
             yield f"{name}: its entry is {entry[1]} and is called {entry[2]}: both must be the name of the file"
     for number, line in enumerate(lines, 1):
         if path == pathlib.Path(__file__).resolve():

@@ -72,12 +72,17 @@ torch_is_there() { is_done torch || true; }
 beside hta tools/hta_env.sh
 hta_is_there() { is_done hta || true; }
 
+# Ray, Dask and a store that moto plays, for the tests of gapless.cluster.
+beside cluster tools/cluster_env.sh
+engines_are_there() { is_done cluster || true; }
+
 step "libraries, headers and tools" tools/deps.sh test
 if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   step "optimised build" everything
   step "checks of the sources" tools/lint.sh
   step "PyTorch for the tests" torch_is_there
   step "HolisticTraceAnalysis for the tests" hta_is_there
+  step "engines for the tests" engines_are_there
   if [ "${1:-}" = all ]; then
     GAPLESS_STATISTICS=all step "tests" run_tests release all
   else
@@ -96,6 +101,7 @@ step "checks of the sources, what is left of them" is_done lint
 [ -z "${THOROUGH:-}" ] || beside tidy nice -n 19 tools/tidy.sh --all
 step "PyTorch for the tests" torch_is_there
 step "HolisticTraceAnalysis for the tests" hta_is_there
+step "engines for the tests" engines_are_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
 step "tests with sanitizers" run_tests ci ci-sanitizers

@@ -27,6 +27,7 @@ HELPERS = {
     "compat_hta_cases.py",
     "compat_hta_jobs.py",
     "ci_job.py",
+    "cluster_job.py",
     "fake_hosts.py",
     "oracle.py",
     "corpus.py",

@@ -3,8 +3,7 @@
 // signal handler: it takes a lock and allocates memory.
 #include "base/temporaries.h"
 
-#include <unistd.h>
-
+#include <cstdio>
 #include <mutex>
 #include <set>
 
@@ -36,7 +35,8 @@ void ForgetTemporary(const std::string& path) {
 
 void RemoveTemporaries() {
   const std::lock_guard lock(All().mutex);
-  for (const std::string& path : All().paths) ::unlink(path.c_str());
+  // A folder comes before what is in it.
+  for (auto path = All().paths.rbegin(); path != All().paths.rend(); ++path) (void)std::remove(path->c_str());
   All().paths.clear();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are there until they get their final name. Whoever writes one remembers it here, so that a program that is
-// ended in the middle of its work can take them along.
+// Files, and folders of them, that are there until they get their final name. Whoever writes one remembers it here, so
+// that a program that is ended in the middle of its work can take them along.
 #pragma once
 
 #include <string>

@@ -51,7 +51,7 @@ inline constexpr Call kCall = CallOf<Execute>(Execute);
 
 // The description of a command. All texts are constants of the program.
 struct Command {
-  std::string_view name;   // equals the file name
+  std::string_view name;   // equals the file name, with dashes for underscores
   std::string_view help;   // one line of at most 72 characters
   std::string_view about;  // paragraphs, separated by an empty line
   std::span<const Example> examples;

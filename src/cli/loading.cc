@@ -3,11 +3,14 @@
 // reading. Outputs are checked against everything that was read, archives included, before any of them is opened.
 #include "cli/loading.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 
 #include "base/log.h"
 #include "base/strings.h"
+#include "cli/elsewhere.h"
 #include "cli/failure.h"
 #include "cli/output.h"
 #include "cluster/condense.h"
@@ -86,10 +89,17 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
   options.roles = arguments.role;
   options.lead_role = arguments.lead_role;
   options.memory_bytes = static_cast<uint64_t>(arguments.memory.value_or(0));
-  auto loaded = LoadRun(paths, options);
+  std::vector<std::string> here(paths.begin(), paths.end());
+  std::vector<Error> lost;
+  if (std::ranges::any_of(here, IsUrl)) {
+    GAPLESS_ASSIGN(const auto done, SummarizeElsewhere({.paths = here, .memory = arguments.memory, .here = true}));
+    here = FilesOf(done), lost = LostOf(done);
+  }
+  auto loaded = LoadRun(here, options);
   if (!loaded) return loaded;
+  std::ranges::move(lost, std::back_inserter(loaded->failures));
   if (session.cancel != nullptr && session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-  const std::vector<std::string> inputs = InputFiles(*loaded, paths);
+  const std::vector<std::string> inputs = InputFiles(*loaded, here);
   GAPLESS_TRY(RefuseInput(arguments.output, inputs));
   GAPLESS_TRY(RefuseInput(arguments.json.value_or(""), inputs));
   for (const std::string& output : outputs) GAPLESS_TRY(RefuseInput(output, inputs));
@@ -99,8 +109,9 @@ Result<LoadedRun> LoadFor(const ReadArguments& arguments, const Session& session
 }
 
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,
-                                                 std::span<const std::string> paths) {
+                                                 std::span<const std::string> paths, std::vector<Error> lost) {
   GAPLESS_ASSIGN(auto loaded, LoadFor(arguments, session, paths));
+  std::ranges::move(lost, std::back_inserter(loaded.failures));
   auto analysis = std::make_unique<RunAnalysis>(std::move(loaded),
                                                 OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
   // A history that cannot be read does not stop an analysis; predictions then rest on the built-in tests.

@@ -64,8 +64,9 @@ Result<void> ChangeSources(const ReadArguments& arguments, const Session& sessio
 std::string ShownName(const ReadArguments& arguments, const std::string& path, std::string_view letter);
 
 // The same, for verbs that analyse: with the tested predictions of --db, or of the user's own history.
+// `lost` were given too, and could not be read before.
 Result<std::unique_ptr<RunAnalysis>> AnalysisFor(const ReadArguments& arguments, const Session& session,
-                                                 std::span<const std::string> paths);
+                                                 std::span<const std::string> paths, std::vector<Error> lost = {});
 
 // Files that were read, as the file system names them: an archive for its members. No output may replace one of them
 // (RefuseInput).

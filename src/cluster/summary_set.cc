@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the heads of summaries and of tar members, and writes a tar archive (POSIX ustar) with fixed owners and times.
+#define XXH_INLINE_ALL
 #include "cluster/summary_set.h"
+
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -98,6 +101,11 @@ std::string SummaryName(int64_t rank, std::string_view path) {
     name += plain || c == '-' ? c : '_';
   }
   return name.empty() || name.starts_with('.') ? StrCat("summary", name) : name;
+}
+
+std::string SummaryFileName(int64_t rank, std::string_view path) {
+  const std::string name = SummaryName(rank, path);
+  return rank != kAbsent ? name : StrCat(name, "-", HexOf(XXH3_64bits(path.data(), path.size())));
 }
 
 Result<SummarySet> FindSummaries(const std::vector<std::string>& paths) {

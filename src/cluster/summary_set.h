@@ -32,5 +32,8 @@ Result<bool> WriteMerged(const SummarySet& set, const std::function<bool(std::st
 // A name for the summary of a recording: "rank-00003", or without a rank that of the file, without what cannot stand in
 // a name everywhere.
 std::string SummaryName(int64_t rank, std::string_view path);
+// The same, without a rank with 16 digits for the path: tasks of an array write into one folder, where files of one
+// name from different folders are not one recording.
+std::string SummaryFileName(int64_t rank, std::string_view path);
 
 }  // namespace gapless::internal

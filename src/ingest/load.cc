@@ -88,8 +88,9 @@ struct Loaded {
 // holds besides the traces does not grow with the number of inputs.
 class Loader {
  public:
-  Loader(const OpenOptions& options, const std::vector<InputPath>& inputs)
+  Loader(const OpenOptions& options, const std::vector<InputPath>& inputs, const CalledAs& shown)
       : options_(options),
+        shown_(shown),
         stop_(options),
         inputs_(inputs),
         memory_(options.memory_bytes),
@@ -220,6 +221,8 @@ class Loader {
   void Keep(std::shared_ptr<Trace> trace, const InputPath& input, Loaded& loaded) {
     TraceInfo& info = trace->info;
     if (!trace->summary) info.path = input.path;
+    if (!trace->summary && !shown_.to.empty() && info.path.starts_with(shown_.from))
+      info.path.replace(0, shown_.from.size(), shown_.to);
     info.piped = input.piped != nullptr;
     if (input.given_rank != kAbsent)
       info.rank = input.given_rank;
@@ -237,6 +240,7 @@ class Loader {
   static constexpr uint64_t kSmallBytes = uint64_t{48} << 20;
 
   const OpenOptions& options_;
+  const CalledAs& shown_;
   const StopFlag stop_;
   const std::vector<InputPath>& inputs_;
   TraceMemory memory_;
@@ -333,16 +337,16 @@ Result<Trace> ReadTrace(Source& source, const ReadContext& context) {
   return trace;
 }
 
-Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options) {
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options, const CalledAs& shown) {
   GAPLESS_ASSIGN(const auto roles, RolesOf(options));
   GAPLESS_ASSIGN(auto inputs, InputPathsOf(paths));
   GAPLESS_TRY(TakePiped(inputs, options));
   PairExecutionTraces(inputs);
-  Loader loader(options, inputs);
+  Loader loader(options, inputs, shown);
   std::vector<Loaded> loaded = loader.Run();
   std::vector<InputPath> deeper = DeeperInputs(inputs, loaded);
   PairExecutionTraces(deeper);
-  Loader below(options, deeper);
+  Loader below(options, deeper, shown);
   if (!loader.interrupted() && !deeper.empty()) std::ranges::move(below.Run(), std::back_inserter(loaded));
   Loaded all;
   for (Loaded& each : loaded) {

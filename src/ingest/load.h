@@ -43,13 +43,20 @@ struct LoadedRun {
   std::vector<Error> failures;  // inputs that could not be read, when others could
 };
 
+// Paths that begin with `from` are called `to`, with what follows: a recording's own name where it comes through a pipe
+// or lies in a copy. Ranks are read from that name, too.
+struct CalledAs {
+  std::string from{}, to{};
+};
+
 // Reads all paths into one Run. A path is a recording, a directory of recordings (its own files in name order; those of
 // all directories below if it has no recording itself, and those of a run directory), or a tar archive; "3=path" gives
 // the rank. The rank is what was given, else what the recording says, else what the file name says ("rank3", "rank-3",
 // "rank_3"), else the place among the names (trace/run.h). A summary of a recording
 // that is read as well is left out. Returns an error when nothing at all could be read, when a
 // named directory holds no recording, or kInterrupted when the flag was set.
-Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options = {});
+Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions& options = {},
+                          const CalledAs& shown = {});
 
 // Reads one source, without cache. Used by LoadRun, tests and fuzzing. Returns an error if no reader knows the
 // format, or if the reader found nothing useful.

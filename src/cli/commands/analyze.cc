@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/timings.h"
 #include "cli/command.h"
+#include "cli/elsewhere.h"
 #include "cli/failure.h"
 #include "cli/loading.h"
 #include "cli/output.h"
@@ -38,7 +39,7 @@ Result<std::optional<std::vector<int64_t>>> ReadDrill(const OptionSpec& option, 
   return std::optional(std::move(ranks));
 }
 
-struct AnalyzeArguments : ReadArguments {
+struct AnalyzeArguments : ElsewhereArguments {
   const Renderer* format = nullptr;
   std::vector<std::string> only{}, without{};
   const Rule* explain = nullptr;
@@ -74,11 +75,15 @@ struct AnalyzeArguments : ReadArguments {
           "RANKS", "Open the recordings of a few summaries for their events (those that tell most)")
           .Optional(),
       kRankOption,
+      kOnOption,
+      Text<&ElsewhereArguments::summaries>(
+          "DIR", "Keep summaries of the recordings in DIR, a folder or URL: those that are there are not made again"),
       kReadingOptions,
       kAllStepsOption,
       Flag<&AnalyzeArguments::timings>(""),
+      Text<&ElsewhereArguments::summarized>("FILE", ""),
   };
-  static constexpr WordList kWords{kPathsWord};
+  static constexpr WordList kWords{kPathsWord.Unless<&ElsewhereArguments::summarized>()};
 };
 
 constexpr int kFileWidth = 100;  // columns of a report that is written to a file
@@ -116,7 +121,7 @@ const Renderer& RendererOf(const AnalyzeArguments& arguments) {
 // Returns the output's path. A format that is not for terminals gets a file of its own, in the analysed folder.
 std::string OutputOf(const AnalyzeArguments& arguments, const Session& session, const Renderer& renderer) {
   if (!arguments.output.empty() || renderer.file.empty() || !session.terminal.is_tty) return arguments.output;
-  const std::filesystem::path first(arguments.paths.front());
+  const std::filesystem::path first(arguments.paths.empty() ? "" : arguments.paths.front());
   std::error_code error;
   const bool in_folder = arguments.paths.size() == 1 && std::filesystem::is_directory(first, error);
   return in_folder ? (first / renderer.file).string() : std::string(renderer.file);
@@ -167,6 +172,35 @@ Result<std::unique_ptr<RunAnalysis>> Drilled(std::unique_ptr<RunAnalysis> analys
                                        OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
 }
 
+// The analysis of summaries that were made elsewhere. What is lost there is lost as a recording that cannot be read.
+Result<std::unique_ptr<RunAnalysis>> AnalysisOfSummaries(const AnalyzeArguments& arguments, const Session& session,
+                                                         const documents::Summarize& done) {
+  std::vector<std::string> paths;
+  for (const documents::WrittenSummary& summary : done.summaries) paths.push_back(summary.path);
+  return AnalysisFor(arguments, session, paths, LostOf(done));
+}
+
+// `folder` outlives the analysis, which reads summaries when it needs them.
+Result<std::unique_ptr<RunAnalysis>> AnalysisOf(const AnalyzeArguments& arguments, const Session& session,
+                                                std::optional<TemporaryFolder>& folder) {
+  if (!arguments.summarized.empty()) {
+    GAPLESS_ASSIGN(const auto done, ReadSummarized(arguments.summarized));
+    return AnalysisOfSummaries(arguments, session, done);
+  }
+  if (!IsElsewhere(arguments)) return AnalysisFor(arguments, session, arguments.paths);
+  GAPLESS_ASSIGN(auto made, TemporaryFolder::Make());
+  folder.emplace(std::move(made));
+  GAPLESS_ASSIGN(const auto done, SummarizeElsewhere(arguments, arguments.summaries, folder->path(), true));
+  return AnalysisOfSummaries(arguments, session, done);
+// Recordings that were summarised elsewhere, or are now, are analysed from their summaries. What is lost there is lost
+// as a recording that cannot be read.
+Result<std::unique_ptr<RunAnalysis>> AnalysisOf(const AnalyzeArguments& arguments, const Session& session) {
+  if (arguments.summarized.empty() && !IsElsewhere(arguments)) return AnalysisFor(arguments, session, arguments.paths);
+  GAPLESS_ASSIGN(const auto done, arguments.summarized.empty() ? SummarizeElsewhere(RequestFrom(arguments))
+                                                               : ReadSummarized(arguments.summarized));
+  return AnalysisFor(arguments, session, FilesOf(done), LostOf(done));
+}
+
 // The run on one GPU is read first: the recording may take minutes.
 Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   if (arguments.timings) EnableTimings();
@@ -174,8 +208,9 @@ Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   if (!arguments.single.empty()) {
     GAPLESS_ASSIGN(single, SingleStepNs(arguments.single, !arguments.no_cache, session));
   }
-  GAPLESS_ASSIGN(auto light, AnalysisFor(arguments, session, arguments.paths));
+  GAPLESS_ASSIGN(auto light, AnalysisOf(arguments, session, folder));
   GAPLESS_ASSIGN(const auto analysis, Drilled(std::move(light), arguments, session));
+  GAPLESS_ASSIGN(const auto analysis, AnalysisOf(arguments, session));
   // The report borrows from the analysis, which lives to the end of this function.
   const RunReport report(
       *analysis,
@@ -197,6 +232,8 @@ constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz --explain launch_bound", "Why that was found: definition, numbers, rows"},
     {"gapless analyze summaries/ --drill", "A job from summaries, with the events of the recordings that tell most"},
     {"gapless analyze run/ --price 2.49 --gpus 64", "What each fix would save a month"},
+    {"gapless analyze s3://runs/42/ --summaries s3://runs/42/summaries/",
+     "A job in an object store, which stays there"},
 };
 
 }  // namespace
@@ -208,7 +245,9 @@ COMMAND(analyze) = {
         "Reads recordings of a training job and reports where each step goes (compute, communication, copies,"
         " idle by cause), which bottlenecks there are, what each costs, and the speedup of fixing it, "
         "ranked.\n\nSeveral paths, or a folder, are the ranks of one job. The report names a recording that "
-        "cannot be read, and analyses the others.",
+        "cannot be read, and analyses the others.\n\nURLs (s3://, gs://, az://, ...) and --on need the Python package: "
+        "each recording is summarised as a task of its own, on this machine or on those of a Ray cluster, and nothing "
+        "of it is copied here but its summary.",
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,

@@ -3,7 +3,10 @@
 //
 //   wrote summaries/: 8 summaries of 7.4 MB, 212 kB (28 kB the largest)
 //   1 recording is lost: rank5.json: the file is empty
+#include <sys/prctl.h>
+
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -14,6 +17,7 @@
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "cli/command.h"
+#include "cli/elsewhere.h"
 #include "cli/loading.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -21,56 +25,30 @@
 #include "cluster/summary_set.h"
 #include "ingest/input_paths.h"
 #include "ingest/load.h"
+#include "ingest/spool.h"
 #include "trace/summary_file.h"
 
 namespace gapless::internal::summarize_command {
-namespace documents {
-
-struct WrittenSummary {
-  std::string path{}, recording{};
-  std::optional<int64_t> rank{};
-  int64_t bytes = 0;
-  static constexpr FieldInfo kFields[] = {
-      Field<&WrittenSummary::path>("path", "", "file that was written"),
-      Field<&WrittenSummary::recording>("recording", "", "recording it stands for"),
-      Field<&WrittenSummary::rank>("rank", "", "rank; absent: none is known of the recording alone"),
-      Field<&WrittenSummary::bytes>("bytes", "bytes", "its size"),
-  };
-};
-
-struct LostRecording {
-  std::string path{}, reason{};
-  static constexpr FieldInfo kFields[] = {
-      Field<&LostRecording::path>("path", "", "recording that could not be read"),
-      Field<&LostRecording::reason>("reason", "", "what is wrong with it"),
-  };
-};
-
-struct Summarize {
-  std::string folder{};
-  std::vector<WrittenSummary> summaries{};
-  std::vector<LostRecording> lost{};
-  static constexpr FieldInfo kFields[] = {
-      Field<&Summarize::folder>("folder", "", "folder that holds them"),
-      Field<&Summarize::summaries>("summaries", "", "summaries that were written"),
-      Field<&Summarize::lost>("lost", "", "recordings without one"),
-  };
-};
-
-}  // namespace documents
-
 namespace {
 
 namespace fs = std::filesystem;
 
-struct SummarizeArguments : ReadArguments {
+struct SummarizeArguments : ElsewhereArguments {
   std::optional<int64_t> jobs{};
+  std::string name{};
+  bool units = false, ends_with_parent = false;
   static constexpr OptionList kOptions{
-      Text<&ReadArguments::output>("DIR", "Write a summary of each recording into DIR; - is standard output, for one")
+      Text<&ReadArguments::output>(
+          "DIR", "Write a summary of each recording into DIR, a folder or URL; - is standard output, for one")
           .Short('o'),
       Number<&SummarizeArguments::jobs>("N", "Read N recordings at a time (processors)", 1, 1024).Short('j'),
+      Text<&SummarizeArguments::name>("NAME",
+                                      "Call the recording NAME, and read its rank there, where it comes from a pipe"),
+      kOnOption,
       kRankOption,
       kReadingOptions,
+      Flag<&SummarizeArguments::units>(""),
+      Flag<&SummarizeArguments::ends_with_parent>(""),
   };
   static constexpr WordList kWords{kPathsWord};
 };
@@ -93,14 +71,30 @@ Result<std::vector<Unit>> UnitsOf(const std::vector<std::string>& paths) {
   return units;
 }
 
+// The name that the recording has by --name.
+CalledAs ShownNames(const SummarizeArguments& arguments) {
+  if (arguments.name.empty()) return {};
+  const std::string& path = arguments.paths.front();
+  return {IsStandardInput(path) ? std::string(kStandardInput) : path, arguments.name};
+}
+
 // Writes summaries, from several threads.
 class Writer {
  public:
   Writer(const SummarizeArguments& arguments, Session& session) : arguments_(arguments), session_(session) {}
 
-  void Lose(const Error& error) {
+  void Lose(Error error) {
+    const CalledAs shown = ShownNames(arguments_);
+    if (!shown.to.empty() && error.place.starts_with(shown.from)) error.place.replace(0, shown.from.size(), shown.to);
     const std::lock_guard lock(mutex_);
-    done_.lost.push_back({error.place, error.message});
+    done_.lost.push_back({error.place, error.message, error.hint});
+    lost_.push_back(std::move(error));
+  }
+
+  // What is wrong where nothing could be read: with one recording that, else the first of them.
+  Error WhyNothing() const {
+    if (lost_.size() == 1) return lost_.front();
+    return {ErrorCode::kInput, "no recording could be read", lost_.empty() ? "" : lost_.front().place, ""};
   }
 
   Result<void> Write(Tables& tables, const RunTrace& of) {
@@ -127,7 +121,7 @@ class Writer {
 
   // A name that no other summary of this call has.
   std::string PathFor(const RunTrace& of) {
-    const std::string name = SummaryName(of.trace->info.rank, of.trace->info.path);
+    const std::string name = SummaryFileName(of.trace->info.rank, of.trace->info.path);
     const std::lock_guard lock(mutex_);
     const int64_t before = used_[name]++;
     const std::string file = StrCat(name, before == 0 ? "" : StrCat("-", before + 1), kSummaryExtension);
@@ -138,6 +132,7 @@ class Writer {
   Session& session_;
   std::mutex mutex_{};
   documents::Summarize done_{};
+  std::vector<Error> lost_{};
   std::map<std::string, int64_t> used_{};
 };
 
@@ -147,7 +142,7 @@ Result<void> SummarizeUnit(const SummarizeArguments& arguments, const Unit& unit
   OpenOptions options{.cancel_flag = session.cancel};
   options.use_cache = !arguments.no_cache, options.ranks = arguments.rank, options.threads = threads;
   options.memory_bytes = static_cast<uint64_t>(arguments.memory.value_or(0));
-  auto loaded = LoadRun(unit, options);
+  auto loaded = LoadRun(unit, options, ShownNames(arguments));
   if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
   if (!loaded) return writer.Lose(loaded.error()), Result<void>();
   for (const Error& failure : loaded->failures) writer.Lose(failure);
@@ -191,35 +186,75 @@ std::string AsText(const documents::Summarize& done) {
                 "\n");
 }
 
-Result<int> Execute(const SummarizeArguments& arguments, Session& session) {
-  if (arguments.output.empty())
-    return Fail(ErrorCode::kUsage, "no folder to write to", "", "gapless summarize run/ -o summaries/");
-  GAPLESS_ASSIGN(const auto units, UnitsOf(arguments.paths));
+// The recordings, each ended by a zero byte, for the Python package: it finds what this program finds.
+Result<int> PrintUnits(const std::vector<Unit>& units) {
+  std::string text;
+  for (const Unit& unit : units) text += StrCat(unit.front(), std::string_view("\0", 1));
+  GAPLESS_TRY(WriteFile("", text));
+  return 0;
+}
+
+Result<int> PrintDone(const SummarizeArguments& arguments, const documents::Summarize& done) {
+  return PrintTextOrJson(
+      arguments, [&] { return AsText(done); }, [&] { return DocumentOf("summarize", done); });
+}
+
+void WarnOfLost(const documents::Summarize& done) {
+  for (const documents::LostRecording& lost : done.lost) log::Warning(StrCat(lost.path, ": ", lost.reason));
+}
+
+Result<int> ExecuteElsewhere(const SummarizeArguments& arguments) {
+  if (arguments.redact)
+    return Fail(ErrorCode::kUsage, "names that hide others must be the same in all summaries", "--redact",
+                "gapless analyze SUMMARIES --redact");
+  ElsewhereRequest request = RequestFrom(arguments);
+  request.summaries = arguments.output, request.here = false;
+  GAPLESS_ASSIGN(const auto done, SummarizeElsewhere(request));
+  WarnOfLost(done);
+  return PrintDone(arguments, done);
+}
+
+// Makes the folder, if it is one.
+Result<void> CheckPlace(const SummarizeArguments& arguments, const std::vector<Unit>& units, const Session& session) {
   if (arguments.output == "-") {
     if (units.size() > 1 || session.terminal.is_tty)
       return Fail(ErrorCode::kUsage, "standard output takes one summary, and no terminal", "", "-o summaries/");
-  } else {
-    std::error_code error;
-    fs::create_directories(arguments.output, error);
-    if (error)
-      return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), arguments.output);
+    return {};
   }
+  std::error_code error;
+  fs::create_directories(arguments.output, error);
+  if (error)
+    return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), arguments.output);
+  return {};
+}
+
+Result<int> Execute(const SummarizeArguments& arguments, Session& session) {
+  if (arguments.output.empty() && !arguments.units)
+    return Fail(ErrorCode::kUsage, "no folder to write to", "", "gapless summarize run/ -o summaries/");
+  if (!arguments.name.empty() && arguments.paths.size() > 1)
+    return Fail(ErrorCode::kUsage, "one recording has one name", "--name",
+                "gapless summarize - --name rank3.json -o -");
+  if (IsElsewhere(arguments) || IsUrl(arguments.output)) return ExecuteElsewhere(arguments);
+  // The worker of an engine may be killed: nobody would wait for this process any longer.
+  if (arguments.ends_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  GAPLESS_ASSIGN(const auto units, UnitsOf(arguments.paths));
+  if (arguments.units) return PrintUnits(units);
+  GAPLESS_TRY(CheckPlace(arguments, units, session));
   Writer writer(arguments, session);
   GAPLESS_TRY(SummarizeAll(arguments, units, session, writer));
   const documents::Summarize done = writer.Done();
-  for (const documents::LostRecording& lost : done.lost) log::Warning(StrCat(lost.path, ": ", lost.reason));
-  if (done.summaries.empty())
-    return Fail(ErrorCode::kInput, "no recording could be read", done.lost.empty() ? "" : done.lost.front().path);
+  if (done.summaries.empty()) return Unexpected{writer.WhyNothing()};
+  WarnOfLost(done);
   if (arguments.output == "-") return 0;
-  return PrintTextOrJson(
-      arguments, [&] { return AsText(done); }, [&] { return DocumentOf("summarize", done); });
+  return PrintDone(arguments, done);
 }
 
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Summarize>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless summarize run/ -o summaries/", "A summary of each rank of a run"},
     {"gapless analyze summaries/", "The job, from its summaries"},
-    {"cat rank3.json.gz | gapless summarize 3=- -o - > rank3.gapsum", "One rank, through a pipe"},
+    {"cat rank3.json.gz | gapless summarize - --name rank3.json.gz -o - > rank3.gapsum", "One rank, through a pipe"},
+    {"gapless summarize s3://runs/42/ --on ray -o s3://runs/42/summaries/", "A task for each rank, on a Ray cluster"},
 };
 
 }  // namespace
@@ -231,7 +266,11 @@ COMMAND(summarize) = {
         "Writes a summary of each recording, of at most 256 KiB, on the machine where the recording lies. Every "
         "command that reads recordings takes summaries, of any number of ranks, and finds in them what it finds in the "
         "recordings together. Only what needs single events is missing: replays for `predict`, and timelines. "
-        "Recordings that cannot be read are named, and the others are summarised.",
+        "Recordings that cannot be read are named, and the others are summarised.\n\nURLs (s3://, gs://, az://, ...) "
+        "and "
+        "--on need the Python package: each recording is a task of its own, and a summary of the same recording that "
+        "is "
+        "there already is not made again.",
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,
