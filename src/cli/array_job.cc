@@ -50,8 +50,8 @@ std::string PatternWord(std::string_view pattern) {
 }
 
 std::string SummarizeLine(const ArrayArguments& arguments) {
-  return StrCat("exec gapless summarize \"$@\" -o ", ShellWord(arguments.summaries),
-                arguments.cpus > 1 ? StrCat(" -j ", arguments.cpus) : "", "\n");
+  return StrCat("GAPLESS_THREADS=", arguments.cpus, " exec gapless summarize \"$@\" -o ",
+                ShellWord(arguments.summaries), "\n");
 }
 
 std::string PatternScript(const ArrayArguments& arguments, std::string_view index, int64_t ranks, int64_t per_task) {

@@ -24,7 +24,7 @@ struct KubernetesJobArguments : ArrayArguments {
       Text<&KubernetesJobArguments::image>("IMAGE", "Run the pods from IMAGE, which has the program"),
       Text<&KubernetesJobArguments::name>("NAME", "Call the job NAME (gapless-summarize)"),
       Text<&KubernetesJobArguments::secret>("NAME",
-                                                 "Take variables of the pods, such as credentials, from this secret"),
+                                            "Take variables of the pods, such as credentials, from this secret"),
       Text<&KubernetesJobArguments::claim>("NAME", "Mount this volume claim"),
       Text<&KubernetesJobArguments::mount>("DIR", "Mount it at DIR (/data)"),
       Number<&KubernetesJobArguments::parallelism>("N", "Run N pods at a time (100)", 1, 100'000),
