@@ -22,7 +22,7 @@ On = Union[str, Executor, Callable[[], Executor], None]
 PER_CORE = 2  # tasks in flight
 OF_UNKNOWN = 256  # in flight on an engine that does not say how many it can do
 IN_ARRAY = 1000  # jobs of one array of submitit: Slurm takes 1,001
-POLL = 0.2  # seconds between two looks at futures that cannot be waited for
+POLL, LONGEST_POLL = 0.2, 2.0  # seconds between two looks at futures that cannot be waited for
 
 
 class Engine:
@@ -125,7 +125,8 @@ class Submitit(Given):
     """Jobs of a queue, submitted as arrays; they have no futures to wait for."""
 
     def width(self) -> int:
-        return IN_ARRAY
+        here = getattr(self._executor, "cluster", "") in ("local", "debug")  # a process for each job, at once
+        return PER_CORE * cores() if here else IN_ARRAY
 
     def submit(self, tasks: list[Task]) -> list[Any]:
         if len(tasks) == 1:
@@ -140,7 +141,7 @@ class Submitit(Given):
             if done:
                 return done
             time.sleep(pause)
-            pause = min(2 * pause, 10.0)
+            pause = min(2 * pause, LONGEST_POLL)
 
     def stop(self, futures: Collection[Any]) -> None:
         for future in futures:
