@@ -172,26 +172,6 @@ Result<std::unique_ptr<RunAnalysis>> Drilled(std::unique_ptr<RunAnalysis> analys
                                        OpenOptions{.history = arguments.db, .all_steps = arguments.all_steps});
 }
 
-// The analysis of summaries that were made elsewhere. What is lost there is lost as a recording that cannot be read.
-Result<std::unique_ptr<RunAnalysis>> AnalysisOfSummaries(const AnalyzeArguments& arguments, const Session& session,
-                                                         const documents::Summarize& done) {
-  std::vector<std::string> paths;
-  for (const documents::WrittenSummary& summary : done.summaries) paths.push_back(summary.path);
-  return AnalysisFor(arguments, session, paths, LostOf(done));
-}
-
-// `folder` outlives the analysis, which reads summaries when it needs them.
-Result<std::unique_ptr<RunAnalysis>> AnalysisOf(const AnalyzeArguments& arguments, const Session& session,
-                                                std::optional<TemporaryFolder>& folder) {
-  if (!arguments.summarized.empty()) {
-    GAPLESS_ASSIGN(const auto done, ReadSummarized(arguments.summarized));
-    return AnalysisOfSummaries(arguments, session, done);
-  }
-  if (!IsElsewhere(arguments)) return AnalysisFor(arguments, session, arguments.paths);
-  GAPLESS_ASSIGN(auto made, TemporaryFolder::Make());
-  folder.emplace(std::move(made));
-  GAPLESS_ASSIGN(const auto done, SummarizeElsewhere(arguments, arguments.summaries, folder->path(), true));
-  return AnalysisOfSummaries(arguments, session, done);
 // Recordings that were summarised elsewhere, or are now, are analysed from their summaries. What is lost there is lost
 // as a recording that cannot be read.
 Result<std::unique_ptr<RunAnalysis>> AnalysisOf(const AnalyzeArguments& arguments, const Session& session) {
@@ -208,9 +188,8 @@ Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   if (!arguments.single.empty()) {
     GAPLESS_ASSIGN(single, SingleStepNs(arguments.single, !arguments.no_cache, session));
   }
-  GAPLESS_ASSIGN(auto light, AnalysisOf(arguments, session, folder));
+  GAPLESS_ASSIGN(auto light, AnalysisOf(arguments, session));
   GAPLESS_ASSIGN(const auto analysis, Drilled(std::move(light), arguments, session));
-  GAPLESS_ASSIGN(const auto analysis, AnalysisOf(arguments, session));
   // The report borrows from the analysis, which lives to the end of this function.
   const RunReport report(
       *analysis,

@@ -64,6 +64,7 @@ std::vector<Unit> UnitsOf(Tables& tables) {
   std::vector<Unit> whole;
   for (auto& [key, unit] : units) {
     // Recorders start at different moments, for which ranks wait in the first step.
+    unit.recorded_steps = std::max(1.0, static_cast<double>(unit.steps.size()));
     if (!unit.steps.empty()) unit.steps.erase(unit.steps.begin());
     if (unit.steps.size() < kFewestSteps) continue;
     for (const OwnStep& step : unit.steps) unit.kernels_a_step += static_cast<double>(step.kernels);
@@ -121,7 +122,7 @@ std::map<std::string_view, Usual> UsualOf(const Peers& peers) {
   for (const Unit* unit : peers)
     for (const auto& [name, use] : unit->kernels) {
       usual[name].speeds.push_back(use.ns / std::max(1.0, BlocksOf(use)));
-      usual[name].calls.push_back(BlocksOf(use) / static_cast<double>(unit->steps.size()));
+      usual[name].calls.push_back(BlocksOf(use) / unit->recorded_steps);
     }
   for (auto& [name, of] : usual)
     of.ns_per_block = MedianOf(std::move(of.speeds)), of.blocks_a_step = MedianOf(std::move(of.calls));
@@ -148,7 +149,7 @@ Comparison Compare(const Unit& unit, const std::map<std::string_view, Usual>& us
   std::vector<std::pair<double, double>> speeds;
   double expected = 0, median = 0, slowest = 0, most = 0;
   Comparison found;
-  const auto steps = static_cast<double>(unit.steps.size());
+  const double steps = unit.recorded_steps;
   for (const auto& [name, use] : unit.kernels) {
     const Usual& of = usual.at(name);
     const double at_usual_speed = of.ns_per_block * BlocksOf(use) / steps,
@@ -175,12 +176,13 @@ size_t DifferentOf(std::span<const double> values) {
 // The p of a value among those of peers: how far it lies above their median, in spreads, by Student's distribution.
 class Among {
  public:
-  // Ranks of one model share their data, so as many values are independent as are different. A median of distances
-  // knows as much of a spread as 37 % of the values would by their standard deviation (its efficiency).
   Among(std::span<const double> values, double least_spread)
       : middle_(MedianOf({values.begin(), values.end()})),
         spread_(std::max(least_spread, SpreadOf(values, middle_))),
-        df_(std::max(1.0, 0.37 * static_cast<double>(DifferentOf(values) - 1))) {}
+        // Ranks of one model share their data: where values differ at all, as many are independent as are different. A
+        // median of distances knows as much of a spread as 37 % of the values by their standard deviation (efficiency).
+        df_(std::max(1.0,
+                     0.37 * static_cast<double>((spread_ > least_spread ? DifferentOf(values) : values.size()) - 1))) {}
   double middle() const { return middle_; }
   double Far(double value) const { return (value - middle_) / spread_; }
   double P(double value) const { return StudentUpperTail(Far(value), df_); }
@@ -226,7 +228,7 @@ void AddKernelTests(const Peers& peers, std::vector<Outcome>& outcomes) {
   for (size_t i = 0; i < peers.size(); ++i) {
     const auto add = [&](Measure measure, const Among& among, double value, std::string_view what) {
       const double ratio = std::exp(value - among.middle());
-      const double a_step = peers[i]->kernel_ns / static_cast<double>(peers[i]->steps.size());
+      const double a_step = peers[i]->kernel_ns / peers[i]->recorded_steps;
       const auto excess = static_cast<int64_t>(a_step * (1 - 1 / ratio));
       const int64_t late = StepsAbove(excesses[i], static_cast<double>(excess) / 2);
       const bool lasts = 2 * late >= static_cast<int64_t>(excesses[i].size());

@@ -32,7 +32,8 @@ struct Verdict {
   const Outcome* outcome = nullptr;
 };
 
-Verdict VerdictOf(const Stands& stands) {
+// `all`: also outcomes that do not stand.
+Verdict VerdictOf(const Stands& stands, const Stands& all) {
   const Outcome* most = nullptr;
   for (const Outcome* outcome : stands)
     if (outcome != nullptr && (most == nullptr || outcome->excess_ns > most->excess_ns)) most = outcome;
@@ -47,7 +48,9 @@ Verdict VerdictOf(const Stands& stands) {
     case kHostTime:
     case kPausing: {
       if (2 * GarbageOf(*most->unit) > most->excess_ns) return {"garbage", most};
-      const Outcome* pauses = stands[kPausing];
+      const Outcome* const pauses = all[kPausing];
+      const Outcome* const lasting = all[kHostTime];
+      if (lasting != nullptr && lasting->excess_ns > most->excess_ns) most = lasting;
       return {pauses != nullptr && 2 * pauses->excess_ns > most->excess_ns ? "pauses" : "host", most};
     }
     case kLoading:
@@ -69,20 +72,21 @@ bool SameCause(std::string_view a, std::string_view b) {
 
 // Hosts first, then the ranks that their host does not explain.
 std::vector<Name> NamesOf(const std::vector<Outcome>& outcomes) {
-  std::map<std::string_view, Stands> hosts;
-  std::map<const Unit*, Stands> ranks;
+  std::map<std::string_view, Stands> hosts, all_of_hosts;
+  std::map<const Unit*, Stands> ranks, all_of_ranks;
   for (const Outcome& outcome : outcomes) {
+    (outcome.host.empty() ? all_of_ranks[outcome.unit] : all_of_hosts[outcome.unit->host])[outcome.measure] = &outcome;
     if (outcome.q > kFalseShare || outcome.excess_ns <= 0) continue;
     (outcome.host.empty() ? ranks[outcome.unit] : hosts[outcome.unit->host])[outcome.measure] = &outcome;
   }
   std::vector<Name> names;
   for (const auto& [host, stands] : hosts) {
-    const Verdict verdict = VerdictOf(stands);
+    const Verdict verdict = VerdictOf(stands, all_of_hosts[host]);
     names.push_back({verdict, verdict.outcome->host});
   }
   const size_t of_hosts = names.size();
   for (const auto& [unit, stands] : ranks) {
-    const Verdict verdict = VerdictOf(stands);
+    const Verdict verdict = VerdictOf(stands, all_of_ranks[unit]);
     const auto explains = [&](const Name& host) {
       return host.units[0]->host == unit->host && SameCause(host.verdict.kind, verdict.kind);
     };

@@ -27,6 +27,7 @@ struct Unit {
   std::string_view host{};
   std::vector<OwnStep> steps{};
   std::map<std::string_view, KernelUse> kernels{};
+  double recorded_steps = 1;  // of which the first is not in `steps`
   double kernel_ns = 0, kernels_a_step = 0;
   int64_t rank() const { return of->rank() != kAbsent ? of->rank() : of->index; }
 };
