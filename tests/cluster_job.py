@@ -60,6 +60,11 @@ def report_of(program: str, *words: str | Path) -> bytes:
     return done.stdout
 
 
+def as_of_recordings(text: str) -> str:
+    """A report of summaries without the line that only these have: the recordings that `--drill` would open."""
+    return "".join(line for line in text.splitlines(keepends=True) if "--drill opens" not in line)
+
+
 def stand_in(program: str, folder: Path, rank: int, what: str, times: int = 1, pause: float = 0) -> str:
     """A program that does `what` (of sh) in the first `times` tasks of a rank, and is else the program; each task takes a
     `pause`, too. `folder`/tried counts them all."""

@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 import cluster_job
-from cluster_job import has, report_of
+from cluster_job import as_of_recordings, has, report_of
 from corpus import ROOT
 
 PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else str(ROOT / "build/gapless")
@@ -44,7 +44,7 @@ class Memory(cluster_job.Case):
         report = cluster.analyze("memory://runs/42")
         direct = report_of(PROGRAM, self.job, "--no-cache").decode()
         self.assertEqual(
-            report.text.replace("memory://runs/42", "URL").splitlines()[1:],
+            as_of_recordings(report.text).replace("memory://runs/42", "URL").splitlines()[1:],
             direct.replace(str(self.job), "URL").splitlines()[1:],
         )
         self.assertEqual(report.summarized.summaries[0].recording, "memory://runs/42/rank0.json")
@@ -175,7 +175,7 @@ class S3(cluster_job.Case):
         first = cluster.analyze("s3://runs/42/", summaries="s3://runs/s", storage_options=self.options)
         direct = report_of(PROGRAM, self.job, "--no-cache").decode()
         self.assertEqual(
-            first.text.replace("s3://runs/42", "URL").splitlines()[1:],
+            as_of_recordings(first.text).replace("s3://runs/42", "URL").splitlines()[1:],
             direct.replace(str(self.job), "URL").splitlines()[1:],
         )
         second = cluster.analyze("s3://runs/42/", summaries="s3://runs/s", storage_options=self.options)
@@ -217,7 +217,7 @@ class S3(cluster_job.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         direct = report_of(PROGRAM, self.job, "--no-cache").decode()
         self.assertEqual(
-            done.stdout.replace("s3://runs/42", "URL").splitlines()[1:],
+            as_of_recordings(done.stdout).replace("s3://runs/42", "URL").splitlines()[1:],
             direct.replace(str(self.job), "URL").splitlines()[1:],
         )
         self.assertEqual(len(self.store.ls("runs/t", refresh=True)), RANKS)

@@ -33,7 +33,7 @@ ENGINES = ("ray", "dask", "distributed", "loky", "submitit", "mpi4py", "fsspec")
 class Processes(cluster_job.Case):
     def test_the_report_is_that_of_the_recordings(self) -> None:
         report = cluster.analyze(self.job)
-        self.assertEqual(report.text.encode(), report_of(PROGRAM, self.job, "--no-cache"))
+        self.assertEqual(cluster_job.as_of_recordings(report.text).encode(), report_of(PROGRAM, self.job, "--no-cache"))
         self.assertEqual((report.ranks, report.lost), (list(range(RANKS)), {}))
         self.assertEqual(report.bottlenecks[0].id, json.loads(report.json)["bottlenecks"][0]["id"])
         self.assertIn("<html", report.html)
@@ -42,7 +42,7 @@ class Processes(cluster_job.Case):
         if not DLRM.is_dir():
             self.skipTest(f"no recordings in {DLRM}")
         report = cluster.analyze(DLRM, summaries=self.here / "s")
-        self.assertEqual(report.text.encode(), report_of(PROGRAM, DLRM, "--no-cache"))
+        self.assertEqual(cluster_job.as_of_recordings(report.text).encode(), report_of(PROGRAM, DLRM, "--no-cache"))
         self.assertLess(max(summary.bytes for summary in report.summarized), 256 * 1024)
         self.assertEqual(report.summarized.summaries[3].bytes_read, sorted(DLRM.iterdir())[3].stat().st_size)
 
@@ -78,7 +78,7 @@ class Processes(cluster_job.Case):
         report = cluster.analyze(job)
         self.assertEqual(list(report.lost), [str(job / "rank3.json")])
         self.assertEqual(tries(self.here, 3), 1)
-        self.assertEqual(report.text.encode(), report_of(PROGRAM, job, "--no-cache"))
+        self.assertEqual(cluster_job.as_of_recordings(report.text).encode(), report_of(PROGRAM, job, "--no-cache"))
         self.assertEqual(json.loads(report.json), json.loads(report_of(PROGRAM, job, "--no-cache", "--json")))
 
     def test_only_bad_recordings_are_an_error(self) -> None:
@@ -170,7 +170,7 @@ class Executors(cluster_job.Case):
 
         self.with_program(stand_in(PROGRAM, self.here, 2, "kill -9 $PPID; exit 9"))
         report = cluster.analyze(self.job, on=loky.get_reusable_executor(max_workers=2))
-        self.assertEqual(report.text.encode(), report_of(PROGRAM, self.job, "--no-cache"))
+        self.assertEqual(cluster_job.as_of_recordings(report.text).encode(), report_of(PROGRAM, self.job, "--no-cache"))
         self.assertEqual(tries(self.here, 2), 2)
         loky.get_reusable_executor().shutdown(kill_workers=True)
 
@@ -206,7 +206,7 @@ class CommandLine(cluster_job.Case):
         for words in ([], ["--json"], ["--format", "markdown"], ["--explain", "straggler"]):
             told = self.run_it("analyze", "--on", "processes", job, *words, TMPDIR=str(self.here))
             self.assertEqual(
-                (told.returncode, told.stdout), (0, report_of(PROGRAM, job, "--no-cache", *words).decode())
+                (told.returncode, cluster_job.as_of_recordings(told.stdout)), (0, report_of(PROGRAM, job, "--no-cache", *words).decode())
             )
         self.assertEqual(list(self.here.glob("gapless*")), [])
 

@@ -191,7 +191,7 @@ class Summaries(unittest.TestCase):
 
     def test_drilling_opens_the_recordings_that_tell_most(self) -> None:
         rows = json.loads(good("query", self.summaries, "SELECT * FROM exemplars", "--json"))
-        self.assertEqual((rows[0]["rank"], rows[0]["why"]), (LATE, "waited_for"))
+        self.assertEqual((rows[0]["rank"], rows[0]["why"]), (LATE, "slow"))
         self.assertLessEqual(len(rows), 4)
         self.assertIn(b"--drill", good("analyze", self.summaries))
         drilled = good("analyze", self.summaries, "--drill", "-v", "--no-cache").decode()
