@@ -206,7 +206,8 @@ class CommandLine(cluster_job.Case):
         for words in ([], ["--json"], ["--format", "markdown"], ["--explain", "straggler"]):
             told = self.run_it("analyze", "--on", "processes", job, *words, TMPDIR=str(self.here))
             self.assertEqual(
-                (told.returncode, cluster_job.as_of_recordings(told.stdout)), (0, report_of(PROGRAM, job, "--no-cache", *words).decode())
+                (told.returncode, cluster_job.as_of_recordings(told.stdout)),
+                (0, report_of(PROGRAM, job, "--no-cache", *words).decode()),
             )
         self.assertEqual(list(self.here.glob("gapless*")), [])
 
