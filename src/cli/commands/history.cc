@@ -53,7 +53,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(history) = {
     .name = "history",
-    .help = "Keep the results of benchmarks, and list, export or import them",
+    .help = "Keep results of benchmarks, and list, export or import them",
     .about =
         "Keeps results with their commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "
         "reads results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark and "

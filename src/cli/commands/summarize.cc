@@ -253,7 +253,7 @@ constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::Summarize>::kInfo};
 constexpr Example kExamples[] = {
     {"gapless summarize run/ -o summaries/", "A summary of each rank of a run"},
     {"gapless analyze summaries/", "The job, from its summaries"},
-    {"cat rank3.json.gz | gapless summarize - --name rank3.json.gz -o - > rank3.gapsum", "One rank, through a pipe"},
+    {"zcat rank3.json.gz | gapless summarize - --name rank3.json -o - > 3.gapsum", "One rank, through a pipe"},
     {"gapless summarize s3://runs/42/ --on ray -o s3://runs/42/summaries/", "A task for each rank, on a Ray cluster"},
 };
 

@@ -196,7 +196,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(tune) = {
     .name = "tune",
-    .help = "Measure one setting: workers, batch size, scaling, communication",
+    .help = "Measure one setting: workers, batch size, scaling, exchange",
     .about =
         "Runs an unmodified training script under several settings, in rounds of random order, and reports "
         "which one is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger "

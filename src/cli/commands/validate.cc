@@ -122,7 +122,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(validate) = {
     .name = "validate",
-    .help = "Prove an optimisation: faster, the same training, no regression",
+    .help = "Prove an optimisation: faster, same training, no regression",
     .about =
         "Runs the original and the optimised command in pairs, as compare does, checks that both are the same"
         " training, as same does, judges the optimised command against the history of the branch, as gate "

@@ -176,16 +176,14 @@ size_t DifferentOf(std::span<const double> values) {
 // The p of a value among those of peers: how far it lies above their median, in spreads, by Student's distribution.
 class Among {
  public:
+  // Ranks of one model share their data: where values differ at all, as many are independent as are different.
   Among(std::span<const double> values, double least_spread)
       : middle_(MedianOf({values.begin(), values.end()})),
         spread_(std::max(least_spread, SpreadOf(values, middle_))),
-        // Ranks of one model share their data: where values differ at all, as many are independent as are different. A
-        // median of distances knows as much of a spread as 37 % of the values by their standard deviation (efficiency).
-        df_(std::max(1.0,
-                     0.37 * static_cast<double>((spread_ > least_spread ? DifferentOf(values) : values.size()) - 1))) {}
+        df_(static_cast<double>((spread_ > least_spread ? DifferentOf(values) : values.size()) - 1)) {}
   double middle() const { return middle_; }
   double Far(double value) const { return (value - middle_) / spread_; }
-  double P(double value) const { return StudentUpperTail(Far(value), df_); }
+  double P(double value) const { return StudentUpperTail(Far(value), std::max(1.0, df_)); }
 
  private:
   double middle_, spread_, df_;
