@@ -62,9 +62,12 @@ std::span<const Analysis* const> AllAnalyses();  // sorted by name; generated fr
 class Tables {
  public:
   // `threads`: of Prepare and Timelines; 0: DefaultThreads().
-  explicit Tables(const Run& run, size_t threads = 0);
+  // `job`: the tables of the whole run of which this one has some recordings or steps; they must outlive these.
+  explicit Tables(const Run& run, size_t threads = 0, Tables* job = nullptr);
   ~Tables();
   const Run& run() const { return run_; }
+  // Tables of all ranks: these, or those of the run of which this one is a part.
+  Tables& job() { return job_ != nullptr ? *job_ : *this; }
   // The table of the analysis called `name`. An analysis that failed gives an empty table with the right columns;
   // its error is in `ErrorOf`. An unknown name is a fault of the caller.
   const Table& Get(std::string_view name);
@@ -106,6 +109,7 @@ class Tables {
   const void* Kept(const Trace& trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
   const void* KeptForRun(const void* key, const std::function<std::shared_ptr<const void>()>& make);
   const Run& run_;
+  Tables* job_;
   std::unique_ptr<Impl> impl_;
 };
 

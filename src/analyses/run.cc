@@ -75,7 +75,7 @@ struct Tables::Impl {
   const void* Keep(const Trace* trace, const void* key, const std::function<std::shared_ptr<const void>()>& make);
 };
 
-Tables::Tables(const Run& run, size_t threads) : run_(run), impl_(std::make_unique<Impl>(run)) {
+Tables::Tables(const Run& run, size_t threads, Tables* job) : run_(run), job_(job), impl_(std::make_unique<Impl>(run)) {
   impl_->threads = threads;
 }
 Tables::~Tables() = default;

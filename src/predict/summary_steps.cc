@@ -135,7 +135,7 @@ std::optional<TypicalSteps> TakeSummarySteps(Tables& tables, std::span<const Run
   taken.mean_step_ns = std::llround(lengths.all);
   taken.replayed_ns = std::llround((whole ? lengths.all : lengths.chosen) * static_cast<double>(taken.row.count));
   taken.run = RunOf(tables.run(), *all);
-  taken.tables = std::make_shared<Tables>(*taken.run, tables.threads());
+  taken.tables = std::make_shared<Tables>(*taken.run, tables.threads(), &tables);
   return taken;
 }
 

@@ -95,7 +95,7 @@ void AddHosts(Tables& tables, TimesOfRanks& ranks) {
 }
 
 TimesOfRanks ReadRanks(Tables& tables) {
-  const auto table = tables.Get<RanksRows>();
+  const auto table = tables.job().Get<RanksRows>();
   TimesOfRanks ranks;
   for (size_t row = 0; row < table.rows(); ++row) {
     if (table.IsNull(row, "waiting_ns")) continue;

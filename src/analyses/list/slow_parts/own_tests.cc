@@ -13,6 +13,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -63,8 +64,8 @@ std::vector<Unit> UnitsOf(Tables& tables) {
   }
   std::vector<Unit> whole;
   for (auto& [key, unit] : units) {
-    // Recorders start at different moments, for which ranks wait in the first step.
     unit.recorded_steps = std::max(1.0, static_cast<double>(unit.steps.size()));
+    // Recorders start at different moments, for which ranks wait in the first step.
     if (!unit.steps.empty()) unit.steps.erase(unit.steps.begin());
     if (unit.steps.size() < kFewestSteps) continue;
     for (const OwnStep& step : unit.steps) unit.kernels_a_step += static_cast<double>(step.kernels);
@@ -326,9 +327,16 @@ double OverAll(const Outcome& one) {
   return sum;
 }
 
-// The mean over a host's ranks, step by step: the median of that. A host that is taken away from its ranks in turn
-// delays some of them in every step, and none in most.
-double UsualStepOfHost(const std::vector<const Outcome*>& units, const Outcome* worst, Outcome& host) {
+// The mean of all but the largest: what happened once counts for nothing.
+double MeanWithoutLargest(const std::vector<double>& values) {
+  if (values.size() < 2) return 0;
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return (sum - *std::ranges::max_element(values)) / static_cast<double>(values.size() - 1);
+}
+
+// The mean over a host's ranks and steps. A host that is taken away from its ranks in turn delays some of them in some
+// steps, none of them in most.
+double MeanOfHost(const std::vector<const Outcome*>& units, const Outcome* worst, Outcome& host) {
   std::map<int64_t, std::pair<double, double>> sum_and_most;
   for (const Outcome* one : units)
     for (const auto& [step, ns] : one->over) {
@@ -341,7 +349,7 @@ double UsualStepOfHost(const std::vector<const Outcome*>& units, const Outcome* 
     means.push_back(of.first / static_cast<double>(units.size() - 1)), most += of.second;
   host.excess_ns = static_cast<int64_t>(most / static_cast<double>(std::max<size_t>(1, means.size())));
   host.late = StepsAbove(means, host.line / kFarOut);
-  return MedianOf(std::move(means));
+  return MeanWithoutLargest(means);
 }
 
 // One measure of the units of a host, of those that are alike. What concerns one rank is not the host's, so its worst
@@ -359,11 +367,11 @@ Outcome OfHost(const std::vector<const Outcome*>& units) {
   }
   host.late_in = {late_in.begin(), late_in.end()};
   std::ranges::sort(far);
-  host.far = host.over.empty() ? far[far.size() / 3] : UsualStepOfHost(units, worst, host);
+  host.far = host.over.empty() ? far[far.size() / 3] : MeanOfHost(units, worst, host);
   return host;
 }
 
-// Sets the p of hosts for one measure: by the median of its ranks or of its steps, or by the steps in which one paused.
+// Sets the p of hosts for one measure: by its ranks, by its steps, or by those in which one paused.
 void JudgeHosts(std::span<Outcome> hosts) {
   std::vector<double> far;
   int64_t late = 0, steps = 0;
@@ -371,7 +379,7 @@ void JudgeHosts(std::span<Outcome> hosts) {
     far.push_back(host.far), late += std::ssize(host.late_in), steps += std::ssize(host.unit->steps);
   // The median of normal values has a spread of its own; idle time is in ns.
   const double least = 1.2533 / std::sqrt(static_cast<double>(hosts[0].host.size()));
-  const Among among(far, hosts[0].over.empty() ? least : hosts[0].line / kFarOut);
+  const Among among(far, hosts[0].over.empty() ? least : least * hosts[0].line / kFarOut);
   for (Outcome& host : hosts) {
     if (!IsPauses(host.measure)) {
       host.p = among.P(host.far);

@@ -19,12 +19,18 @@ namespace {
 
 constexpr int64_t kLargeBytes = int64_t{256} * 1024;  // sums below are losses and statistics, not gradients
 
-std::vector<CollectiveMatch> MatchesOf(const WhatIfInput& input) {
-  const CollectiveMatches& matches = input.tables.OnceForRun(MatchPrimary);
-  const std::vector<const RunTrace*> traces = input.tables.run().primary();
+std::vector<CollectiveMatch> MatchesIn(Tables& tables, const WhatIfInput& input) {
+  const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
+  const std::vector<const RunTrace*> traces = tables.run().primary();
   for (size_t position = 0; position < traces.size(); ++position)
     if (traces[position]->index == input.of.index) return matches[position];
   return std::vector<CollectiveMatch>(input.trace().collectives.size());
+}
+
+// Matched over all ranks of the job where the trace has all of its collectives, else over those that are replayed.
+std::vector<CollectiveMatch> MatchesOf(const WhatIfInput& input) {
+  std::vector<CollectiveMatch> matches = MatchesIn(input.tables.job(), input);
+  return matches.size() == input.trace().collectives.size() ? matches : MatchesIn(input.tables, input);
 }
 
 bool IsSum(std::string_view kind) { return kind == "all_reduce" || kind == "reduce_scatter"; }
