@@ -90,7 +90,7 @@ class Case(unittest.TestCase):
         self.assertEqual((len(left), all(name.startswith("rank-") for name in left)), (RANKS - 1, True))
 
 
-@unittest.skipUnless(has("ray"), "not installed: ray (tools/cluster_env.sh)")
+@unittest.skipUnless(has("ray"), "not installed: ray (tools/cluster_env.sh all)")
 class Ray(Case):
     @contextlib.contextmanager
     def nodes(self) -> Iterator[list[Any]]:
@@ -132,7 +132,7 @@ class Ray(Case):
             self.assertFalse(ray.is_initialized())
 
 
-@unittest.skipUnless(has("distributed"), "not installed: distributed (tools/cluster_env.sh)")
+@unittest.skipUnless(has("distributed"), "not installed: distributed (tools/cluster_env.sh all)")
 class Dask(Case):
     def test_a_local_cluster(self) -> None:
         from distributed import Client, LocalCluster
@@ -144,7 +144,7 @@ class Dask(Case):
             self.check("Dask, two workers", client.get_executor())
 
 
-@unittest.skipUnless(has("submitit"), "not installed: submitit (tools/cluster_env.sh)")
+@unittest.skipUnless(has("submitit"), "not installed: submitit (tools/cluster_env.sh all)")
 class Submitit(Case):
     def test_the_local_executor(self) -> None:
         import submitit

@@ -72,8 +72,8 @@ torch_is_there() { is_done torch || true; }
 beside hta tools/hta_env.sh
 hta_is_there() { is_done hta || true; }
 
-# Ray, Dask and a store that moto plays, for the tests of gapless.cluster.
-beside cluster tools/cluster_env.sh
+# A pool of processes and a store that moto plays, for the tests of gapless.cluster; where every test runs, Ray, Dask and submitit.
+if [ "${1:-}" = all ]; then beside cluster tools/cluster_env.sh all; else beside cluster tools/cluster_env.sh; fi
 engines_are_there() { is_done cluster || true; }
 
 step "libraries, headers and tools" tools/deps.sh test
