@@ -27,6 +27,7 @@
 #include "ingest/load.h"
 #include "ingest/memory_source.h"
 #include "ingest/reader.h"
+#include "trace/process_groups.h"
 #include "trace/summary_file.h"
 
 namespace {
@@ -100,13 +101,7 @@ Answer Ask(const testing::JobSpec& spec, bool recordings) {
 
 std::set<int> RanksOf(std::string_view text) {
   std::set<int> ranks;
-  for (const std::string_view part : Split(text, ',')) {
-    if (part.empty()) continue;
-    const size_t dash = part.find('-');
-    const int first = std::atoi(std::string(part).c_str());
-    const int last = dash == part.npos ? first : std::atoi(std::string(part.substr(dash + 1)).c_str());
-    for (int rank = first; rank <= last; ++rank) ranks.insert(rank);
-  }
+  for (const int64_t rank : RanksInText(text)) ranks.insert(static_cast<int>(rank));
   return ranks;
 }
 

@@ -3,11 +3,9 @@
 //
 // A group that is not named is
 //   pipeline     if its ranks send to each other and receive from each other, and do not all run the same kernels or
-//   are
-//                more than two: a ring of attention sends one way only;
+//                are more than two: a ring of attention sends one way only;
 //   expert       if it exchanges all to all, and its ranks run kernels of a mixture of experts; tables of embeddings
-//   and
-//                sequences are exchanged all to all, too;
+//                and sequences are exchanged all to all, too;
 //   tensor       if its ranks share a host and reduce at least four times a step (a microbatch where there are such),
 //                mostly one size, hardly ever hidden by compute, and without a long pause in each step;
 //   data         if it does not look like that, and reduces at least a megabyte a step, with a pause in each step: the

@@ -3,9 +3,9 @@
 #include "diagnose/slow_part_view.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/strings.h"
+#include "trace/process_groups.h"
 
 namespace gapless::internal {
 namespace {
@@ -43,16 +43,7 @@ std::string NameOfPart(const SlowPartsRows& parts, size_t row) {
 }
 
 std::vector<int64_t> RanksOfPart(const SlowPartsRows& parts, size_t row) {
-  std::vector<int64_t> ranks;
-  for (const std::string_view piece : Split(parts.Text(row, "ranks"), ',')) {
-    int64_t first = 0;
-    const char* const end = piece.data() + piece.size();
-    const auto read = std::from_chars(piece.data(), end, first);
-    int64_t last = first;
-    if (read.ptr != end) std::from_chars(read.ptr + 1, end, last);
-    for (int64_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
-  }
-  return ranks;
+  return RanksInText(parts.Text(row, "ranks"));
 }
 
 const SlowReason* ReasonOfPart(const SlowPartsRows& parts, size_t row) {

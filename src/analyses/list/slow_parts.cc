@@ -22,21 +22,9 @@
 
 #include "analyses/columns.h"
 #include "analyses/list/slow_parts/part.h"
-#include "base/strings.h"
+#include "trace/process_groups.h"
 
 namespace gapless::internal::slow_parts_analysis {
-
-std::string RanksText(std::span<const int64_t> ranks) {
-  std::string text;
-  for (size_t first = 0; first < ranks.size();) {
-    size_t last = first;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    text += StrCat(text.empty() ? "" : ",", ranks[first]);
-    if (last > first) text += StrCat("-", ranks[last]);
-    first = last + 1;
-  }
-  return text;
-}
 
 double MedianOf(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -77,7 +65,7 @@ Result<Table> Compute(const Run& run, Tables& tables) {
   std::ranges::stable_sort(parts, std::greater(), &SlowPart::excess_ns);
   for (const SlowPart& part : parts) {
     auto row = table.Row(*part.longest);
-    row.Set("part", part.part).Set("kind", part.kind).Set("ranks", RanksText(part.ranks)).Set("host", part.host);
+    row.Set("part", part.part).Set("kind", part.kind).Set("ranks", RankStretches(part.ranks)).Set("host", part.host);
     row.Set("group", part.group).Set("what", part.what).Set("late", part.late).Set("tried", part.tried);
     row.Set("ratio", part.ratio).Set("excess_ns", part.excess_ns).Set("q_value", part.q).Set("tests", part.tests);
   }

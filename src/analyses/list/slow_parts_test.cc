@@ -14,7 +14,6 @@ namespace gapless::internal {
 namespace {
 
 using slow_parts_analysis::AdjustedForMany;
-using slow_parts_analysis::RanksText;
 using slow_parts_analysis::SpreadOf;
 using testing::Analysed;
 using testing::HandMade;
@@ -241,11 +240,6 @@ TEST(SlowParts, SpreadIsTheDeviationOfNormalValuesAndHeedsNoOutlier) {
   for (int i = -50; i <= 50; ++i) values.push_back(i);
   values.push_back(1e9);
   EXPECT_NEAR(SpreadOf(values, 0), 1.4826 * 25.5, 1);
-}
-
-TEST(SlowParts, RanksAreWrittenAsRanges) {
-  EXPECT_EQ(RanksText(std::vector<int64_t>{1, 2, 3, 7, 9, 10}), "1-3,7,9-10");
-  EXPECT_EQ(RanksText({}), "");
 }
 
 }  // namespace

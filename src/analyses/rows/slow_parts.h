@@ -15,7 +15,7 @@ struct SlowPartsRows : TypedRows<SlowPartsRows> {
       {"part", kText, "", "rank, ranks, host, hosts or group: the smallest part that the recordings tell from others"},
       {"kind", kText, "",
        "gpu, work, kernels (either), host, pauses, garbage, loader, copies: its own time; link: its connections"},
-      {"ranks", kText, "", "its ranks: 12, 8-15, 8-15,72"},
+      {"ranks", kText, "", "its ranks: 12, 8-15, 0-24/8 (every eighth), 8-15,72"},
       {"host", kText, "", "its host; of several their names; NULL: not known, or a part of none"},
       {"group", kText, "", "process group of a link that is not known more closely"},
       {"what", kText, "", "kernel or collective with most of it"},

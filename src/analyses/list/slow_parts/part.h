@@ -31,9 +31,6 @@ struct SlowPart {
   int64_t tests = 0;
 };
 
-// "8-15,72" of ranks in order.
-std::string RanksText(std::span<const int64_t> ranks);
-
 double MedianOf(std::vector<double> values);
 // How far values usually lie from `middle`: 1.4826 times the median distance, which is the standard deviation where
 // they are normal and hardly moves for those that lie far out.
