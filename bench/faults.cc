@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the analysis slow_parts is right: simulated jobs with one planted fault each, and clean ones, read,
-// condensed and analysed as a real job would be; the first row is held to what was planted.
+// Measures how often the analysis slow_parts is right: simulated jobs with one planted fault each, and clean ones,
+// read, condensed and analysed as a real job would be; the first row is held to what was planted.
 //
 //   faults [--quick] [--jobs 20] [--clean 40] [--only KIND] [--ranks 256] [--steps 6] [--first SEED] [--clock X]
 //          [--drift X] [--recordings] [--threads 2] [--show] [--json FILE]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the layout of a job is found from its traffic alone: simulated jobs whose process groups have no names,
-// against what they were made with.
+// Measures how often the layout of a job is found from its traffic alone: simulated jobs whose process groups have no
+// names, against what they were made with.
 //
 //   layout_quality [--jobs 100] [--ranks 64] [--steps 4] [--first SEED] [--named] [--faults]
 //

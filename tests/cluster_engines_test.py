@@ -208,7 +208,7 @@ PartitionName=p Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
         for words in daemons:
             log = (cls.state / f"{words[0]}.out").open("ab")
             cls.addClassCleanup(log.close)
-            # What slurmd ends by its process group must not be this process.
+            # slurmd ends its process group, in which this process must not be.
             daemon = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             cls.addClassCleanup(daemon.wait, 20)
             cls.addClassCleanup(daemon.terminate)

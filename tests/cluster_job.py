@@ -83,7 +83,7 @@ def stand_in(program: str, folder: Path, rank: int, what: str, times: int = 1, p
 
 
 def tries(folder: Path, rank: int | None = None) -> int:
-    """How many tasks began, of one rank or of all."""
+    """Returns the number of tasks that began, for one rank or all."""
     tried = folder / "tried"
     lines = tried.read_text().splitlines() if tried.exists() else []
     return len([line for line in lines if rank is None or f"rank{rank}.json" in line])

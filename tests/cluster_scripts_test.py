@@ -20,7 +20,7 @@ from cluster_job import has
 from corpus import ROOT
 
 PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else str(ROOT / "build/gapless")
-# What batch/v1 Job of Kubernetes 1.29 takes, reduced by hand to what a manifest of ours may have; nothing else may be in it.
+# The fields of batch/v1 Job of Kubernetes 1.29, reduced by hand to what a manifest of ours may have; nothing else may be in it.
 CONTAINER = {
     "type": "object", "additionalProperties": False, "required": ["name", "image"],
     "properties": {

@@ -92,7 +92,7 @@ class ProfileSummaries(unittest.TestCase):
         return done.stderr
 
     def files(self) -> set[str]:
-        """What is in the run, without what gapless puts into the processes."""
+        """Returns the names in the run, without those that gapless puts into the processes."""
         run = self.here / "run"
         found = {str(path.relative_to(run)) for path in run.rglob("*") if path.is_file()}
         return {name for name in found if name.startswith("rank")}

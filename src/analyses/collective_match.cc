@@ -27,7 +27,7 @@ struct Group {
   int32_t size = kAbsent32;
   std::vector<Sequence> sequences;
 };
-// By name, ranks as recorded (libraries that name groups in each process give several groups one name), on the host.
+// Key: name, ranks as recorded, whether on the host. Libraries that name groups in each process give several one name.
 using Groups = std::map<std::tuple<std::string_view, std::string_view, bool>, Group>;
 
 uint64_t KeyOf(uint64_t kind_hash, int64_t bytes) {
@@ -118,8 +118,8 @@ bool TimesAllow(Traces traces, const Sequence& other, const Sequence& longest, c
   return least <= most;
 }
 
-// How far apart the ends of matched collectives vary: a collective ends on all ranks at once, so where the sequences
-// belong together the ends are apart by what the clocks are, in all of them alike.
+// Returns how much the distances between the ends of matched collectives vary, in ns. A collective ends on all ranks at
+// once, so where the sequences belong together the ends are apart by what the clocks are, in all of them alike.
 int64_t SpreadOfEnds(Traces traces, const Sequence& other, const Sequence& longest, const Place& place) {
   std::vector<int64_t> apart;
   const auto first = static_cast<size_t>(std::max<int64_t>(0, -place.offset));

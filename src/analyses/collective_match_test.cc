@@ -154,7 +154,7 @@ TEST(CollectiveMatch, WhereClocksAreWrongTheEndsOfCollectivesSayWhereTheyBelong)
   EXPECT_EQ(run.Ordinals(1), (Ordinals{2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-// Where every step takes the same, nothing tells one place from another.
+// If every step takes the same time, nothing tells one place from another.
 TEST(CollectiveMatch, OfEvenStepsAndWrongClocksNothingIsMatched) {
   std::vector<CollectiveCall> early, late;
   for (int64_t step = 0; step < 10; ++step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each device of a rank did itself in the rank's complete steps, for tables rank_work, rank_kernels and
+// The own work of each device of a rank in the rank's complete steps, for tables rank_work, rank_kernels and
 // rank_steps.
 //
 // Ranks start their recorders at different moments, so one may hold the end of a step that others do not. Own work is

@@ -17,7 +17,7 @@
 namespace gapless::internal {
 namespace {
 
-// What one recording says of one group.
+// The traffic of one group in one recording.
 struct GroupOnRank {
   std::string description{};
   std::vector<int64_t> ranks{};
@@ -217,7 +217,7 @@ void SetMicrobatches(const std::vector<GroupsOfRank>& all, std::vector<ParallelG
       for (const auto& [name, one] : all[place]) group.microbatches = std::max(group.microbatches, one.microbatches);
 }
 
-// Of several groups of a dimension, the one with most traffic stands for it.
+// The group with most traffic stands for a dimension that has several.
 void SetPlaces(ParallelGroups& groups, size_t recordings) {
   std::array<int, kParallelDimensions> none{};
   none.fill(-1);

@@ -11,8 +11,8 @@
 //   data         if it does not look like that, and reduces at least a megabyte a step, with a pause in each step: the
 //                forward pass;
 //   expert_data  if it would be data, and with the expert group makes up a larger data group.
-// What shows none of this stays unknown. Groups of one kind (size, spacing, kinds of collectives) get what most of them
-// show.
+// A group that shows none of this stays unknown. Groups of one kind (size, spacing, kinds of collectives) get what most
+// of them show.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ namespace gapless::internal {
 enum class KnownBy : uint8_t { kNothing, kName, kTraffic };
 inline constexpr std::string_view kKnownByNames[] = {"", "named", "inferred"};
 
-// What the ranks that were recorded did in a group, summed over them; times of complete steps.
+// GroupTraffic sums what the recorded ranks did in a group; times are of complete steps.
 struct GroupTraffic {
   int64_t recordings = 0, steps = 0;  // recordings with steps, and their steps
   int64_t calls = 0, total_ns = 0, exposed_ns = 0;
@@ -58,19 +58,28 @@ struct ParallelGroup {
   GroupTraffic traffic{};
   std::vector<size_t> recorded{};  // places in Tables::Timelines() of the members that were recorded
 
-  // How far apart its ranks are; kAbsent: not evenly, or not known.
+  // Returns the distance between neighbouring ranks; kAbsent: not evenly, or not known.
   int64_t stride() const;
 };
 
 // Groups with traffic or a name, in the order of their first ranks; groups of one rank are left out.
 struct ParallelGroups {
   std::vector<ParallelGroup> all{};
-  // By place in Tables::Timelines(), then by dimension: place of its group; −1: it has none.
+  // Place in Tables::Timelines(), dimension -> place of the group in `all`; −1: none.
   std::vector<std::array<int, kParallelDimensions>> of{};
 };
 ParallelGroups ParallelGroupsOf(Tables& tables);  // for Tables::OnceForRun
 
 // Sets the dimensions of groups from their names and traffic.
 void InferDimensions(std::vector<ParallelGroup>& groups);
+
+// The cost of the layout for a rank: time in the bubbles of a pipeline, and work over that of the others of its
+// experts.
+struct ParallelShare {
+  double bubble = 0, expert_load = 0;  // NaN: the rank is in no pipeline; it has no experts
+};
+// Returns the share of each place in Tables::Timelines(); for Tables::OnceForRun.
+using ParallelShares = std::vector<ParallelShare>;
+ParallelShares ParallelSharesOf(Tables& tables);
 
 }  // namespace gapless::internal

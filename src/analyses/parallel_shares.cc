@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds up idle time, messages and own work of ranks.
-#include "analyses/parallel_shares.h"
 
 #include <limits>
 #include <map>

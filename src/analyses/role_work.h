@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the devices of a recording did all the time, in few rows: the same for a recording and for its summary, which
-// holds them. The tables that hold roles of a job against each other (role_times.h) are made of them.
+// The work of a recording's devices over all of its time, in few rows: the same for a recording and for its summary,
+// which holds them. The tables that hold roles of a job against each other (role_times.h) are made of them.
 //
 // A device's recorded time is cut into stretches that follow each other. Each is of one kind, so that any part of it
 // can be told, until they are too many for a summary: then pauses below a length are joined with the work around them,
@@ -36,7 +36,7 @@ struct RecordedWork {
   std::vector<DeviceStretches> devices{};  // empty: nothing worked
 };
 
-// Of a recording, or as a summary holds it.
+// Returns the work of a recording, or the work that a summary holds.
 RecordedWork WorkOfRecording(const RunTrace& of);
 
 // Returns the stretches of a time, which may reach beyond the recorded one: there the device idles, and nobody knows

@@ -29,7 +29,7 @@ class DurationSketch {
   size_t buckets() const { return counts_.size(); }
   // The largest relative error of a quantile.
   double error() const;
-  // Of the durations in order, the one at place floor(share * (count - 1)), from 0 on, within error(); 0 without any.
+  // Returns the duration at place floor(share * (count - 1)) of all in order, within error(); 0 if there is none.
   int64_t Quantile(double share) const;
 
   // "level zeros first:count,count,,count": a text of ASCII; counts of buckets without any are left out.

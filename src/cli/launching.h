@@ -29,7 +29,7 @@ inline constexpr auto kTelemetryOption =
     Number<&LaunchArguments::hz>("N", "Take N telemetry samples per second (10; 0: none)", 0, 100);
 inline constexpr auto kQuietOption = Flag<&LaunchArguments::quiet>("Print nothing on standard error").Short('q');
 
-// What was done after the command had ended.
+// Afterwards lists the results of the work that follows the command.
 struct Afterwards {
   std::vector<std::string> said{};       // sentences for the user
   std::vector<std::string> summaries{};  // files, below the run folder

@@ -15,7 +15,6 @@
 #include "analyses/role_work.h"
 #include "base/strings.h"
 #include "trace/cut.h"
-#include "trace/opened_note.h"
 #include "trace/reading_note.h"
 #include "trace/summary_file.h"
 
@@ -25,7 +24,7 @@ namespace {
 // Tables that no rule reads and that have a row for each event, and those that are made anew of summaries.
 constexpr std::string_view kNotKept[] = {"comm_ranks", "hung_collectives", "idle",        "memory_curve",
                                          "ranks",      "slow_parts",       "slowest_step"};
-// Those of them that an opened recording has.
+// The tables of kNotKept that an opened recording has.
 constexpr std::string_view kOfEvents[] = {"idle", "memory_curve", "slowest_step"};
 constexpr size_t kMaxRowsOfTable = 4000;  // rows of a table to begin with
 constexpr size_t kMaxNames = 3000;        // different slices that stand for all
@@ -343,7 +342,7 @@ Result<Run> AllCondensed(const Run& run, Detail detail) {
     const Run alone(std::vector{of.trace});
     Tables tables(alone);
     auto light = ReadSummary(Condense(tables, alone.traces()[0], detail));
-    // What is too long for a file is of no use in memory either.
+    // A recording that is too long to be kept whole is condensed as a file is.
     if (!light && detail == Detail::kEvents) light = ReadSummary(Condense(tables, alone.traces()[0]));
     if (!light) return Unexpected{light.error()};
     traces.push_back(std::make_shared<const Trace>(*std::move(light)));

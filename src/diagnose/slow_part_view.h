@@ -20,13 +20,13 @@ std::string NameOfPart(const SlowPartsRows& parts, size_t row);
 // The ranks of a part, in order.
 std::vector<int64_t> RanksOfPart(const SlowPartsRows& parts, size_t row);
 
-// What a part of a kind takes longer over, and what to do about it; null: not of a kind that is late by its own time.
+// Returns what a part takes longer over, and the advice; null: the part is not late by its own time.
 struct SlowReason {
   std::string_view kind, what, advice;
 };
 const SlowReason* ReasonOfPart(const SlowPartsRows& parts, size_t row);
 
-// How much it is behind, in how many steps, and how sure that is.
+// Returns how much a part is behind, in how many steps, and the error rate.
 Evidence EvidenceOfPart(const SlowPartsRows& parts, size_t row);
 
 // The row of the part that is late by its own time by most; absent: none is.

@@ -12,7 +12,7 @@
 #include "analyses/rows/exemplars.h"
 #include "base/strings.h"
 #include "cluster/condense.h"
-#include "ingest/recording_facts.h"
+#include "trace/identity.h"
 #include "trace/summary.h"
 
 namespace gapless::internal {
@@ -52,7 +52,7 @@ std::shared_ptr<const Trace> RecordingAt(const std::string& place, const Trace& 
   const auto loaded = LoadRun(std::span(&path, 1), options);
   if (!loaded) return nullptr;
   for (const RunTrace& of : loaded->run.traces())
-    if (!of.trace->summary && FactsOf(*of.trace) == FactsOf(light)) return of.trace;
+    if (!of.trace->summary && IdentifyingFactsOf(*of.trace) == IdentifyingFactsOf(light)) return of.trace;
   return nullptr;
 }
 

@@ -14,7 +14,8 @@
 
 namespace gapless::internal {
 
-// Whose recordings a launcher summarises: those of its own processes. Where it is alone, of all folders of the run.
+// The recordings that a launcher summarises: those of its own processes; if no other launcher writes to the run, of all
+// of its folders.
 struct RecordedRun {
   std::string path;  // of the run folder, absolute
   struct Process {

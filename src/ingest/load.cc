@@ -24,10 +24,10 @@
 #include "ingest/execution_traces.h"
 #include "ingest/input_paths.h"
 #include "ingest/reader.h"
-#include "ingest/recording_facts.h"
 #include "ingest/spool.h"
 #include "ingest/trace_memory.h"
 #include "ingest/unknown_format.h"
+#include "trace/identity.h"
 #include "trace/summary.h"
 #include "trace/summary_places.h"
 
@@ -288,10 +288,11 @@ Result<void> TakePiped(std::vector<InputPath>& inputs, const OpenOptions& option
 void LeaveOutSummarised(std::vector<std::shared_ptr<const Trace>>& traces) {
   const auto is_summary = [](const auto& trace) { return trace->summary != nullptr; };
   if (std::ranges::none_of(traces, is_summary) || std::ranges::all_of(traces, is_summary)) return;
-  std::set<decltype(FactsOf(*traces[0]))> whole;
+  std::set<decltype(IdentifyingFactsOf(*traces[0]))> whole;
   for (const auto& trace : traces)
-    if (!trace->summary) whole.insert(FactsOf(*trace));
-  std::erase_if(traces, [&](const auto& trace) { return trace->summary && whole.contains(FactsOf(*trace)); });
+    if (!trace->summary) whole.insert(IdentifyingFactsOf(*trace));
+  std::erase_if(traces,
+                [&](const auto& trace) { return trace->summary && whole.contains(IdentifyingFactsOf(*trace)); });
 }
 
 Result<std::shared_ptr<const RoleChoice>> RolesOf(const OpenOptions& options) {

@@ -13,7 +13,7 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/amounts.h"
-#include "trace/opened_note.h"
+#include "trace/reading_note.h"
 
 namespace gapless::internal {
 namespace {

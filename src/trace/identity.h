@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <tuple>
 
 #include "trace/trace.h"
 
@@ -29,6 +31,14 @@ struct Identity {
   std::string_view folder() const;
 };
 Identity IdentityOf(const Trace& trace);
+
+// Returns the facts that tell a recording from all others; a recording and its summary have the same.
+inline auto IdentifyingFactsOf(const Trace& trace) {
+  const TraceInfo& info = trace.info;
+  const size_t name = info.path.find_last_of('/') + 1;  // 0 if there is no folder
+  return std::tuple(info.format, info.pid, info.origin_ns, info.start_unix_ns, info.dur_ns, info.event_count,
+                    info.pid == kAbsent ? info.path.substr(name) : std::string());
+}
 
 // Recordings of the ranks of one job begin within this, where the time is known.
 inline constexpr int64_t kFarApartNs = int64_t{3600} * 1'000'000'000;

@@ -65,7 +65,8 @@ class Run {
   explicit Run(std::vector<RunTrace> settled) : traces_(std::move(settled)) {}
 
   std::span<const RunTrace> traces() const { return traces_; }
-  // How the job was divided; null: by what its processes say. Whoever makes a run of the same recordings passes it on.
+  // The user's division of the job; null: the processes say it. Whoever makes a run of the same recordings passes it
+  // on.
   const std::shared_ptr<const RoleChoice>& roles() const { return choice_; }
   // Primary traces of execution 0, of the leading role.
   std::vector<const RunTrace*> primary() const;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the program starts for `gapless analyze s3://…`, `--on` and `--summaries`: makes the summaries, and leaves a document that names
+"""The command that the program starts for `gapless analyze s3://…`, `--on` and `--summaries`. It makes the summaries, and leaves a document that names
 them and what is lost. Standard output stays the program's.
 
 usage: python -m gapless.cluster --to FILE [--into FOLDER] [--on ENGINE] [--summaries PLACE] [--memory BYTES] -- RECORDING...

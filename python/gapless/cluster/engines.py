@@ -26,12 +26,12 @@ POLL, LONGEST_POLL = 0.2, 2.0  # seconds between two looks at futures that canno
 
 
 class Engine:
-    """What runs tasks. `submit` returns a future; a worker that dies breaks an engine, or only the future."""
+    """An engine runs tasks. `submit` returns a future; a worker that dies breaks an engine, or only the future."""
 
     tries_again = False  # by itself, before it says that a worker died
 
     def width(self) -> int:
-        """How many tasks may be in flight."""
+        """Returns the number of tasks that may be in flight."""
         return PER_CORE * cores()
 
     def submit(self, tasks: list[Task]) -> list[Any]:

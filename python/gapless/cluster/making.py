@@ -51,7 +51,7 @@ class Summarized:
 
     @property
     def made(self) -> int:
-        """How many tasks were run for them."""
+        """The number of tasks that were run for the summaries."""
         return sum(summary.made for summary in self.summaries)
 
     def __len__(self) -> int:
@@ -116,7 +116,7 @@ def make(
 
 
 def document_of(done: Summarized, paths: list[str]) -> dict[str, Any]:
-    """What the program reads: the document of `gapless summarize`."""
+    """Returns the document of `gapless summarize`, which the program reads."""
     rows: list[dict[str, Any]] = [
         {"path": path, "recording": one.recording, "bytes": one.bytes} for path, one in zip(paths, done)
     ]

@@ -141,7 +141,7 @@ def _is_below(place: str, folder: str) -> bool:
 
 
 def _here(path: str, rank: int | None) -> list[Found]:
-    """What the program finds on this machine."""
+    """Returns the recordings that the program finds on this machine."""
     paths = sorted(glob.glob(path, recursive=True)) if MAGIC.search(path) and not os.path.exists(path) else [path]
     if not paths:
         raise ProgramError(f"nothing is called {path}", BAD_INPUT)

@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a task ended: "done", "lost" (the recording is to blame, and would be again) or "died" (its process is)."""
+    """An Outcome says how a task ended: "done", "lost" (the recording is to blame, and would be again) or "died" (its process is)."""
 
     kind: str
     reason: str = ""
@@ -246,7 +246,7 @@ def _one_file(program: str, task: Task, document: dict[str, Any], folder: str) -
         if done.returncode != 0:
             raise Died(done.stderr.decode(errors="replace").strip() or "gapless merge failed")
         stem = f"{stem}-and-{len(paths) - 1}-more"
-    # What is not all of a recording must be made again.
+    # A summary of a part of a recording must be made again.
     stamp = task.stamp[: storage.LOCATION] + "0" * storage.VERSION if document["lost"] else task.stamp
     with open(file, "rb") as summary:
         return f"{stem}-{stamp}{ending}", summary.read()

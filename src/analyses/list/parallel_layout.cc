@@ -13,7 +13,6 @@
 
 #include "analyses/columns.h"
 #include "analyses/parallel_groups.h"
-#include "analyses/parallel_shares.h"
 #include "base/strings.h"
 #include "trace/process_groups.h"
 

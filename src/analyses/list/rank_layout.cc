@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each rank stands in its groups: stage 2 of the pipeline, third of its tensor group.
+// The place of each rank in its groups: stage 2 of the pipeline, third of its tensor group.
 #include "analyses/rows/rank_layout.h"
 
 #include <algorithm>
 
 #include "analyses/columns.h"
 #include "analyses/parallel_groups.h"
-#include "analyses/parallel_shares.h"
 #include "trace/identity.h"
 
 namespace gapless::internal::rank_layout_analysis {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each device did itself and why it idled, step by step: by it a rank that is late in every step is told from one
+// The own work of each device and why it idled, step by step: by it a rank that is late in every step is told from one
 // that was late once (list/slow_parts.cc).
 #include "analyses/rows/rank_steps.h"
 

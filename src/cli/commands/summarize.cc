@@ -91,7 +91,7 @@ class Writer {
     lost_.push_back(std::move(error));
   }
 
-  // What is wrong where nothing could be read: with one recording that, else the first of them.
+  // The error where nothing could be read: of the one recording, or of the first.
   Error WhyNothing() const {
     if (lost_.size() == 1) return lost_.front();
     return {ErrorCode::kInput, "no recording could be read", lost_.empty() ? "" : lost_.front().place, ""};

@@ -86,7 +86,7 @@ int Drawn(const Draws& draws, std::vector<int> choices, uint64_t what) {
   return choices[static_cast<size_t>(draws.Index(static_cast<int>(choices.size()), Draw::kLayout, what))];
 }
 
-// Of 2, 4, 8 … those for which `at_least` data ranks are left.
+// Returns those of 2, 4, 8 … for which `at_least` data ranks are left.
 std::vector<int> Sizes(std::vector<int> sizes, int ranks, int at_least) {
   std::erase_if(sizes, [&](int size) { return ranks % size != 0 || ranks / size < at_least; });
   return sizes.empty() ? std::vector<int>{1} : sizes;

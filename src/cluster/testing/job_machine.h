@@ -11,7 +11,7 @@
 
 namespace gapless::internal::testing {
 
-// What is wrong, as the machines feel it.
+// The fault, as factors and delays of the machines.
 struct Ailment {
   Fault fault = Fault::kNone;
   std::vector<bool> has{};  // by rank: it is at fault itself

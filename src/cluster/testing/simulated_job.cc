@@ -13,7 +13,8 @@
 namespace gapless::internal::testing {
 namespace {
 
-// How severe a fault is drawn, how it gets worse, and where that ends. Shares of bandwidth get smaller.
+// The severity of a fault: the range it is drawn from, the step by which it is raised, the limit. Shares of bandwidth
+// get smaller.
 struct Severity {
   std::string_view name;
   double low = 0, high = 0, worse = 1, worst = 0;

@@ -59,7 +59,7 @@ struct JobSpec {
   std::optional<GroupNames> names{};  // none: drawn
 };
 
-// What was planted, as a detector should find it.
+// The planted fault, as a detector should find it.
 struct JobTruth {
   Fault fault = Fault::kNone;
   std::string variant{};             // "host" or "rank" of a slow loader, "steals" of a slow host, "silent" garbage …

@@ -113,7 +113,7 @@ struct Message {
 };
 using Passing = std::map<std::tuple<size_t, size_t, int64_t, std::string_view>, std::vector<Message>>;
 
-// What a rank sent or received, by (sender, receiver, bytes, its own side).
+// Adds the messages of a rank. Key: sender, receiver, bytes, side of the recording (send or recv).
 void AddMessages(const Ranks& ranks, size_t place, Passing& passing) {
   const RunTrace& of = *ranks.of[place];
   const CollectiveTable& all = of.trace->collectives;
@@ -129,7 +129,7 @@ void AddMessages(const Ranks& ranks, size_t place, Passing& passing) {
   }
 }
 
-// Where a sequence of sends lies along that of receives. A message ends on both sides at once, so where they belong
+// Returns the place of the first send among the receives. A message ends on both sides at once, so where they belong
 // together the ends are apart by what the clocks are, always the same; elsewhere they are apart by what steps vary by.
 std::ptrdiff_t ShiftOf(std::span<const Message> sent, std::span<const Message> got) {
   constexpr std::ptrdiff_t kTried = 12;  // messages about the place that the clocks say
@@ -172,7 +172,7 @@ std::vector<Path> PairPaths(const Ranks& ranks) {
   return grown;
 }
 
-// What is usual among values of which up to three quarters may be slow: the median of those near the lower quartile.
+// Returns the median of the values near the lower quartile: up to three quarters of the values may be slow.
 double UsualOf(std::vector<double> values) {
   std::ranges::sort(values);
   const double line = kLeastSlower * values[values.size() / 4];

@@ -110,7 +110,7 @@ double TypicalStep(const Peers& peers) {
   return MedianOf(std::move(wall));
 }
 
-// What a kernel does on the median of the peers that have it.
+// A kernel on the median of the peers that have it.
 struct Usual {
   std::vector<double> speeds{}, calls{};
   double ns_per_block = 0, blocks_a_step = 0;
@@ -140,7 +140,7 @@ double WeightedMedian(std::vector<std::pair<double, double>> values_and_weights)
   return 0;
 }
 
-// How a unit's kernels compare with the usual ones, as logarithms of ratios.
+// A Comparison holds a unit's kernels against the usual ones, as logarithms of ratios.
 struct Comparison {
   double speed = 0, amount = 0;
   std::string_view slowest{}, most{};  // kernels with most of it
@@ -245,7 +245,7 @@ void AddKernelTests(const Peers& peers, std::vector<Outcome>& outcomes) {
   }
 }
 
-// What lasts: the median over steps.
+// Tests what lasts: the median over steps.
 void AddLastingTest(const Peers& peers, Measure measure, StepMember member, double step_ns,
                     std::vector<Outcome>& outcomes) {
   const auto excesses = ExcessesOf(peers, member);
@@ -294,7 +294,7 @@ double PauseP(std::vector<double> mine, const std::vector<double>& all, double l
   return std::min(1.0, 2 * std::min(p_beyond(std::nextafter(line, mine[1])), p_beyond(mine[1])));
 }
 
-// What comes in some steps: their number.
+// Tests what comes in some steps only: the number of these steps.
 void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double step_ns,
                   std::vector<Outcome>& outcomes) {
   const auto excesses = ExcessesOf(peers, member);
@@ -320,7 +320,7 @@ void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double
 
 bool IsPauses(Measure measure) { return measure == kPausing || measure == kLoaderStalls; }
 
-// How much longer than usual all steps of a unit were.
+// Returns how much longer than usual all steps of a unit were together, in ns.
 double OverAll(const Outcome& one) {
   double sum = 0;
   for (const auto& [step, ns] : one.over) sum += ns;

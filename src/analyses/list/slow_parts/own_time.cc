@@ -26,7 +26,7 @@ int64_t GarbageOf(const Unit& unit) {
 // Outcomes of a unit or a host that stand.
 using Stands = std::array<const Outcome*, kMeasures>;
 
-// What it is behind in most.
+// A Verdict names the measure in which a unit or host is behind most.
 struct Verdict {
   std::string_view kind{};
   const Outcome* outcome = nullptr;

@@ -33,7 +33,7 @@ struct Unit {
 };
 using Peers = std::vector<Unit*>;
 
-// What one test says of one unit, or of the units of a host.
+// An Outcome is the answer of one test about one unit, or about the units of a host.
 struct Outcome {
   Unit* unit;  // of a host the one that takes longest
   Measure measure;

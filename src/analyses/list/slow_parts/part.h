@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two halves of slow_parts share: a part that is slow, and how far a value must be from its peers' to count.
+// Shared by the two halves of slow_parts: a part that is slow, and how far a value must be from its peers' to count.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr double kFalseShare = 0.01;
 inline constexpr double kLeastShare = 0.02;
 // Links of one kind differ by some percent; a group is slow if its transfers take this much longer.
 inline constexpr double kLeastSlower = 1.15;
-// Of fewer nobody can say who is usual.
+// The fewest ranks or paths that are compared: of fewer nobody can say which are usual.
 inline constexpr size_t kFewestPeers = 4;
 
 struct SlowPart {
@@ -32,8 +32,8 @@ struct SlowPart {
 };
 
 double MedianOf(std::vector<double> values);
-// How far values usually lie from `middle`: 1.4826 times the median distance, which is the standard deviation where
-// they are normal and hardly moves for those that lie far out.
+// Returns how far values usually lie from `middle`: 1.4826 times the median distance, which is the standard deviation
+// where they are normal and hardly moves for those that lie far out.
 double SpreadOf(std::span<const double> values, double middle);
 // Benjamini and Hochberg's adjusted values: calling all parts with q ≤ 0.01 makes at most 1 % false ones in the mean,
 // also where tests depend on each other positively; where no part is slow at all, one is named in 1 % of jobs.

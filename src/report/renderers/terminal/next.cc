@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "report/about.h"
 #include "report/renderers/terminal/sections.h"
-#include "trace/opened_note.h"
+#include "trace/reading_note.h"
 
 namespace gapless::internal {
 namespace {
