@@ -34,11 +34,15 @@ class Gathered : public Table {
       std::vector<double> reals{};
       std::vector<std::string_view> texts{};
       int64_t base = 0;
+      std::optional<int64_t> of_run{};  // the same in each row: which recording it is, and its rank
     };
     std::vector<Cells> cells(columns().size());
     for (size_t at = 0; at < cells.size(); ++at) {
       const ColumnSpec& column = columns()[at];
-      if (IsOfRun(column)) continue;
+      if (IsOfRun(column)) {
+        cells[at].of_run = column.name == kTraceName ? of.index : of.rank();
+        continue;
+      }
       cells[at].base = name() == kIdleName && column.name == kOrdinalName ? idle_rows : BaseInRun(column, of);
       switch (column.type) {
         case ColumnType::kInt: cells[at].ints = section.Ints(column.name); break;
@@ -51,8 +55,7 @@ class Gathered : public Table {
       for (size_t at = 0; at < cells.size(); ++at) {
         const auto column = static_cast<int>(at);
         const Cells& of_column = cells[at];
-        if (columns()[at].name == kTraceName) SetInt(column, of.index);
-        if (columns()[at].name == kRankName) SetInt(column, of.rank());
+        if (of_column.of_run) SetInt(column, *of_column.of_run);
         if (!of_column.ints.empty())
           SetInt(column, of_column.ints[row] == kAbsent ? kAbsent : of_column.ints[row] + of_column.base);
         if (!of_column.reals.empty()) SetReal(column, of_column.reals[row]);

@@ -28,6 +28,7 @@
 #include <iterator>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "trace/table.h"
 
@@ -96,6 +97,28 @@ class TypedRows {
 
  private:
   const Table* table_;
+};
+
+// The rows of a table by their recording, in order. Code that needs the rows of one recording after the other asks this
+// once: to go through the table for each recording would take the square of their number.
+class RowsByTrace {
+ public:
+  template <class R>
+  explicit RowsByTrace(const TypedRows<R>& of) {
+    for (size_t row = 0; row < of.rows(); ++row) {
+      const auto trace = static_cast<size_t>(of.Int(row, "trace"));
+      if (rows_.size() <= trace) rows_.resize(trace + 1);
+      rows_[trace].push_back(row);
+    }
+  }
+  // `trace`: the recording's index in the run; one without rows has none.
+  std::span<const size_t> Of(int64_t trace) const {
+    const auto at = static_cast<size_t>(trace);
+    return at < rows_.size() ? std::span<const size_t>(rows_[at]) : std::span<const size_t>();
+  }
+
+ private:
+  std::vector<std::vector<size_t>> rows_{};
 };
 
 }  // namespace gapless::internal

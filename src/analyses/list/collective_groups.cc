@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 #include <tuple>
 
 #include "analyses/analysis.h"
@@ -144,10 +146,9 @@ class Meanwhile {
 // The row of each group in a recording's summary.
 using OwnRows = std::map<Key, size_t>;
 
-OwnRows OwnRowsOf(const CollectiveGroupsRows& own, int64_t trace) {
+OwnRows OwnRowsOf(const CollectiveGroupsRows& own, std::span<const size_t> rows_of_trace) {
   OwnRows rows;
-  for (size_t row = 0; row < own.rows(); ++row) {
-    if (own.Int(row, "trace") != trace) continue;
+  for (const size_t row : rows_of_trace) {
     const int32_t device = own.IsNull(row, "device") ? kAbsent32 : static_cast<int32_t>(own.Int(row, "device"));
     const std::string_view kind = own.Text(row, "kind");
     rows[{device, own.Text(row, "backend"), own.Text(row, "group"), kind == "other" ? "" : kind}] = row;
@@ -203,6 +204,7 @@ Result<Table> Compute(const Run&, Tables& tables) {
   TableOf<CollectiveGroupsRows> table;
   const CollectiveMatches& matches = tables.OnceForRun(MatchPrimary);
   const Table* own = tables.of_summaries() ? &tables.OfSummaries(CollectiveGroupsRows::kName) : nullptr;
+  const auto own_by_trace = own != nullptr ? std::optional(RowsByTrace(CollectiveGroupsRows(*own))) : std::nullopt;
   size_t position = 0;
   for (const TraceTimeline& timeline : tables.Timelines()) {
     const std::map<Key, Group> groups = GroupsOf(timeline, matches[position++]);
@@ -211,7 +213,8 @@ Result<Table> Compute(const Run&, Tables& tables) {
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     if (ordered.empty()) continue;
     const Meanwhile meanwhile(timeline);
-    const OwnRows own_rows = own != nullptr ? OwnRowsOf(CollectiveGroupsRows(*own), timeline.of->index) : OwnRows();
+    const OwnRows own_rows =
+        own_by_trace ? OwnRowsOf(CollectiveGroupsRows(*own), own_by_trace->Of(timeline.of->index)) : OwnRows();
     for (const auto& [longest, one] : ordered) {
       const auto its = own_rows.find(one->first);
       const OwnFacts facts = its != own_rows.end() ? FactsOf(CollectiveGroupsRows(*own), its->second)

@@ -6,6 +6,7 @@
 // aten::linear. Its Python frames prove nothing, models open it to switch it off. A gradient scaler shows by the
 // operators only it calls, aten::_amp_….
 #include <array>
+#include <span>
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
@@ -141,11 +142,12 @@ class Reader {
   std::vector<uint8_t> types_;
 };
 
-void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, TableOf<PrecisionRows>& table) {
+void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, std::span<const size_t> rows_of_trace,
+            TableOf<PrecisionRows>& table) {
   const Precision found = Reader(timeline).found;
   int64_t cast_calls = 0, cast_ns = 0, matrix = 0;
-  for (size_t row = 0; row < places.rows(); ++row)
-    if (places.Int(row, "trace") == timeline.of->index && places.Text(row, "kind") == "cast")
+  for (const size_t row : rows_of_trace)
+    if (places.Text(row, "kind") == "cast")
       cast_calls += places.Int(row, "calls"), cast_ns += places.Int(row, "device_ns");
   for (const int64_t ns : found.type_ns) matrix += ns;
   const int64_t low = found.type_ns[kHalf] + found.type_ns[kBfloat16] + found.type_ns[kFloat8];
@@ -160,8 +162,10 @@ void AddRow(const TraceTimeline& timeline, const CopyPlacesRows& places, TableOf
 
 Result<Table> Compute(const Run&, Tables& tables) {
   TableOf<PrecisionRows> table;
+  const auto places = tables.Get<CopyPlacesRows>();
+  const RowsByTrace by_trace(places);
   for (const TraceTimeline& timeline : tables.Timelines())
-    if (!timeline.devices.empty()) AddRow(timeline, tables.Get<CopyPlacesRows>(), table);
+    if (!timeline.devices.empty()) AddRow(timeline, places, by_trace.Of(timeline.of->index), table);
   return table;
 }
 

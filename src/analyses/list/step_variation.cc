@@ -36,13 +36,13 @@ struct Step {
 };
 
 // Parts of each step of the trace, in the order of its windows, from the rows of the ledger.
-std::vector<Step> StepsOf(const TraceTimeline& timeline, const LedgerRows& ledger) {
+std::vector<Step> StepsOf(const TraceTimeline& timeline, const LedgerRows& ledger,
+                          std::span<const size_t> rows_of_trace) {
   std::vector<Step> steps;
   for (const StepWindow& window : timeline.window.steps)
     steps.push_back({timeline.trace().steps.number[window.step.value], window.span.length(), steps.empty(), {}});
   size_t at = 0;
-  for (size_t row = 0; row < ledger.rows(); ++row) {
-    if (ledger.Int(row, "trace") != timeline.of->index) continue;
+  for (const size_t row : rows_of_trace) {
     if (ledger.IsNull(row, "step")) {
       at = 0;  // the next device's rows begin
       continue;
@@ -116,8 +116,7 @@ void AddRow(const Subject& of, const Step* step, const Excess& excess, TableOf<S
     row.Set("part", kPartNames[static_cast<size_t>(most - excess.parts.begin())]).Set("part_ns", *most / devices);
 }
 
-void AddRows(const TraceTimeline& timeline, const LedgerRows& ledger, TableOf<StepVariationRows>& table) {
-  std::vector<Step> steps = StepsOf(timeline, ledger);
+void AddRows(const TraceTimeline& timeline, std::vector<Step> steps, TableOf<StepVariationRows>& table) {
   if (steps.empty()) return;
   const Spread spread = SpreadOf(steps);
   const Subject subject{&timeline, &spread, static_cast<int64_t>(steps.size())};
@@ -137,7 +136,9 @@ void AddRows(const TraceTimeline& timeline, const LedgerRows& ledger, TableOf<St
 Result<Table> Compute(const Run&, Tables& tables) {
   TableOf<StepVariationRows> table;
   const auto ledger = tables.Get<LedgerRows>();
-  for (const TraceTimeline& timeline : tables.Timelines()) AddRows(timeline, ledger, table);
+  const RowsByTrace by_trace(ledger);
+  for (const TraceTimeline& timeline : tables.Timelines())
+    AddRows(timeline, StepsOf(timeline, ledger, by_trace.Of(timeline.of->index)), table);
   return table;
 }
 

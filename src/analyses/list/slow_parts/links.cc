@@ -184,37 +184,53 @@ void DropFew(Path& path) {
   std::erase_if(path.transfers, [](const auto& of) { return of.second.ns.size() < kFewestTransfers; });
 }
 
+MessageKey KeyOf(const Path& path, const std::pair<std::string_view, int64_t>& message) {
+  return MessageKey(message.first, message.second, path.size, path.crosses_hosts);
+}
+
+// Returns the usual time of each message that enough paths carry.
+std::map<MessageKey, double> UsualTimes(const std::vector<Path>& paths) {
+  std::map<MessageKey, std::vector<double>> medians;
+  for (const Path& path : paths)
+    for (const auto& [message, of] : path.transfers) medians[KeyOf(path, message)].push_back(MedianOf(of.ns));
+  std::map<MessageKey, double> usual;
+  for (auto& [key, of_all] : medians)
+    if (of_all.size() >= kFewestPeers) usual.emplace(key, UsualOf(std::move(of_all)));
+  return usual;
+}
+
+// Paths of one kind, within hosts or between them: how many are judged, and how those vary that are not slow.
+struct Kind {
+  std::vector<double> logs{};
+  size_t judged = 0;
+  double spread = kLinkSpread;
+};
+
 // Sets the time of each path, what is usual for its messages, and how far beyond chance it is.
 void Judge(std::vector<Path>& paths, double steps) {
-  std::map<MessageKey, std::vector<double>> medians;
-  const auto key_of = [](const Path& path, const auto& message) {
-    return MessageKey(message.first, message.second, path.size, path.crosses_hosts);
-  };
-  for (Path& path : paths)
-    for (const auto& [message, of] : path.transfers) medians[key_of(path, message)].push_back(MedianOf(of.ns));
-  std::map<bool, std::vector<double>> logs;  // within hosts, between them: of those that are not slow
-  std::map<bool, size_t> judged;
+  const std::map<MessageKey, double> usual = UsualTimes(paths);
+  std::map<bool, Kind> kinds;
   for (Path& path : paths) {
     double most = 0;
     for (auto& [message, of] : path.transfers) {
-      const std::vector<double>& of_all = medians[key_of(path, message)];
-      if (of_all.size() < kFewestPeers) continue;
-      of.usual_ns = UsualOf(of_all);
+      const auto found = usual.find(KeyOf(path, message));
+      if (found == usual.end()) continue;
+      of.usual_ns = found->second;
       const double mine = MedianOf(of.ns), calls = static_cast<double>(of.ns.size());
       path.usual_ns += of.usual_ns * calls, path.ns += mine * calls;
       if ((mine - of.usual_ns) * calls > most) most = (mine - of.usual_ns) * calls, path.what = message.first;
     }
     path.excess_a_step = std::max(0.0, path.ns - path.usual_ns) / steps;
-    if (path.usual_ns > 0 && path.ns > 0) {
-      ++judged[path.crosses_hosts];
-      if (path.ratio() <= kLeastSlower) logs[path.crosses_hosts].push_back(std::log(path.ratio()));
-    }
+    if (path.usual_ns <= 0 || path.ns <= 0) continue;
+    Kind& kind = kinds[path.crosses_hosts];
+    ++kind.judged;
+    if (path.ratio() <= kLeastSlower) kind.logs.push_back(std::log(path.ratio()));
   }
+  for (auto& [crosses, kind] : kinds) kind.spread = std::max(kLinkSpread, SpreadOf(kind.logs, MedianOf(kind.logs)));
   for (Path& path : paths) {
-    const std::vector<double>& usual = logs[path.crosses_hosts];
-    if (path.usual_ns <= 0 || judged[path.crosses_hosts] < kFewestPeers || usual.size() < 2) continue;
-    const double spread = std::max(kLinkSpread, SpreadOf(usual, MedianOf(usual)));
-    path.p = StudentUpperTail(std::log(path.ratio()) / spread, static_cast<double>(usual.size() - 1));
+    const Kind& kind = kinds[path.crosses_hosts];
+    if (path.usual_ns <= 0 || kind.judged < kFewestPeers || kind.logs.size() < 2) continue;
+    path.p = StudentUpperTail(std::log(path.ratio()) / kind.spread, static_cast<double>(kind.logs.size() - 1));
   }
 }
 

@@ -81,12 +81,13 @@ Waiting WaitingOf(const RanksRows& ranks, const LedgerView& ledger) {
 
 Hideable HideableOf(const CommunicationRows& communication, const LedgerView& ledger, const Waiting& waiting) {
   Hideable all;
+  const RowsByTrace by_trace(communication);
   for (size_t i = 0; i < ledger.devices.size(); ++i) {
     const DeviceBreakdown& device = ledger.devices[i];
     int64_t alone = device.compute_ns;
-    for (size_t row = 0; row < communication.rows(); ++row)
+    for (const size_t row : by_trace.Of(device.trace))
       if (communication.IsNull(row, "kind") && !communication.IsNull(row, "exposed_ns") &&
-          communication.Int(row, "trace") == device.trace && communication.Int(row, "device") == device.device)
+          communication.Int(row, "device") == device.device)
         alone -= communication.Int(row, "total_ns") - communication.Int(row, "exposed_ns");
     const double half = 0.5 * static_cast<double>(waiting.without_opening[i]);
     all.alone_ns += alone;
