@@ -7,7 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "analyses/parallel_groups.h"
 #include "analyses/rows/ledger.h"
+#include "analyses/rows/rank_layout.h"
 
 namespace gapless::internal {
 namespace {
@@ -59,6 +61,38 @@ void DescribeDevices(const Places& places, const Run& run, RankMap& map) {
     const auto [at, is_new] = hosts.try_emplace(host, static_cast<int64_t>(map.hosts.size()));
     if (is_new) map.hosts.push_back(host);
     map.host_of.push_back(at->second);
+  }
+}
+
+struct DimensionColumn {
+  RankLayoutRows::IntColumn column;
+  ParallelDimension dimension;
+};
+constexpr DimensionColumn kDimensions[] = {{"data", ParallelDimension::kData},
+                                           {"tensor", ParallelDimension::kTensor},
+                                           {"pipeline", ParallelDimension::kPipeline},
+                                           {"expert", ParallelDimension::kExpert},
+                                           {"expert_data", ParallelDimension::kExpertData},
+                                           {"sequence", ParallelDimension::kSequence},
+                                           {"context", ParallelDimension::kContext}};
+
+void DescribeLayout(const Places& places, Tables& tables, RankMap& map) {
+  const auto layout = tables.Get<RankLayoutRows>();  // a row for each timeline, in their order
+  const ParallelGroups& groups = tables.OnceForRun(ParallelGroupsOf);
+  std::map<int64_t, size_t> row_of;  // by process
+  for (size_t row = 0; row < layout.rows(); ++row)
+    row_of.emplace(tables.run().traces()[static_cast<size_t>(layout.Int(row, "trace"))].process, row);
+  for (const auto& [column, dimension] : kDimensions) {
+    RankMapDimension its{.name = column.name()};
+    std::set<int64_t> different;
+    for (const auto& [owner, place] : places.devices) {
+      const auto row = row_of.find(owner.first);
+      const bool known = row != row_of.end() && !layout.IsNull(row->second, column);
+      its.place.push_back(known ? layout.Int(row->second, column) : kAbsent);
+      its.group.push_back(known ? groups.of[row->second][static_cast<size_t>(dimension)] : kAbsent);
+      if (known) different.insert(its.place.back());
+    }
+    if (different.size() > 1) map.layout.push_back(std::move(its));
   }
 }
 
@@ -115,6 +149,7 @@ RankMap RankMapOf(Tables& tables) {
   map.all_devices = places.all_devices, map.all_steps = places.all_steps;
   if (places.all_devices < kFewestOfMap || places.steps.empty()) return map;
   DescribeDevices(places, tables.run(), map);
+  DescribeLayout(places, tables, map);
   for (const auto& [step, place] : places.steps) map.steps.push_back(step);
   for (const LedgerRows::IntColumn column : kMapColumns)
     if (RankMapColumn packed = PackedColumn(ledger, column, places, tables.run()); !packed.cells.empty())
@@ -146,6 +181,18 @@ void WriteRankMap(JsonWriter& json, const RankMap& map) {
     json.EndObject();
   }
   json.EndArray();
+  if (!map.layout.empty()) {
+    json.Key("layout");
+    json.BeginArray();
+    for (const RankMapDimension& dimension : map.layout) {
+      json.BeginObject();
+      json.Field("name", dimension.name);
+      WriteWhole(json, "place", dimension.place);
+      WriteWhole(json, "group", dimension.group);
+      json.EndObject();
+    }
+    json.EndArray();
+  }
   json.EndObject();
 }
 

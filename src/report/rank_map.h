@@ -28,13 +28,21 @@ struct RankMapColumn {
 };
 inline constexpr uint16_t kNoMapCell = 65'535;  // the device has no such step
 
+// Where each device's rank stands in one dimension of the job: table rank_layout.
+struct RankMapDimension {
+  std::string_view name{};       // column of that table
+  std::vector<int64_t> place{};  // by device: its place in its group; kAbsent: in none
+  std::vector<int64_t> group{};  // by device: a number of its group; kAbsent: in none
+};
+
 struct RankMap {
-  std::vector<int64_t> ranks{};          // by device; kAbsent: none
-  std::vector<int64_t> devices{};        // its number in its host
-  std::vector<std::string> hosts{};      // as recorded
-  std::vector<int64_t> host_of{};        // by device: index of hosts; kAbsent: not recorded
-  std::vector<int64_t> steps{};          // numbers
-  std::vector<RankMapColumn> columns{};  // those that are not 0 everywhere
+  std::vector<int64_t> ranks{};            // by device; kAbsent: none
+  std::vector<int64_t> devices{};          // its number in its host
+  std::vector<std::string> hosts{};        // as recorded
+  std::vector<int64_t> host_of{};          // by device: index of hosts; kAbsent: not recorded
+  std::vector<int64_t> steps{};            // numbers
+  std::vector<RankMapColumn> columns{};    // those that are not 0 everywhere
+  std::vector<RankMapDimension> layout{};  // those in which ranks have different places
   size_t all_devices = 0, all_steps = 0;
 };
 

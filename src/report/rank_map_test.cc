@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analyses/testing/hand_made.h"
+#include "base/strings.h"
 
 namespace gapless::internal {
 namespace {
@@ -66,6 +67,26 @@ TEST(RankMap, IsWrittenAsBase64OfLittleEndianNumbers) {
   json.EndObject();
   EXPECT_NE(out.find("\"cells\": \"QUJDAA==\""), std::string::npos) << out;
   EXPECT_NE(out.find("\"host_of\": [null]"), std::string::npos) << out;
+}
+
+// 66 ranks: 33 pipelines of two stages, as the program names them.
+TEST(RankMap, SaysWhereRanksStandInTheJob) {
+  std::vector<std::shared_ptr<const Trace>> ranks;
+  for (int64_t rank = 0; rank < 66; ++rank) {
+    HandMade trace;
+    trace.Rank(rank, 66).Environment("distributed.group.1", StrCat("mesh_pp: ", rank / 2 * 2, "-", rank / 2 * 2 + 1));
+    trace.Step(0, 0, kMs).Kernel("gemm", {0, 1, 0, 400 * kUs});
+    ranks.push_back(trace.Finish());
+  }
+  const MapJob run(std::move(ranks));
+  Tables tables(run);
+  const RankMap map = RankMapOf(tables);
+  ASSERT_EQ(map.layout.size(), 1U) << "in all other dimensions no rank has a place";
+  EXPECT_EQ(map.layout[0].name, "pipeline");
+  EXPECT_EQ(map.layout[0].place[6], 0);
+  EXPECT_EQ(map.layout[0].place[7], 1) << "the second stage";
+  EXPECT_EQ(map.layout[0].group[6], map.layout[0].group[7]);
+  EXPECT_NE(map.layout[0].group[7], map.layout[0].group[8]) << "the next pipeline";
 }
 
 }  // namespace

@@ -67,6 +67,13 @@ export interface Page {
   notes: {severity: "info" | "loss" | "error"; text: string}[];
 }
 
+/** Where ranks stand in one dimension of the job, by device: their place in their group, and which group that is. */
+export interface RankDimension {
+  name: string;
+  place: (number | null)[];
+  group: (number | null)[];
+}
+
 /** The time of every device of a large job in every step, packed (src/report/rank_map.h). */
 export interface PackedRankMap {
   ranks: (number | null)[]; // by device, as the following
@@ -77,6 +84,7 @@ export interface PackedRankMap {
   all_devices: number;
   all_steps: number;
   columns: {name: string; unit_ns: number; cells: string}[]; // base64 of 16-bit numbers, by device, then by step
+  layout?: RankDimension[]; // none where ranks have the same place in all
 }
 
 export interface Inlined {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packed ledger of a large job (src/report/rank_map.h): its times, how far each device is from the median device, and
 // which devices are alike, so that ten thousand rows become a few that differ and the hosts of the others.
-import type {Cell, Column, PackedRankMap} from "./data";
+import type {Cell, Column, PackedRankMap, RankDimension} from "./data";
 import {Table} from "./data";
 import {PARTS} from "./parts";
 
@@ -9,11 +9,13 @@ const ABSENT = 65535;
 /** A device differs from this share of a step on, in any step. */
 export const DIFFERS = 0.03;
 const MOST_APART = 200; // devices that are listed by themselves
-const MOST_HOSTS = 24; // hosts that are listed at once
+const MOST_GROUPS = 24; // hosts, or places of a dimension, that are listed at once
 
 export const OWN = "step without communication";
 export const IDLE = "idle, for any reason";
 export const WHOLE = "whole step";
+/** Devices are grouped by their machine, or by their place in a dimension of the job, as table rank_layout names it. */
+export const HOST = "host";
 
 /** A measure is a sum of columns of the ledger, less others. */
 const MEASURES: ReadonlyMap<string, {plus: readonly string[]; minus: readonly string[]}> = new Map([
@@ -39,11 +41,13 @@ export class Job {
   readonly devices: number;
   readonly steps: readonly number[];
   readonly step_ns: number; // of the median device, in the median step
+  readonly dimensions: readonly string[]; // of the job's layout; none: not known
   private readonly columns = new Map<string, {unit: number; cells: Uint16Array}>();
 
   constructor(readonly packed: PackedRankMap) {
     this.devices = packed.ranks.length;
     this.steps = packed.steps;
+    this.dimensions = (packed.layout ?? []).map(({name}) => name);
     for (const column of packed.columns)
       this.columns.set(column.name, {unit: column.unit_ns, cells: unpacked(column.cells)});
     this.step_ns = median([...this.ns(WHOLE)].filter((value) => !Number.isNaN(value))) || 1;
@@ -70,22 +74,74 @@ export class Job {
     return sums;
   }
 
-  grid(measure: string): Grid {
+  /** Stages of a pipeline have different work by intention: by a dimension, devices are held against those of their place. */
+  grid(measure: string, by: string = HOST): Grid {
     const ns = this.ns(measure);
     const count = this.steps.length;
     const more = new Float64Array(ns.length).fill(Number.NaN);
     const apart = new Float64Array(this.devices);
-    for (let step = 0; step < count; step += 1) {
-      const there: number[] = [];
-      for (let at = step; at < ns.length; at += count) if (!Number.isNaN(ns[at] ?? Number.NaN)) there.push(ns[at] ?? 0);
-      const middle = median(there);
-      for (let device = 0; device < this.devices; device += 1) {
-        const value = ((ns[device * count + step] ?? Number.NaN) - middle) / this.step_ns;
-        more[device * count + step] = value;
-        if (Math.abs(value) > Math.abs(apart[device] ?? 0)) apart[device] = value;
+    const all = [...Array(this.devices).keys()];
+    const peers = by === HOST ? [all] : [...this.groups(all, by).values()];
+    for (const group of peers) {
+      for (let step = 0; step < count; step += 1) {
+        const of = (device: number) => ns[device * count + step] ?? Number.NaN;
+        const middle = median(group.map(of).filter((value) => !Number.isNaN(value)));
+        for (const device of group) {
+          const value = (of(device) - middle) / this.step_ns;
+          more[device * count + step] = value;
+          if (Math.abs(value) > Math.abs(apart[device] ?? 0)) apart[device] = value;
+        }
       }
     }
     return {ns, more, apart};
+  }
+
+  /** A device's place in a dimension, from 0; null: in none, or not known. */
+  place(device: number, dimension: string): number | null {
+    return this.dimension(dimension)?.place[device] ?? null;
+  }
+
+  private dimension(name: string): RankDimension | undefined {
+    return this.packed.layout?.find((dimension) => dimension.name === name);
+  }
+
+  /** Its machine, or "pipeline 2"; "" where that is not known. */
+  groupName(device: number, by: string): string {
+    if (by === HOST) return this.host(device);
+    const place = this.place(device, by);
+    return place === null ? "" : `${by} ${place}`;
+  }
+
+  /** Devices of the same machine, or of the same place in a dimension, in the order of these. */
+  groups(devices: readonly number[], by: string): Map<string, number[]> {
+    const groups = new Map<string, number[]>();
+    for (const device of devices) {
+      const name = this.groupName(device, by);
+      const own = groups.get(name);
+      if (own) own.push(device);
+      else groups.set(name, [device]);
+    }
+    const placeOf = ([, own]: [string, number[]]) => this.place(own[0] ?? 0, by) ?? -1;
+    return by === HOST ? groups : new Map([...groups].sort((a, b) => placeOf(a) - placeOf(b)));
+  }
+
+  /** What is drawn as a column: the devices of a machine, or of a group of the dimension, in its order. */
+  columnsOf(by: string): [string, number[]][] {
+    const all = [...Array(this.devices).keys()];
+    if (by === HOST) return [...this.groups(all, HOST)];
+    const groups = this.dimension(by)?.group ?? [];
+    const columns = new Map<number | null, number[]>();
+    for (const device of all) {
+      const group = groups[device] ?? null;
+      const own = columns.get(group);
+      if (own) own.push(device);
+      else columns.set(group, [device]);
+    }
+    const at = (device: number) => this.place(device, by) ?? -1;
+    return [...columns].map(([group, own]) => {
+      own.sort((a, b) => at(a) - at(b));
+      return [group === null ? `no ${by} group` : `${by} group of ${this.name(own[0] ?? 0)}`, own];
+    });
   }
 
   host(device: number): string {
@@ -120,31 +176,20 @@ function pieces(count: number, most: number): [number, number][] {
   return Array.from({length: Math.ceil(count / size)}, (_, i) => [i * size, Math.min(count, (i + 1) * size)]);
 }
 
-function hostsOf(job: Job, devices: readonly number[]): Map<string, number[]> {
-  const hosts = new Map<string, number[]>();
-  for (const device of devices) {
-    const host = job.host(device);
-    const own = hosts.get(host);
-    if (own) own.push(device);
-    else hosts.set(host, [device]);
-  }
-  return hosts;
-}
-
 function addDevices(job: Job, devices: readonly number[], depth: number, rows: Row[]): void {
   for (const device of devices)
     rows.push({key: `device ${device}`, name: job.name(device), devices: [device], depth, folded: false});
 }
 
-/** A group and, where it is open, what it holds: hosts in at most MOST_HOSTS rows, then devices. */
-function addGroup(job: Job, hosts: [string, number[]][], depth: number, open: ReadonlySet<string>, rows: Row[]): void {
-  for (const [from, to] of pieces(hosts.length, MOST_HOSTS)) {
-    const here = hosts.slice(from, to);
+/** Groups and, where one is open, what it holds: at most MOST_GROUPS rows at once, then devices. */
+function addGroup(job: Job, groups: [string, number[]][], depth: number, open: ReadonlySet<string>, rows: Row[]): void {
+  for (const [from, to] of pieces(groups.length, MOST_GROUPS)) {
+    const here = groups.slice(from, to);
     const devices = here.flatMap(([, own]) => own);
     const [first, last] = [here[0]?.[0] ?? "", here[here.length - 1]?.[0] ?? ""];
     const ranks = devices.length === 1 ? "1 rank" : `${devices.length} ranks`;
-    const which = here.length === 1 ? first || "no host recorded" : `${first} … ${last}`;
-    const key = `hosts ${first} ${last}`;
+    const which = here.length === 1 ? first || "not recorded" : `${first} … ${last}`;
+    const key = `groups ${first} ${last}`;
     const folded = !open.has(key);
     rows.push({key, name: `${which}: ${ranks}`, devices, depth, folded});
     if (folded) continue;
@@ -153,8 +198,8 @@ function addGroup(job: Job, hosts: [string, number[]][], depth: number, open: Re
   }
 }
 
-/** Those that differ first, each by itself; the others by host. */
-export function rowsOf(job: Job, grid: Grid, open: ReadonlySet<string>): {rows: Row[]; differ: number} {
+/** Those that differ first, each by itself; the others by their group. */
+export function rowsOf(job: Job, grid: Grid, open: ReadonlySet<string>, by: string): {rows: Row[]; differ: number} {
   const order = [...Array(job.devices).keys()];
   order.sort((a, b) => Math.abs(grid.apart[b] ?? 0) - Math.abs(grid.apart[a] ?? 0));
   const differ = order.filter((device) => Math.abs(grid.apart[device] ?? 0) >= DIFFERS);
@@ -162,7 +207,7 @@ export function rowsOf(job: Job, grid: Grid, open: ReadonlySet<string>): {rows: 
   const rows: Row[] = [];
   addDevices(job, [...listed], 0, rows);
   const alike = [...Array(job.devices).keys()].filter((device) => !listed.has(device));
-  addGroup(job, [...hostsOf(job, alike)], 0, open, rows);
+  addGroup(job, [...job.groups(alike, by)], 0, open, rows);
   return {rows, differ: differ.length};
 }
 
@@ -212,6 +257,10 @@ export function tableOf(job: Job, measure: string, grid: Grid): Table {
     job.packed.devices,
     all.map((device) => Math.round((grid.apart[device] ?? 0) * job.step_ns)),
   ];
+  for (const {name, place} of job.packed.layout ?? []) {
+    columns.push({name, type: "int", unit: "", help: `place in its ${name} group, from 0`});
+    cells.push(place);
+  }
   for (const name of job.measures()) {
     const ns = job.ns(name);
     columns.push({name: `${name}_ns`, type: "int", unit: "ns", help: `${name}, mean of the steps`});

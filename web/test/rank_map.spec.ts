@@ -39,16 +39,29 @@ const map: PackedRankMap = {
   ],
 };
 
-/** The page of the first recording with the map in it. */
-function page(): string {
+// Two stages: the even ranks are the first, which has a fifth more to do.
+const staged: PackedRankMap = {
+  ...map,
+  layout: [
+    {name: "pipeline", place: ranks.map((rank) => rank % 2), group: ranks.map((rank) => Math.floor(rank / 2))},
+    {name: "data", place: ranks.map((rank) => Math.floor(rank / 2)), group: ranks.map((rank) => rank % 2)},
+  ],
+  columns: [
+    packed("wall_ns", () => 1.6e6),
+    packed("exposed_comm_ns", (rank, step) => 1.6e6 - own(rank, step) * (rank % 2 === 0 ? 1.2 : 1)),
+  ],
+};
+
+/** The page of the first recording with a map in it. */
+function page(packedMap: PackedRankMap = map): string {
   const report = reportOf(RECORDINGS[0] as Recording);
   const whole = readFileSync(report, "utf8");
   const from = whole.indexOf('id="data">') + 'id="data">'.length;
   const to = whole.indexOf("</script>", from);
   const data = JSON.parse(whole.slice(from, to)) as Inlined;
-  const file = join(dirname(report), `map-${process.pid}`, "page.html");
+  const file = join(dirname(report), `map-${process.pid}-${packedMap.layout ? "staged" : "plain"}`, "page.html");
   mkdirSync(dirname(file), {recursive: true});
-  writeFileSync(file, whole.slice(0, from) + JSON.stringify({...data, rank_map: map}) + whole.slice(to));
+  writeFileSync(file, whole.slice(0, from) + JSON.stringify({...data, rank_map: packedMap}) + whole.slice(to));
   return file;
 }
 
@@ -97,6 +110,24 @@ test("the table sorts by what was chosen, and the layout names what the mouse is
   await expect(section).toContainText("0 of 10000 ranks differ");
   await section.locator(".rank-layout").hover({position: {x: 2, y: 2}});
   await expect(section.locator(".rank-cell").last()).toContainText("node-0000, rank 0");
+});
+
+test("ranks of a pipeline are held against those of their stage", async ({page: tab}) => {
+  await open(tab, page(staged));
+  const section = tab.locator("#ranks");
+  await expect(section).toContainText("2 of 10000 ranks differ from the median rank of their pipeline place");
+  await section.locator(".rank-map").focus();
+  await tab.keyboard.press("ArrowDown");
+  await tab.keyboard.press("ArrowDown");
+  await expect(section.locator("#rank-map-cell")).toContainText("pipeline 0");
+  await section.locator(".rank-layout").hover({position: {x: 2, y: 2}});
+  await expect(section.locator(".rank-cell").last()).toContainText("pipeline group of rank 0, pipeline 0, rank 0");
+  await expect(section.locator(".rank-layout canvas")).toHaveAttribute(
+    "aria-label",
+    /^5000 pipeline groups with 10000/,
+  );
+  await section.getByLabel("Group ranks by").selectOption("host");
+  await expect(section).toContainText(/[45]\d{3} of 10000 ranks differ from the median rank by/); // a whole stage
 });
 
 test("the map is usable with assistive tools, dark and light, wide and narrow", async ({page: tab}) => {

@@ -4,7 +4,7 @@
 import {useContext, useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {PackedRankMap} from "../data";
 import {duration, percent} from "../format";
-import {cellOf, DIFFERS, type Grid, Job, OWN, type Row, rowsOf, tableOf} from "../rank_map";
+import {cellOf, DIFFERS, type Grid, HOST, Job, OWN, type Row, rowsOf, tableOf} from "../rank_map";
 import {TableView} from "../table_view";
 import {colour, ThemeContext} from "../theme";
 
@@ -58,6 +58,7 @@ interface At {
 interface Drawn {
   job: Job;
   grid: Grid;
+  by: string;
   rows: Row[];
   at: At;
   focused: boolean;
@@ -103,7 +104,13 @@ function drawRows(context: CanvasRenderingContext2D, drawn: Drawn, width: number
     context.fillText(String(job.steps[step]), left + step * cell + 3, HEAD / 2);
 }
 
-function sentence({job, grid, rows, at}: Drawn, measure: string): string {
+/** With whom a device is compared. */
+function peersOf(job: Job, device: number, by: string): string {
+  const group = by === HOST ? "" : job.groupName(device, by);
+  return group ? `the median rank of ${group}` : "the median rank";
+}
+
+function sentence({job, grid, by, rows, at}: Drawn, measure: string): string {
   const row = rows[at.row];
   if (!row) return "";
   const {device, ns, more} = cellOf(job, grid, row, at.step);
@@ -111,13 +118,14 @@ function sentence({job, grid, rows, at}: Drawn, measure: string): string {
   const who = row.devices.length > 1 ? `${row.name}; most apart is ${job.name(device)}` : row.name;
   const where = host && !row.name.startsWith(host) ? ` on ${host}` : "";
   if (Number.isNaN(ns)) return `${who}${where}, step ${job.steps[at.step]}: not recorded`;
-  const than = `${duration(Math.abs(more) * job.step_ns)} ${more < 0 ? "less" : "more"} than the median rank`;
+  const than = `${duration(Math.abs(more) * job.step_ns)} ${more < 0 ? "less" : "more"} than ${peersOf(job, device, by)}`;
   return `${who}${where}, step ${job.steps[at.step]}: ${measure} ${duration(ns)}, ${than} (${percent(Math.abs(more))} of a step)`;
 }
 
 interface MapProps {
   job: Job;
   grid: Grid;
+  by: string; // how devices are grouped, and with whom each is compared
   measure: string;
 }
 
@@ -132,17 +140,17 @@ const KEYS: ReadonlyMap<string, (at: At, rows: number, steps: number) => At> = n
   ["End", ({step}, rows) => ({row: rows - 1, step})],
 ]);
 
-function HeatMap({job, grid, measure}: MapProps) {
+function HeatMap({job, grid, measure, by}: MapProps) {
   const theme = useContext(ThemeContext);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [at, setAt] = useState<At>({row: 0, step: 0});
   const [focused, setFocused] = useState(false);
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const {rows, differ} = useMemo(() => rowsOf(job, grid, open), [job, grid, open]);
+  const {rows, differ} = useMemo(() => rowsOf(job, grid, open, by), [job, grid, open, by]);
   const height = Math.min(MOST_HEIGHT, HEAD + rows.length * ROW);
   const here = {row: Math.min(at.row, rows.length - 1), step: at.step};
-  const drawn = {job, grid, rows, at: here, focused};
+  const drawn = {job, grid, by, rows, at: here, focused};
 
   useEffect(() => {
     const place = scroller.current;
@@ -203,8 +211,8 @@ function HeatMap({job, grid, measure}: MapProps) {
   return (
     <>
       <p class="dim">
-        {differ} of {job.devices} ranks differ from the median rank by {percent(DIFFERS)} of a step or more; {alike} are
-        alike and folded by host
+        {differ} of {job.devices} ranks differ from the median rank{by === HOST ? "" : ` of their ${by} place`} by{" "}
+        {percent(DIFFERS)} of a step or more; {alike} are alike and folded by {by}
       </p>
       <div
         ref={scroller}
@@ -232,23 +240,18 @@ function HeatMap({job, grid, measure}: MapProps) {
   );
 }
 
-/** Hosts as columns of their devices, in bands as wide as the page. */
-function Layout({job, grid, measure}: MapProps) {
+/** Machines, or the groups of a dimension, as columns of their devices, in bands as wide as the page. */
+function Layout({job, grid, measure, by}: MapProps) {
   const theme = useContext(ThemeContext);
   const place = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [said, setSaid] = useState("");
-  const hosts = useMemo(() => {
-    const all = new Map<string, number[]>();
-    for (let device = 0; device < job.devices; device += 1)
-      all.set(job.host(device), [...(all.get(job.host(device)) ?? []), device]);
-    return [...all];
-  }, [job]);
-  const deepest = Math.min(64, Math.max(...hosts.map(([, devices]) => devices.length)));
+  const groups = useMemo(() => job.columnsOf(by), [job, by]);
+  const deepest = Math.min(64, Math.max(...groups.map(([, devices]) => devices.length)));
   const size = (width: number) => {
-    const side = Math.max(4, Math.min(14, Math.floor(width / Math.min(hosts.length, 160))));
+    const side = Math.max(4, Math.min(14, Math.floor(width / Math.min(groups.length, 160))));
     const across = Math.max(1, Math.floor(width / side));
-    return {side, across, band: deepest * side + 8, bands: Math.ceil(hosts.length / across)};
+    return {side, across, band: deepest * side + 8, bands: Math.ceil(groups.length / across)};
   };
   useEffect(() => {
     const draw = () => {
@@ -257,7 +260,7 @@ function Layout({job, grid, measure}: MapProps) {
       const {side, across, band, bands} = size(width);
       const context = prepared(canvas.current, width, bands * band);
       const fill = scale();
-      hosts.forEach(([, devices], at) => {
+      groups.forEach(([, devices], at) => {
         devices.slice(0, deepest).forEach((device, i) => {
           if (!context) return;
           context.fillStyle = fill(grid.apart[device] ?? 0);
@@ -269,31 +272,35 @@ function Layout({job, grid, measure}: MapProps) {
     const observer = new ResizeObserver(draw);
     if (place.current) observer.observe(place.current);
     return () => observer.disconnect();
-  }, [theme, job, grid, hosts]);
+  }, [theme, job, grid, groups]);
   const move = (event: MouseEvent) => {
     const box = place.current?.getBoundingClientRect();
     if (!box) return;
     const {side, across, band} = size(box.width);
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const host = hosts[Math.floor(y / band) * across + Math.floor(x / side)];
-    const device = host?.[1][Math.floor((y % band) / side)];
+    const group = groups[Math.floor(y / band) * across + Math.floor(x / side)];
+    const device = group?.[1][Math.floor((y % band) / side)];
     if (device === undefined) return;
     const more = grid.apart[device] ?? 0;
-    const than = `${duration(Math.abs(more) * job.step_ns)} ${more < 0 ? "less" : "more"} than the median rank`;
-    setSaid(
-      `${host?.[0] || "no host recorded"}, ${job.name(device)}: ${measure}, ${than} in its step that differs most`,
-    );
+    const than = `${duration(Math.abs(more) * job.step_ns)} ${more < 0 ? "less" : "more"} than ${peersOf(job, device, by)}`;
+    const where = [group?.[0] || "no host recorded", by === HOST ? "" : job.groupName(device, by)].filter(Boolean);
+    setSaid(`${where.join(", ")}, ${job.name(device)}: ${measure}, ${than} in its step that differs most`);
   };
   return (
     <>
       <h3>Where they stand</h3>
-      <p class="dim">a column is a host, a square one of its GPUs, in the colour of the step that differs most</p>
+      <p class="dim">
+        {by === HOST
+          ? "a column is a host, a square one of its GPUs"
+          : `a column is a ${by} group, a square one of its ranks, in their order`}
+        , in the colour of the step that differs most
+      </p>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the table says the same to the keyboard */}
       <div ref={place} class="rank-layout" onMouseMove={move}>
         <canvas
           ref={canvas}
           role="img"
-          aria-label={`${hosts.length} hosts with ${job.devices} GPUs; the table has the numbers`}
+          aria-label={`${groups.length} ${by === HOST ? "hosts" : `${by} groups`} with ${job.devices} GPUs; the table has the numbers`}
         />
       </div>
       <p class="rank-cell">{said}</p>
@@ -304,7 +311,8 @@ function Layout({job, grid, measure}: MapProps) {
 export function RankMap({packed}: {packed: PackedRankMap}) {
   const job = useMemo(() => new Job(packed), [packed]);
   const [measure, setMeasure] = useState(OWN);
-  const grid = useMemo(() => job.grid(measure), [job, measure]);
+  const [by, setBy] = useState(job.dimensions.includes("pipeline") ? "pipeline" : HOST);
+  const grid = useMemo(() => job.grid(measure, by), [job, measure, by]);
   const table = useMemo(() => tableOf(job, measure, grid), [job, measure, grid]);
   const left = packed.all_steps - packed.steps.length;
   return (
@@ -326,10 +334,19 @@ export function RankMap({packed}: {packed: PackedRankMap}) {
               </option>
             ))}
           </select>
+          {job.dimensions.length > 0 && (
+            <select aria-label="Group ranks by" value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+              {[HOST, ...job.dimensions].map((name) => (
+                <option key={name} value={name}>
+                  by {name}
+                </option>
+              ))}
+            </select>
+          )}
         </div>
       </header>
-      <HeatMap job={job} grid={grid} measure={measure} />
-      <Layout job={job} grid={grid} measure={measure} />
+      <HeatMap job={job} grid={grid} measure={measure} by={by} />
+      <Layout job={job} grid={grid} measure={measure} by={by} />
       <h3>Every rank</h3>
       <TableView table={table} filter="" ids={false} />
       {left > 0 && (
