@@ -58,9 +58,10 @@ Evidence EvidenceOfPart(const SlowPartsRows& parts, size_t row) {
   const double ratio = parts.Real(row, "ratio");
   const std::string times = ratio > 1.005 ? StrCat(" (", FormatNumber(ratio, 2), " times)") : "";
   const double q = parts.Real(row, "q_value");
-  const std::string sure =
-      StrCat("; of the parts that are named at this strictness ", q < 0.001 ? "less than " : "at most ",
-             FormatPercent(std::max(0.001, q)), " are so by chance (", FormatCount(parts.Int(row, "tests")), " tests)");
+  const std::string sure = q == 0 ? "; the collections are in the recording"
+                                  : StrCat("; of the parts that are named at this strictness ",
+                                           q < 0.001 ? "less than " : "at most ", FormatPercent(std::max(0.001, q)),
+                                           " are so by chance (", FormatCount(parts.Int(row, "tests")), " tests)");
   const std::string counted = StrCat(FormatCount(parts.Int(row, "late")), " of ", FormatCount(parts.Int(row, "tried")));
   return {.text = reason != nullptr
                       ? StrCat(NameOfPart(parts, row), ": ", FormatDuration(parts.Int(row, "excess_ns")),

@@ -158,6 +158,22 @@ TEST(SlowParts, WhatHappensOnceNamesNobody) {
   EXPECT_EQ(run["slow_parts"].rows(), 0u);
 }
 
+TEST(SlowParts, OneCollectionThatWasRecordedIsNoChance) {
+  const auto once = [](int64_t ranks_with_one) {
+    return JobWith([&](OneRank& one) {
+      one.says_garbage = true;
+      if (one.rank < ranks_with_one) one.pause_us = [&](int64_t step) { return step == 2 ? 3000 : 0; };
+    });
+  };
+  Analysed run(once(1));
+  ASSERT_EQ(run["slow_parts"].rows(), 1u);
+  EXPECT_EQ(run["slow_parts"].Text(0, "kind"), "garbage");
+  EXPECT_EQ(run["slow_parts"].Text(0, "ranks"), "0");
+  EXPECT_EQ(run["slow_parts"].Int(0, "late"), 1);
+  EXPECT_EQ(run["slow_parts"].Int(0, "tried"), 6) << "the first step, too: a pause is no waiting";
+  EXPECT_EQ(Analysed(once(4))["slow_parts"].rows(), 0u) << "several ranks have one: nothing tells one from the others";
+}
+
 TEST(SlowParts, WhatHappensToAllNamesNobody) {
   Analysed run(JobWith([](OneRank& one) {
     one.load_us = 900;

@@ -20,10 +20,11 @@ struct SlowPartsRows : TypedRows<SlowPartsRows> {
       {"group", kText, "", "process group of a link that is not known more closely"},
       {"what", kText, "", "kernel or collective with most of it"},
       {"late", kInt, "", "steps in which it was behind; of links: collectives and messages that took longer"},
-      {"tried", kInt, "", "steps looked at, without the first of a recording; of links: collectives and messages"},
+      {"tried", kInt, "", "steps looked at, the first only for pauses; of links: collectives and messages"},
       {"ratio", kReal, "", "its time over that of the median of those that do the same"},
       {"excess_ns", kInt, "ns", "how much longer a step it takes: of several ranks the one that takes longest"},
-      {"q_value", kReal, "", "share of such namings that chance would make (Benjamini and Hochberg); at most 0.01"},
+      {"q_value", kReal, "",
+       "share of such namings that chance would make (Benjamini and Hochberg), at most 0.01; 0: a collection was seen"},
       {"tests", kInt, "", "how many parts and measures were tested beside it"},
   };
 };

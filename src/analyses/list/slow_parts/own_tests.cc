@@ -7,7 +7,8 @@
 //
 // Pauses (garbage collection, a loader that stalls) come in some steps only, which a median over steps does not see.
 // They are counted: a step is late if its longest stretch of idle time is far longer than that of peers, and a rank has
-// more such steps than the other ranks have by chance (binomial, with their frequency).
+// more such steps than the other ranks have by chance (binomial, with their frequency). One that a recorded garbage
+// collection explains needs no second one: that it happened is no guess.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -65,6 +66,7 @@ std::vector<Unit> UnitsOf(Tables& tables) {
   std::vector<Unit> whole;
   for (auto& [key, unit] : units) {
     unit.recorded_steps = std::max(1.0, static_cast<double>(unit.steps.size()));
+    unit.all_steps = unit.steps;
     // Recorders start at different moments, for which ranks wait in the first step.
     if (!unit.steps.empty()) unit.steps.erase(unit.steps.begin());
     if (unit.steps.size() < kFewestSteps) continue;
@@ -194,12 +196,13 @@ int64_t StepsAbove(const std::vector<double>& excesses, double line) {
   return std::ranges::count_if(excesses, [&](double excess) { return excess > line; });
 }
 
-// A member of OwnStep over the steps of all peers, each less the median of its step.
+// A member of OwnStep over steps of all peers, each less the median of its step.
 using StepMember = int64_t OwnStep::*;
-std::vector<std::vector<double>> ExcessesOf(const Peers& peers, StepMember member) {
+using StepsMember = std::vector<OwnStep> Unit::*;
+std::vector<std::vector<double>> ExcessesOf(const Peers& peers, StepMember member, StepsMember steps = &Unit::steps) {
   std::map<int64_t, std::vector<double>> by_number;
   for (const Unit* unit : peers)
-    for (const OwnStep& step : unit->steps) by_number[step.number].push_back(static_cast<double>(step.*member));
+    for (const OwnStep& step : unit->*steps) by_number[step.number].push_back(static_cast<double>(step.*member));
   std::vector<double> all;
   for (const auto& [number, values] : by_number) all.insert(all.end(), values.begin(), values.end());
   const double overall = MedianOf(all);
@@ -209,7 +212,7 @@ std::vector<std::vector<double>> ExcessesOf(const Peers& peers, StepMember membe
   std::vector<std::vector<double>> excesses;
   for (const Unit* unit : peers) {
     auto& of_unit = excesses.emplace_back();
-    for (const OwnStep& step : unit->steps) of_unit.push_back(static_cast<double>(step.*member) - usual[step.number]);
+    for (const OwnStep& step : unit->*steps) of_unit.push_back(static_cast<double>(step.*member) - usual[step.number]);
   }
   return excesses;
 }
@@ -294,10 +297,34 @@ double PauseP(std::vector<double> mine, const std::vector<double>& all, double l
   return std::min(1.0, 2 * std::min(p_beyond(std::nextafter(line, mine[1])), p_beyond(mine[1])));
 }
 
+// In how many of a unit's steps does a garbage collection that was recorded explain a pause beyond the line?
+int64_t CollectionsOf(const Unit& unit, const std::vector<double>& excesses, double line) {
+  int64_t count = 0;
+  for (size_t step = 0; step < excesses.size(); ++step)
+    count += excesses[step] > line && 2 * static_cast<double>(unit.all_steps[step].garbage_ns) > excesses[step];
+  return count;
+}
+
+// A collection that was recorded happened, by chance or not. So one is enough where peers have ten times fewer.
+void ObserveCollections(const Peers& peers, const std::vector<std::vector<double>>& excesses, double line,
+                        std::span<Outcome> outcomes) {
+  std::vector<int64_t> counts;
+  int64_t all = 0, steps = 0;
+  for (size_t i = 0; i < peers.size(); ++i) {
+    counts.push_back(CollectionsOf(*peers[i], excesses[i], line));
+    all += counts.back(), steps += std::ssize(excesses[i]);
+  }
+  for (size_t i = 0; i < peers.size(); ++i) {
+    if (counts[i] == 0) continue;
+    const auto mine = std::ssize(excesses[i]);
+    outcomes[i].observed = 10 * (all - counts[i]) * mine < counts[i] * (steps - mine);
+  }
+}
+
 // Tests what comes in some steps only: the number of these steps.
 void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double step_ns,
                   std::vector<Outcome>& outcomes) {
-  const auto excesses = ExcessesOf(peers, member);
+  const auto excesses = ExcessesOf(peers, member, &Unit::all_steps);
   std::vector<double> all;
   for (const std::vector<double>& of_unit : excesses) all.insert(all.end(), of_unit.begin(), of_unit.end());
   const double line = std::max(kLeastShare * step_ns, kFarOut * SpreadOf(all, 0));
@@ -308,7 +335,7 @@ void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double
     double excess = 0;
     std::vector<int64_t> late_in;
     for (size_t step = 0; step < excesses[i].size(); ++step)
-      if (excesses[i][step] > line) excess += excesses[i][step], late_in.push_back(peers[i]->steps[step].number);
+      if (excesses[i][step] > line) excess += excesses[i][step], late_in.push_back(peers[i]->all_steps[step].number);
     outcomes.push_back({.unit = peers[i],
                         .measure = measure,
                         .p = PauseP(excesses[i], all, line),
@@ -316,9 +343,8 @@ void AddPauseTest(const Peers& peers, Measure measure, StepMember member, double
                         .late = late,
                         .late_in = std::move(late_in)});
   }
+  if (measure == kPausing) ObserveCollections(peers, excesses, line, std::span(outcomes).last(peers.size()));
 }
-
-bool IsPauses(Measure measure) { return measure == kPausing || measure == kLoaderStalls; }
 
 // Returns how much longer than usual all steps of a unit were together, in ns.
 double OverAll(const Outcome& one) {
@@ -358,7 +384,7 @@ Outcome OfHost(const std::vector<const Outcome*>& units) {
   Outcome host = **std::ranges::max_element(units, {}, [](const Outcome* one) { return one->excess_ns; });
   const Outcome* const worst = *std::ranges::max_element(
       units, {}, [&](const Outcome* one) { return IsPauses(host.measure) ? one->late_in.size() : OverAll(*one); });
-  host.p = 1, host.late_in.clear();
+  host.p = 1, host.observed = false, host.late_in.clear();
   std::vector<double> far;
   std::set<int64_t> late_in;
   for (const Outcome* one : units) {
@@ -376,7 +402,7 @@ void JudgeHosts(std::span<Outcome> hosts) {
   std::vector<double> far;
   int64_t late = 0, steps = 0;
   for (const Outcome& host : hosts)
-    far.push_back(host.far), late += std::ssize(host.late_in), steps += std::ssize(host.unit->steps);
+    far.push_back(host.far), late += std::ssize(host.late_in), steps += std::ssize(host.unit->all_steps);
   // The median of normal values has a spread of its own; idle time is in ns.
   const double least = 1.2533 / std::sqrt(static_cast<double>(hosts[0].host.size()));
   const Among among(far, hosts[0].over.empty() ? least : least * hosts[0].line / kFarOut);
@@ -384,7 +410,7 @@ void JudgeHosts(std::span<Outcome> hosts) {
     if (!IsPauses(host.measure)) {
       host.p = among.P(host.far);
     } else if (const auto mine = std::ssize(host.late_in); mine >= 2) {
-      const auto own = static_cast<int64_t>(host.unit->steps.size());
+      const auto own = std::ssize(host.unit->all_steps);
       host.p = FrequencyP(mine, own, late - mine, steps - own);
     }
   }
@@ -428,7 +454,7 @@ std::vector<Outcome> TestOwnTime(std::vector<Unit>& units) {
   std::vector<double> p;
   for (const Outcome& outcome : outcomes) p.push_back(outcome.p);
   const std::vector<double> q = AdjustedForMany(p);
-  for (size_t i = 0; i < q.size(); ++i) outcomes[i].q = q[i];
+  for (size_t i = 0; i < q.size(); ++i) outcomes[i].q = outcomes[i].observed ? 0 : q[i];
   return outcomes;
 }
 

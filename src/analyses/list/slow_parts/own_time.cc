@@ -19,8 +19,16 @@ bool HasGrids(const Unit& unit) {
 
 int64_t GarbageOf(const Unit& unit) {
   int64_t garbage_ns = 0;
-  for (const OwnStep& step : unit.steps) garbage_ns += step.garbage_ns;
-  return garbage_ns / static_cast<int64_t>(unit.steps.size());
+  for (const OwnStep& step : unit.all_steps) garbage_ns += step.garbage_ns;
+  return garbage_ns / std::ssize(unit.all_steps);
+}
+
+// Returns what an outcome comes to in a step on average; its excess is the median where it lasts.
+double MeanExcess(const Outcome& outcome) {
+  if (outcome.over.empty()) return static_cast<double>(outcome.excess_ns);
+  double sum = 0;
+  for (const auto& [step, ns] : outcome.over) sum += ns;
+  return sum / static_cast<double>(outcome.over.size());
 }
 
 // Outcomes of a unit or a host that stand.
@@ -47,11 +55,12 @@ Verdict VerdictOf(const Stands& stands, const Stands& all) {
     case kAmount: return {"work", most};
     case kHostTime:
     case kPausing: {
-      if (2 * GarbageOf(*most->unit) > most->excess_ns) return {"garbage", most};
+      if (2 * static_cast<double>(GarbageOf(*most->unit)) > MeanExcess(*most)) return {"garbage", most};
       const Outcome* const pauses = all[kPausing];
       const Outcome* const lasting = all[kHostTime];
       if (lasting != nullptr && lasting->excess_ns > most->excess_ns) most = lasting;
-      return {pauses != nullptr && 2 * pauses->excess_ns > most->excess_ns ? "pauses" : "host", most};
+      const bool paused = pauses != nullptr && 2 * static_cast<double>(pauses->excess_ns) > MeanExcess(*most);
+      return {paused ? "pauses" : "host", most};
     }
     case kLoading:
     case kLoaderStalls: return {"loader", most};
@@ -102,7 +111,8 @@ SlowPart PartOf(const Name& name, std::string_view part, int64_t tests) {
   for (const Unit* unit : name.units) slow.ranks.push_back(unit->rank());
   std::ranges::sort(slow.ranks);
   slow.host = std::string(outcome.unit->host), slow.what = std::string(outcome.what);
-  slow.late = outcome.late, slow.tried = static_cast<int64_t>(outcome.unit->steps.size());
+  slow.late = outcome.late;
+  slow.tried = std::ssize(IsPauses(outcome.measure) ? outcome.unit->all_steps : outcome.unit->steps);
   slow.excess_ns = outcome.excess_ns, slow.ratio = outcome.ratio, slow.q = outcome.q, slow.tests = tests;
   return slow;
 }

@@ -13,6 +13,9 @@ namespace gapless::internal::slow_parts_analysis {
 
 enum Measure : uint8_t { kSpeed, kAmount, kHostTime, kPausing, kLoading, kLoaderStalls, kCopying, kMeasures };
 
+// Pauses come in some steps only; the other measures last.
+constexpr bool IsPauses(Measure measure) { return measure == kPausing || measure == kLoaderStalls; }
+
 struct OwnStep {
   int64_t number, wall_ns, kernels, kernel_ns, copies_ns, data_ns, host_ns, pause_ns, garbage_ns;
 };
@@ -25,7 +28,8 @@ struct KernelUse {
 struct Unit {
   const RunTrace* of = nullptr;
   std::string_view host{};
-  std::vector<OwnStep> steps{};
+  std::vector<OwnStep> steps{};      // without the first, in which ranks wait for others whose recorders begin later
+  std::vector<OwnStep> all_steps{};  // with it: a pause is no waiting
   std::map<std::string_view, KernelUse> kernels{};
   double recorded_steps = 1;  // of which the first is not in `steps`
   double kernel_ns = 0, kernels_a_step = 0;
@@ -45,6 +49,7 @@ struct Outcome {
   std::map<int64_t, double> over{};  // of idle time: how much longer than usual each step was
   double line = 0;                   // … and from where on a single step is out of the usual
   Peers host{};                      // of a host: its units
+  bool observed = false;             // the recording names the cause: q is 0
   double q = 1;
 };
 
