@@ -7,6 +7,7 @@ import {Fixes} from "./sections/fixes";
 import {Kernels} from "./sections/kernels";
 import {Memory} from "./sections/memory";
 import {Notices} from "./sections/notices";
+import {Plan} from "./sections/plan";
 import {RankMap} from "./sections/rank_map";
 import {hasRankSteps, RankSteps} from "./sections/rank_steps";
 import {Recording} from "./sections/recording";
@@ -27,6 +28,7 @@ function Ranks({data}: {data: Data}) {
 
 const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
+  {id: "plan", name: "Plan", Section: Plan},
   {id: "after", name: "After", Section: After},
   {id: "steps", name: "Steps", Section: Steps},
   {id: "roles", name: "Roles", Section: Roles},
@@ -41,6 +43,8 @@ const SECTIONS = [
 
 function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
   switch (id) {
+    case "plan":
+      return data.analyze.plan.length > 1;
     case "after":
       return data.predicted !== undefined;
     case "steps":

@@ -60,6 +60,16 @@ for (const recording of RECORDINGS) {
       await checkFigures(page, recording);
     });
 
+    test("the plan falls to what all of its fixes leave of a step", async ({page}) => {
+      await open(page, file);
+      const {plan, estimated_speedup: gain} = analyze(recording);
+      const rows = page.locator("#plan .waterfall li");
+      await expect(rows).toHaveCount(plan.length > 1 ? plan.length + 1 : 0);
+      if (plan.length < 2 || !gain) return;
+      const last = Number(await rows.last().locator("[data-value]").getAttribute("data-value"));
+      expect(last * gain.expected).toBeCloseTo(1, 6);
+    });
+
     test("every table shows what SQL has", async ({page}) => {
       await open(page, file);
       await checkTables(page, recording);
