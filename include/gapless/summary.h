@@ -28,6 +28,16 @@ struct DeviceBreakdown {
   int64_t idle_data_ns = 0, idle_launch_ns = 0, idle_sync_ns = 0, idle_host_ns = 0, idle_unknown_ns = 0;
 };
 
+// The ledger of a process that used no device: the parts add up to wall. Source: table host_steps.
+struct HostBreakdown {
+  int64_t trace = 0;              // key of table `trace`
+  std::optional<int64_t> rank{};  // absent: none recorded
+  int64_t steps = 0;              // 0: none is marked, and all that was recorded is divided
+  int64_t wall_ns = 0;
+  int64_t operator_ns = 0, optimizer_ns = 0, collective_ns = 0, data_ns = 0;
+  int64_t python_ns = 0, save_ns = 0, gc_ns = 0, compile_ns = 0;
+};
+
 // The scaling of a job over its ranks.
 struct Scaling {
   int64_t devices = 0;     // that took part
@@ -63,7 +73,8 @@ struct RunSummary {
   std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
   // Sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work.
   DeviceBreakdown total;
-  int64_t steps = 0;  // complete steps, of the rank with the most
+  std::vector<HostBreakdown> host_breakdown{};  // one per process, where none used a device; else empty
+  int64_t steps = 0;                            // complete steps, of the rank with the most
   std::optional<StepTimes> step_ns;
   std::optional<double> mean_step_ns;  // analysed time per step and device, time between steps included
   std::optional<double> gpu_busy_share;

@@ -19,6 +19,7 @@
 #include "analyses/rows/roofline.h"
 #include "analyses/rows/steps.h"
 #include "base/strings.h"
+#include "diagnose/host_step_view.h"
 #include "diagnose/ledger_view.h"
 #include "diagnose/run_traits.h"
 #include "diagnose/screening.h"
@@ -235,6 +236,22 @@ void Classify(const LedgerView& ledger, Tables& tables, RunSummary& summary) {
                                   "; it computes for ", FormatPercent(ledger.Share(total.compute_ns)));
 }
 
+void SummariseHost(Tables& tables, RunSummary& summary) {
+  const HostStepView view(tables);
+  if (!view.applies_to_all(tables)) return;
+  const HostStepsRows& rows = view.table();
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    HostBreakdown& host = summary.host_breakdown.emplace_back();
+    host.trace = rows.Int(row, "trace"), host.steps = rows.Int(row, "steps");
+    if (!rows.IsNull(row, "rank")) host.rank = rows.Int(row, "rank");
+    host.wall_ns = rows.Int(row, "wall_ns");
+    host.operator_ns = rows.Int(row, "operator_ns"), host.optimizer_ns = rows.Int(row, "optimizer_ns");
+    host.collective_ns = rows.Int(row, "collective_ns"), host.data_ns = rows.Int(row, "data_ns");
+    host.python_ns = rows.Int(row, "python_ns"), host.save_ns = rows.Int(row, "save_ns");
+    host.gc_ns = rows.Int(row, "gc_ns"), host.compile_ns = rows.Int(row, "compile_ns");
+  }
+}
+
 }  // namespace
 
 RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<int64_t> single_step_ns) {
@@ -259,7 +276,10 @@ RunSummary Summarise(Tables& tables, const Diagnosis& diagnosis, std::optional<i
   SummariseUtilization(tables.Get<GpuStateRows>(), summary);
   summary.gpu_busy_is_least = std::ranges::any_of(
       diagnosis.bottlenecks, [](const Bottleneck& bottleneck) { return bottleneck.id == kLostWork; });
-  if (ledger.total.wall_ns == 0) return summary;
+  if (ledger.total.wall_ns == 0) {
+    SummariseHost(tables, summary);
+    return summary;
+  }
   recording != nullptr ? ClassifyStart(*recording, summary) : Classify(ledger, tables, summary);
   return summary;
 }

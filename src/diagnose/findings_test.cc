@@ -138,6 +138,25 @@ TEST(Summary, TheBreakdownIsTheLedgers) {
   EXPECT_NEAR(*summary.gpu_busy_share, 0.88, 1e-12);
 }
 
+TEST(Summary, WithoutADeviceTheHostHasALedger) {
+  HandMade trace;
+  trace.Rank(2).Step(0, 0, 1000).Loader(0, 300).Operator("aten::mm", 300, 500);
+  trace.Annotation("Optimizer.step#AdamW.step", 600, 800).Operator("aten::mul_", 650, 750);
+  const RunSummary summary = SummaryOf(trace);
+  ASSERT_EQ(summary.host_breakdown.size(), 1u);
+  const HostBreakdown& host = summary.host_breakdown[0];
+  EXPECT_EQ(host.rank, 2);
+  EXPECT_EQ(host.steps, 1);
+  EXPECT_EQ(host.data_ns, 300);
+  EXPECT_EQ(host.optimizer_ns, 200);
+  EXPECT_EQ(host.operator_ns + host.optimizer_ns + host.collective_ns + host.data_ns + host.python_ns + host.save_ns +
+                host.gc_ns + host.compile_ns,
+            host.wall_ns);
+  HandMade device;
+  device.Step(0, 0, 1000).Loader(0, 300).Kernel("k", {500, 510, 520, 600});
+  EXPECT_TRUE(SummaryOf(device).host_breakdown.empty()) << "a device's ledger has the say";
+}
+
 TEST(Summary, TheLargestWasteGivesTheClass) {
   HandMade computing, loading, communicating, dark;
   computing.Step(0, 0, 1000).Kernel("a", {0, 10, 20, 950});

@@ -113,6 +113,7 @@ struct PartTiming {
 struct Analyze {
   Borrowed<RunSummary> run{};
   Borrowed<std::vector<DeviceBreakdown>> breakdown{};
+  Borrowed<std::vector<HostBreakdown>> host_breakdown{};
   std::vector<ListedBottleneck> bottlenecks{};
   Borrowed<std::vector<PlanStep>> plan{};
   const Gain* estimated_speedup = nullptr;
@@ -129,6 +130,9 @@ struct Analyze {
                                  "one item per recording and device: compute_ns + exposed_comm_ns + exposed_copy_ns + "
                                  "idle_ns = wall_ns, and the idle_…_ns add up to idle_ns",
                                  kUnlessEmpty),
+      Field<&Analyze::host_breakdown>("host_breakdown", "",
+                                      "one item per process, where none used a device: the parts add up to wall_ns",
+                                      kUnlessEmpty),
       Field<&Analyze::bottlenecks>("bottlenecks", "", "ranked by expected gain, then severity"),
       Field<&Analyze::plan>("plan", "", "the fixes worth making, each once, in the order of the list"),
       Field<&Analyze::estimated_speedup>("estimated_speedup", "", "gain of `together`"),
@@ -255,6 +259,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report,
   const RunSummary& summary = report.summary;
   Analyze document{.run = {&summary},
                    .breakdown = {&summary.breakdown},
+                   .host_breakdown = {&summary.host_breakdown},
                    .plan = {&summary.plan},
                    .estimated_speedup = PointerTo(summary.estimated_speedup),
                    .together = PointerTo(summary.together),

@@ -125,6 +125,24 @@ struct Described<DeviceBreakdown> {
 };
 
 template <>
+struct Described<HostBreakdown> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&HostBreakdown::trace>("trace", "count", "key of table trace"),
+      Field<&HostBreakdown::rank>("rank", "count", "rank of the process; missing: none was recorded"),
+      Field<&HostBreakdown::steps>("steps", "count", "analysed steps; 0: none is marked, and all is divided"),
+      Field<&HostBreakdown::wall_ns>("wall_ns", "ns", "analysed time"),
+      Field<&HostBreakdown::operator_ns>("operator_ns", "ns", "in operators"),
+      Field<&HostBreakdown::optimizer_ns>("optimizer_ns", "ns", "in the optimiser"),
+      Field<&HostBreakdown::collective_ns>("collective_ns", "ns", "a collective is under way and no operator runs"),
+      Field<&HostBreakdown::data_ns>("data_ns", "ns", "waiting for the data loader"),
+      Field<&HostBreakdown::python_ns>("python_ns", "ns", "in Python between operators"),
+      Field<&HostBreakdown::save_ns>("save_ns", "ns", "writing checkpoints"),
+      Field<&HostBreakdown::gc_ns>("gc_ns", "ns", "in Python's garbage collection"),
+      Field<&HostBreakdown::compile_ns>("compile_ns", "ns", "compiling"),
+  };
+};
+
+template <>
 struct Described<Scaling> {
   static constexpr FieldInfo kFields[] = {
       Field<&Scaling::devices>("devices", "count", "devices that took part"),
@@ -190,6 +208,7 @@ struct Described<RunSummary> {
           "mfu_coverage", "share", "fraction of matrix kernels' time with known FLOPs; below 1 mfu is a lower bound",
           kUnlessEmpty),
       Field<&RunSummary::scaling>("scaling", "", "of several ranks, or against a run on one GPU (--single)"),
+      Hidden<&RunSummary::host_breakdown>(),
       Hidden<&RunSummary::breakdown>(),
       Hidden<&RunSummary::total>(),
       Hidden<&RunSummary::plan>(),

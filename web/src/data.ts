@@ -13,6 +13,7 @@ export type {
   Error as Failure,
   Evidence,
   Gain,
+  HostBreakdown,
   ListedBottleneck as Bottleneck,
   PlanStep,
   Recommendation,

@@ -14,8 +14,8 @@ std::string Render(const Report& report, const RenderOptions& given) {
   if (options.width > kWidest) options.width = kWidest;
   const Paint paint(options);
   std::string out;
-  for (const auto section : {HeaderSection, NotesSection, BreakdownSection, RanksSection, RolesSection,
-                             BottlenecksSection, TopSection, NextSection}) {
+  for (const auto section : {HeaderSection, NotesSection, BreakdownSection, HostBreakdownSection, RanksSection,
+                             RolesSection, BottlenecksSection, TopSection, NextSection}) {
     const std::string text = section(report, paint);
     if (!text.empty() && !out.empty() && section != NotesSection) out += "\n";
     out += text;

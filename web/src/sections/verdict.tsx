@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: what limits the run, the figures that matter, and where a step goes.
-import type {Analyze, Data, DeviceBreakdown} from "../data";
+import type {Analyze, Data, DeviceBreakdown, HostBreakdown} from "../data";
 import {amounts, bounds, duration, factor, percent} from "../format";
 import {PARTS} from "../parts";
 import {listOf, numbersOf, placesOf} from "../places";
@@ -72,13 +72,15 @@ function Figures({analyze}: {analyze: Analyze}) {
   );
 }
 
-function StepBar({breakdown, meanStepNs}: {breakdown: DeviceBreakdown[]; meanStepNs: number | undefined}) {
-  const wall = breakdown.reduce((sum, device) => sum + device.wall_ns, 0);
-  const parts = PARTS.map((part) => {
-    const ns = breakdown.reduce((sum, device) => sum + device[part.column], 0);
-    return {...part, ns, share: wall > 0 ? ns / wall : 0};
-  }).filter(({ns}) => ns > 0);
-  const idle = parts.filter((part) => part.idle).reduce((sum, part) => sum + part.share, 0);
+interface Part {
+  key: string; // of its colour
+  name: string;
+  ns: number;
+  share: number;
+}
+
+/** One bar of parts that add up to the whole, and what each is. */
+function PartsBar({parts, meanStepNs, rest}: {parts: Part[]; meanStepNs: number | undefined; rest: string}) {
   return (
     <>
       <div
@@ -100,17 +102,47 @@ function StepBar({breakdown, meanStepNs}: {breakdown: DeviceBreakdown[]; meanSte
             {meanStepNs && <span class="dim"> {duration(meanStepNs * share)}</span>}
           </li>
         ))}
-        <li class="dim">
-          idle in all {percent(idle)}
-          {meanStepNs && `, of ${duration(meanStepNs)} on average`}
-        </li>
+        <li class="dim">{rest}</li>
       </ul>
     </>
   );
 }
 
-function headline({run, breakdown}: Analyze): string {
-  if (!breakdown?.length) return "No work on a GPU was recorded";
+function StepBar({breakdown, meanStepNs}: {breakdown: DeviceBreakdown[]; meanStepNs: number | undefined}) {
+  const wall = breakdown.reduce((sum, device) => sum + device.wall_ns, 0);
+  const parts = PARTS.map((part) => {
+    const ns = breakdown.reduce((sum, device) => sum + device[part.column], 0);
+    return {...part, ns, share: wall > 0 ? ns / wall : 0};
+  }).filter(({ns}) => ns > 0);
+  const idle = parts.filter((part) => part.idle).reduce((sum, part) => sum + part.share, 0);
+  const rest = `idle in all ${percent(idle)}${meanStepNs ? `, of ${duration(meanStepNs)} on average` : ""}`;
+  return <PartsBar parts={parts} meanStepNs={meanStepNs} rest={rest} />;
+}
+
+const HOST_PARTS = [
+  {key: "compute", name: "operators", column: "operator_ns"},
+  {key: "operator", name: "optimiser", column: "optimizer_ns"},
+  {key: "comm", name: "collectives", column: "collective_ns"},
+  {key: "data", name: "waiting for data", column: "data_ns"},
+  {key: "host", name: "Python between operators", column: "python_ns"},
+  {key: "copy", name: "checkpoints", column: "save_ns"},
+  {key: "sync", name: "garbage collection", column: "gc_ns"},
+  {key: "launch", name: "compiling", column: "compile_ns"},
+] as const;
+
+/** A training without a GPU: what its processes do, which adds up to their time. */
+function HostBar({breakdown}: {breakdown: HostBreakdown[]}) {
+  const sum = (column: keyof Omit<HostBreakdown, "rank">) => breakdown.reduce((all, one) => all + one[column], 0);
+  const wall = sum("wall_ns");
+  const pieces = sum("steps") || breakdown.length;
+  const parts = HOST_PARTS.map(({key, name, column}) => ({key, name, ns: sum(column), share: sum(column) / wall}));
+  const what = sum("steps") > 0 ? "a step, on average" : "recorded";
+  const rest = `of ${duration(wall / pieces)} ${what}, without a GPU`;
+  return <PartsBar parts={parts.filter(({ns}) => ns > 0)} meanStepNs={wall / pieces} rest={rest} />;
+}
+
+function headline({run, breakdown, host_breakdown: hosts}: Analyze): string {
+  if (!breakdown?.length) return hosts?.length ? "A training without a GPU" : "No work on a GPU was recorded";
   const name = run.class ? run.class.charAt(0).toUpperCase() + run.class.slice(1) : "";
   if (!name) return run.class_evidence ?? "";
   return run.class_evidence ? `${name}: ${run.class_evidence}` : name;
@@ -132,6 +164,7 @@ export function Verdict({data}: {data: Data}) {
       {analyze.breakdown && analyze.breakdown.length > 0 && (
         <StepBar breakdown={analyze.breakdown} meanStepNs={analyze.run.mean_step_ns} />
       )}
+      {analyze.host_breakdown && analyze.host_breakdown.length > 0 && <HostBar breakdown={analyze.host_breakdown} />}
     </section>
   );
 }

@@ -15,6 +15,8 @@ std::string HeaderSection(const Report& report, const Paint& paint);
 std::string NotesSection(const Report& report, const Paint& paint);
 // Returns the time breakdown of a step: one bar, and a line for each kind of time.
 std::string BreakdownSection(const Report& report, const Paint& paint);
+// The same of a training without a device, by what its processes do.
+std::string HostBreakdownSection(const Report& report, const Paint& paint);
 // The same per rank, in short, when there are several.
 std::string RanksSection(const Report& report, const Paint& paint);
 // The roles of a job of several programs, when there are several.
