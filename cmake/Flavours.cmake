@@ -11,7 +11,7 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 
 # Rooms whose loops run over every event of a recording, every series or every row. The others run once for what these found, or
 # wait for other programs: -O1 makes them in two thirds of the time, and no figure of bench/run tells the difference.
-set(GAPLESS_BRISK_ROOMS base trace ingest analyses predict query convert validate)
+set(GAPLESS_BRISK_ROOMS base trace ingest analyses lanes predict query convert validate)
 if(NOT DEFINED GAPLESS_PLAIN)
   set(GAPLESS_PLAIN -O1)
 endif()

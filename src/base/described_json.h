@@ -62,5 +62,7 @@ Result<T> ReadJson(std::string_view text) {
 std::string SchemaOf(std::string_view command, std::span<const TypeInfo* const> documents);
 // `export interface` of each object below `type`, those it needs first; the last one is a document of a command.
 std::string TypeScriptOf(const TypeInfo& document);
+// The same of several types that are no documents of a command.
+std::string TypeScriptOf(std::span<const TypeInfo* const> types);
 
 }  // namespace gapless::internal

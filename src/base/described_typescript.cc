@@ -83,4 +83,10 @@ std::string TypeScriptOf(const TypeInfo& document) {
   return writer.Take();
 }
 
+std::string TypeScriptOf(std::span<const TypeInfo* const> types) {
+  TypeScriptWriter writer;
+  for (const TypeInfo* type : types) writer.Declare(*type, false);
+  return writer.Take();
+}
+
 }  // namespace gapless::internal

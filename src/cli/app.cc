@@ -114,7 +114,7 @@ int RunVerb(const Command& command, std::span<const std::string> words, bool as_
   guard.reset();
   if (!status) return ReportError(status.error(), as_json, command.own_failure);
   // A verb that measures prints what it has so far when it is told to stop.
-  const bool is_measured = command.own_failure == 0 && !command.only_reads;
+  const bool is_measured = command.own_failure == 0 && !command.only_reads && !command.ends_by_signal;
   return is_measured && StopSignal() != 0 ? 128 + StopSignal() : *status;
 }
 

@@ -57,6 +57,7 @@ struct Command {
   std::span<const Example> examples;
   bool takes_command = false;  // is there something after `--`?
   bool only_reads = false;     // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
+  bool ends_by_signal = false;  // runs until a signal, which is no failure
   // Documents that it prints with --json: schema/<name>.schema.json is made from these.
   std::span<const TypeInfo* const> documents = {};
   int own_failure = 0;  // the exit status of our own failures, where the command's own is passed on; 0: by the error

@@ -7,6 +7,7 @@
 // A deadline alone is not enough. With 5 s each, more drips than threads still keep a scrape waiting for seconds. So a
 // connection that has to wait for its client gives its thread up after 50 ms once other connections wait for one. A
 // client on the same network has sent its request long before that. Threads look every 20 ms whether others wait.
+// Whoever gives out megabytes gives its clients more time to take them.
 #include "collect/http_listener.h"
 
 #include <httplib.h>
@@ -35,12 +36,14 @@ using std::chrono::milliseconds;
 constexpr size_t kThreads = 16, kMaxWaiting = 64;  // connections that are served, and that wait for a thread
 constexpr milliseconds kTick{20};
 constexpr size_t kMaxRequestBytes = 65536;  // the library itself limits neither a line nor the number of headers
+constexpr int kNotModified = 304;           // a status without a content
 
 // Holds what the threads share: how many connections wait for a thread, and whether the listener ends.
 struct Load {
   HttpLimits limits;
   std::atomic<size_t> waiting = 0;
   std::atomic<bool> ending = false;
+  std::atomic<int> handling = 0;  // handlers at work
 };
 
 // A Workers serves connections in the order of their arrival.
@@ -111,6 +114,7 @@ class Exchange : public httplib::Stream {
     return static_cast<ssize_t>(taken);
   }
   ssize_t write(const char* from, size_t size) override {
+    if (!is_answering_) is_answering_ = true, start_ = Clock::now();
     for (size_t sent = 0; sent < size;) {
       if (!Wait(POLLOUT)) return -1;
       const ssize_t count = send(socket_, from + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -123,6 +127,7 @@ class Exchange : public httplib::Stream {
   // the client still sends is read, until it closes.
   void Finish() {
     ::shutdown(socket_, SHUT_WR);
+    is_answering_ = false;
     do begin_ = end_;
     while (Fill());
   }
@@ -141,10 +146,12 @@ class Exchange : public httplib::Stream {
     return false;
   }
   milliseconds Limit() const {
-    return load_.waiting > 0 ? load_.limits.deadline_if_others_wait : load_.limits.deadline;
+    const HttpLimits& limits = load_.limits;
+    if (is_answering_) return load_.waiting > 0 ? limits.answer_deadline_if_others_wait : limits.answer_deadline;
+    return load_.waiting > 0 ? limits.deadline_if_others_wait : limits.deadline;
   }
   bool Fill() {
-    if (received_ >= kMaxRequestBytes || !Wait(POLLIN)) return false;
+    if (received_ >= kMaxRequestBytes + load_.limits.body_bytes || !Wait(POLLIN)) return false;
     const ssize_t count = recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (count <= 0) return false;
     begin_ = 0, end_ = static_cast<size_t>(count);
@@ -155,6 +162,7 @@ class Exchange : public httplib::Stream {
   int socket_;
   const Load& load_;
   Clock::time_point start_ = Clock::now();
+  bool is_answering_ = false;  // since start_
   std::array<char, 4096> buffer_;
   size_t begin_ = 0, end_ = 0;  // range of the bytes of buffer_ that nobody has taken
   size_t received_ = 0;
@@ -179,14 +187,57 @@ class Server : public httplib::Server {
   Load& load_;
 };
 
-httplib::Server::HandlerResponse Answer(const HttpListener::Handler& handler, const httplib::Request& request,
-                                        httplib::Response& response) {
-  const HttpAnswer answer =
-      handler({.method = request.method, .path = request.path, .host = request.get_header_value("Host")});
+HttpRequest RequestOf(const httplib::Request& from) {
+  HttpRequest request{.method = from.method, .path = from.path, .host = from.get_header_value("Host")};
+  for (const auto& [name, value] : from.headers) {
+    std::string key(name);
+    std::ranges::transform(key, key.begin(), Lower);
+    request.headers.emplace(std::move(key), value);
+  }
+  for (const auto& [name, value] : from.params) request.parameters.emplace(name, value);
+  request.body = from.body;
+  return request;
+}
+
+void Fill(httplib::Response& response, const HttpAnswer& answer) {
   response.status = answer.status;
   if (!answer.allow.empty()) response.set_header("Allow", answer.allow);
-  response.set_content(answer.body, answer.content_type);
-  return httplib::Server::HandlerResponse::Handled;
+  for (const auto& [name, value] : answer.headers) response.set_header(name, value);
+  if (answer.status != kNotModified) response.set_content(answer.body, answer.content_type);
+}
+
+// Counts the handlers at work, also where one throws.
+class AtWork {
+ public:
+  explicit AtWork(Load& load) : load_(load) { ++load_.handling; }
+  ~AtWork() { --load_.handling; }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+ private:
+  Load& load_;
+};
+
+// Requests are answered before the library would look for a body, unless there may be one: then it reads that first.
+void Route(Server& server, Load& load, HttpListener::Handler handler) {
+  const auto answer = [&load, handler = std::move(handler)](const auto& request, auto& response) {
+    const AtWork at_work(load);
+    Fill(response, handler(RequestOf(request)));
+  };
+  const bool reads_bodies = load.limits.body_bytes > 0;
+  server.set_pre_routing_handler([answer, reads_bodies](const auto& request, auto& response) {
+    if (reads_bodies && request.method == "POST") return httplib::Server::HandlerResponse::Unhandled;
+    answer(request, response);
+    return httplib::Server::HandlerResponse::Handled;
+  });
+  if (reads_bodies) {
+    server.set_payload_max_length(load.limits.body_bytes);
+    server.Post(".*", answer);
+  }
+  if (load.limits.refusal == nullptr) return;
+  server.set_error_handler([refusal = load.limits.refusal](const httplib::Request&, httplib::Response& response) {
+    if (response.body.empty()) Fill(response, refusal(response.status));
+  });
 }
 
 }  // namespace
@@ -196,7 +247,15 @@ struct HttpListener::Impl {
   Load load;
   Server server{load};
   std::atomic<bool> ended = false;  // the thread of the server has nothing more to do
+  bool stopped = false;
   std::thread thread;
+
+  // The library forgets a stop() that comes before its thread has begun, and bears one only.
+  void Stop() {
+    while (!server.is_running() && !ended) std::this_thread::sleep_for(milliseconds(1));
+    if (!stopped) server.stop();
+    stopped = true;
+  }
 };
 
 HttpListener::HttpListener(const HttpLimits& limits) : impl_(std::make_unique<Impl>(limits)) {}
@@ -204,10 +263,15 @@ HttpListener::HttpListener(const HttpLimits& limits) : impl_(std::make_unique<Im
 HttpListener::~HttpListener() {
   if (!impl_->thread.joinable()) return;
   impl_->load.ending = true;
-  // The library forgets a stop() that comes before its thread has begun.
-  while (!impl_->server.is_running() && !impl_->ended) std::this_thread::sleep_for(milliseconds(1));
-  impl_->server.stop();
+  impl_->Stop();
   impl_->thread.join();
+}
+
+bool HttpListener::Drain(milliseconds limit) {
+  const auto end = Clock::now() + limit;
+  impl_->Stop();
+  while (!impl_->ended && Clock::now() < end) std::this_thread::sleep_for(milliseconds(5));
+  return impl_->load.handling == 0;
 }
 
 Result<std::unique_ptr<HttpListener>> HttpListener::Start(const std::string& host, int port, Handler handler,
@@ -215,9 +279,7 @@ Result<std::unique_ptr<HttpListener>> HttpListener::Start(const std::string& hos
   std::unique_ptr<HttpListener> listener(new HttpListener(limits));
   Server& server = listener->impl_->server;
   server.new_task_queue = [&load = listener->impl_->load] { return new Workers(load); };
-  server.set_pre_routing_handler([handler = std::move(handler)](const auto& request, auto& response) {
-    return Answer(handler, request, response);
-  });
+  Route(server, listener->impl_->load, std::move(handler));
   if (port == 0)
     port = server.bind_to_any_port(host);
   else if (!server.bind_to_port(host, port))

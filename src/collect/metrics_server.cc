@@ -3,14 +3,10 @@
 // changed through the server.
 #include "collect/metrics_server.h"
 
-#include <arpa/inet.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/strings.h"
+#include "collect/allowed_hosts.h"
 #include "collect/http_listener.h"
 
 namespace gapless::internal {
@@ -44,11 +40,6 @@ Result<Endpoint> ParseEndpoint(const std::string& listen) {
     return Fail(ErrorCode::kUsage, StrCat("'", Printable(listen), "' is no address to listen on"), "",
                 "--listen 127.0.0.1:9477");
   return endpoint;
-}
-
-std::string MachineName() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 HttpAnswer Answer(const HttpRequest& request, const AllowedHosts& hosts, const MetricsServer::Text& text) {
@@ -87,49 +78,6 @@ Result<std::unique_ptr<MetricsServer>> MetricsServer::Start(const std::string& l
   server->address_ = StrCat("http://", v6 ? "[" : "", endpoint.host, v6 ? "]" : "", ":", listener->port(), "/metrics");
   server->listener_ = std::move(listener);
   return server;
-}
-
-namespace {
-
-bool IsAddress(const std::string& host) {
-  in6_addr space;
-  return inet_pton(AF_INET, host.c_str(), &space) == 1 || inet_pton(AF_INET6, host.c_str(), &space) == 1;
-}
-
-bool IsLocal(const std::string& host) { return host == "localhost" || host.ends_with(".localhost"); }
-
-bool IsLoopback(const std::string& host) {
-  return IsLocal(host) || host == "::1" || (IsAddress(host) && host.starts_with("127."));
-}
-
-// Returns the name in lower case, without the dot that may end it.
-std::string Canonical(std::string_view host) {
-  if (host.ends_with('.')) host.remove_suffix(1);
-  std::string name(host);
-  std::transform(name.begin(), name.end(), name.begin(), Lower);
-  return name;
-}
-
-// "[::1]:9477" is "::1", "node7:9477" is "node7".
-std::string_view WithoutPort(std::string_view header) {
-  if (header.starts_with('[')) return header.substr(1, header.find(']') - 1);
-  return header.substr(0, header.find(':'));
-}
-
-std::string FirstLabel(const std::string& name) { return name.substr(0, name.find('.')); }
-
-}  // namespace
-
-AllowedHosts::AllowedHosts(std::string_view listen_host, std::string_view machine)
-    : listen_host_(Canonical(listen_host)) {
-  if (!IsLoopback(listen_host_)) machine_ = FirstLabel(Canonical(machine));
-}
-
-bool AllowedHosts::Allows(std::string_view host_header) const {
-  if (host_header.empty()) return true;
-  const std::string host = Canonical(WithoutPort(host_header));
-  if (IsAddress(host) || IsLocal(host) || host == listen_host_) return true;
-  return !machine_.empty() && FirstLabel(host) == machine_;
 }
 
 }  // namespace gapless::internal

@@ -30,21 +30,4 @@ class MetricsServer {
   std::string address_;
 };
 
-// An AllowedHosts decides which Host headers a server of metrics answers. A web page may make a name of its own resolve
-// to this machine (DNS rebinding), so that the browser lets it read what the server answers; the header then holds
-// that name. Addresses are safe, because a page cannot own one.
-class AllowedHosts {
- public:
-  // `listen_host`: the name or address (without brackets) that the user gave; `machine`: what gethostname() returns.
-  AllowedHosts(std::string_view listen_host, std::string_view machine);
-
-  // Returns true for an empty header (browsers always send it), any IP address, localhost and names below it, and
-  // `listen_host`. If `listen_host` is no loopback address, also for the machine's name, with any domain or none.
-  bool Allows(std::string_view host_header) const;
-
- private:
-  std::string listen_host_;
-  std::string machine_;  // first label of the machine's name; empty on the loopback address
-};
-
 }  // namespace gapless::internal

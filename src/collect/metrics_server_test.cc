@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "collect/allowed_hosts.h"
 #include "collect/http_listener.h"
 
 namespace gapless::internal {

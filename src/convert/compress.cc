@@ -181,7 +181,29 @@ class ThreadedSink : public Sink {
   std::thread thread_;
 };
 
+// Collects a stream in a text.
+class TextSink : public Sink {
+ public:
+  explicit TextSink(std::string& out) : out_(out) {}
+  bool Write(std::string_view block) override {
+    out_.append(block);
+    return true;
+  }
+  Result<void> Finish() override { return {}; }
+
+ private:
+  std::string& out_;
+};
+
 }  // namespace
+
+std::string Gzipped(std::string_view text) {
+  std::string out;
+  GzipSink sink(std::make_unique<TextSink>(out));
+  sink.Write(text);
+  (void)sink.Finish();  // writing to memory does not fail
+  return out;
+}
 
 std::unique_ptr<Sink> CompressByName(std::string_view file_name, std::unique_ptr<Sink> inner) {
   if (file_name.ends_with(".gz"))

@@ -218,6 +218,8 @@ bool OnlySpaceOrComments(sqlite3* db, const char* tail) {
 
 }  // namespace
 
+void LimitQueryMemory(int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
+
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;

@@ -45,6 +45,10 @@ struct SqlTableInfo {
 // Returns the recorded tables by name, then the analyses by name. The "all_" variants are not listed.
 std::vector<SqlTableInfo> DescribeSqlTables();
 
+// From now on SQLite takes at most `bytes` in this process, for all queries together; a query that needs more ends with
+// std::bad_alloc.
+void LimitQueryMemory(int64_t bytes);
+
 // One connection to the tables of a run. Used by one thread at a time; several databases over the same run may be used
 // at once.
 class Database {

@@ -25,4 +25,15 @@ std::string FilledPage(std::string_view page, std::string_view json, std::string
   return out += page.substr(marker + kMarker.size());
 }
 
+// The policy stands in the page's head, before any data.
+ServedPage FilledPageToServe(std::string_view page, std::string_view json) {
+  constexpr std::string_view kPolicy = "default-src 'none';", kMayAsk = " connect-src 'self';";
+  ServedPage served;
+  served.html = FilledPage(page, json);
+  const size_t begin = served.html.find(kPolicy);
+  served.html.insert(begin + kPolicy.size(), kMayAsk);
+  served.policy = served.html.substr(begin, served.html.find('"', begin) - begin) + "; frame-ancestors 'none'";
+  return served;
+}
+
 }  // namespace gapless::internal

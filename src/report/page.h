@@ -16,4 +16,11 @@ std::string_view PageWithoutCharts();  // of optimize: a twentieth of the size
 // where scripts do not run; empty: the page's own words.
 std::string FilledPage(std::string_view page, std::string_view json, std::string_view without_script = {});
 
+// The same for a page that a server shows, which may ask that server.
+struct ServedPage {
+  std::string html;
+  std::string policy;  // content security policy, for the header of the answer
+};
+ServedPage FilledPageToServe(std::string_view page, std::string_view json);
+
 }  // namespace gapless::internal

@@ -15,7 +15,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxPageRows = 250, kMaxRowsOfPictures = 8000, kMaxRowsOfManyRanks = 800;
-constexpr std::string_view kPictures[] = {"ledger", "steps", "slowest_step", "memory_curve", "ranks"};
+constexpr std::string_view kPictures[] = {"ledger", "steps", "memory_curve", "ranks"};
 constexpr std::string_view kHowMuch[] = {"dur_ns",        "total_ns",      "device_total_ns", "device_ns",
                                          "wait_ns",       "idle_ns",       "transfer_ns",     "host_ns",
                                          "host_total_ns", "call_total_ns", "allocated_bytes", "wall_ns"};
@@ -60,7 +60,7 @@ std::vector<size_t> RowsToShow(const Table& table, const RanksRows& ranks) {
   const size_t most = picture ? of_picture : kMaxPageRows;
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
-  if (rows.size() <= most || table.name() == "slowest_step") return rows;
+  if (rows.size() <= most) return rows;
   if (picture && table.Find("trace") >= 0) return RowsOfFurthest(table, ranks, most);
   if (const int column = SortColumn(table); !picture && column >= 0) {
     const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(most);

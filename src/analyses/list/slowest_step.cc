@@ -11,13 +11,12 @@
 
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
-#include "analyses/rank_summary.h"
+#include "analyses/drawn_traces.h"
 
 namespace gapless::internal::slowest_step_analysis {
 namespace {
 
 constexpr size_t kMaxRows = 16'000;  // rows of device, idle and host lanes together, over all traces
-constexpr size_t kMaxTraces = 16;    // the one with the slowest step, then those that differ most
 
 struct SlowestStepRows : TypedRows<SlowestStepRows> {
   static constexpr std::string_view kName = "slowest_step";
@@ -211,39 +210,16 @@ class Writer {
   const Trace& trace_;
 };
 
-// Returns the slowest complete step of all traces; null if no step is complete.
-const StepWindow* SlowestOf(const std::vector<TraceTimeline>& timelines, const TraceTimeline*& owner) {
-  const StepWindow* slowest = nullptr;
-  for (const TraceTimeline& timeline : timelines)
-    for (const StepWindow& step : timeline.window.steps)
-      if (!slowest || step.span.length() > slowest->span.length()) slowest = &step, owner = &timeline;
-  return slowest;
-}
-
-// All recordings, those whose own work is furthest from the median's first: only kMaxTraces are drawn.
-std::vector<const TraceTimeline*> FurthestFirst(Tables& tables) {
-  std::vector<const TraceTimeline*> order;
-  for (const TraceTimeline& timeline : tables.Timelines()) order.push_back(&timeline);
-  if (order.size() <= kMaxTraces) return order;
-  const std::map<int64_t, double> distances = DistancesFromMedian(tables.Get<RanksRows>());
-  const auto distance_of = [&](const TraceTimeline* timeline) {
-    const auto distance = distances.find(timeline->of->index);
-    return distance == distances.end() ? 0 : -distance->second;
-  };
-  std::ranges::stable_sort(order, {}, distance_of);
-  return order;
-}
-
 // The same step on each trace that has it complete, the owner of the slowest first.
 std::vector<Scene> ScenesOf(Tables& tables) {
   const std::vector<TraceTimeline>& timelines = tables.Timelines();
   const TraceTimeline* owner = nullptr;
-  const StepWindow* slowest = SlowestOf(timelines, owner);
+  const StepWindow* slowest = SlowestStepOf(timelines, owner);
   const int64_t number = slowest ? owner->trace().steps.number[slowest->step.value] : kAbsent;
   std::vector<Scene> scenes;
   if (slowest) scenes.push_back({.timeline = owner, .step = slowest->step, .span = slowest->span});
   for (const TraceTimeline* timeline : FurthestFirst(tables)) {
-    if (scenes.size() >= kMaxTraces) break;
+    if (scenes.size() >= kMaxDrawnTraces) break;
     if (!slowest) scenes.push_back({.timeline = timeline, .step = {}, .span = timeline->window.span});
     if (!slowest || timeline == owner) continue;
     const auto at = std::ranges::find(timeline->window.steps, number, [&](const StepWindow& step) {

@@ -8,6 +8,7 @@
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "cli/command.h"
+#include "serve/documents.h"
 
 namespace gapless::internal {
 
@@ -32,6 +33,13 @@ void AddDocuments(std::vector<Page>& pages) {
   }
 }
 
+// The types of what `gapless serve` answers.
+std::string ServedTypesPage() {
+  return StrCat("// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of the answers of "
+                "`gapless serve`. A key that may be missing is\n// optional.\n\n",
+                TypeScriptOf(ServedTypes()));
+}
+
 }  // namespace
 
 std::vector<Page> GeneratedPages() {
@@ -44,6 +52,7 @@ std::vector<Page> GeneratedPages() {
       {"reference/what_ifs.md", WhatIfsPage()},
   };
   AddDocuments(pages);
+  pages.push_back({"schema/serve.ts", ServedTypesPage()});
   return pages;
 }
 

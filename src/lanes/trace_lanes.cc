@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Order of the lanes: steps; of each device its states, its gaps, annotations and streams; the threads, that with most
+// events first, each with its Python frames below; counters; memory.
+#include "lanes/trace_lanes.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/strings.h"
+#include "lanes/device_states.h"
+#include "lanes/placer.h"
+
+namespace gapless::internal {
+namespace {
+
+// A lane that grows event by event.
+struct GrowingLane {
+  Placer placer{};
+  std::vector<RowSpans> rows{};
+  int64_t events = 0;
+
+  void Add(uint32_t row, int64_t start, int64_t dur) {
+    const size_t at = placer.Place(start, start + dur);
+    if (at >= rows.size()) rows.resize(at + 1);
+    rows[at].rows.push_back(row);
+    ++events;
+  }
+
+  template <class Table>
+  void MoveTo(Lane& lane, const Table& table, int64_t shift) {
+    for (RowSpans& spans : rows) {
+      spans.rows.shrink_to_fit();
+      spans.ts = &table.ts_ns, spans.dur = &table.dur_ns, spans.shift = shift;
+      lane.events.emplace_back(std::move(spans));
+    }
+    lane.about.events = events;
+    lane.about.depth = static_cast<int64_t>(std::max<size_t>(1, lane.events.size()));
+  }
+};
+
+Lane NewLane(LaneKind kind, std::string label) {
+  Lane lane;
+  lane.about.kind = kind, lane.about.label = std::move(label);
+  return lane;
+}
+
+StateLine LineOf(std::vector<Span> spans) { return StateLine(OwnSpans<Span>{std::move(spans)}); }
+
+// A counter keeps its value until the next sample; the last one, to the end of the recording.
+Lane CounterLane(LaneKind kind, std::string label, std::string_view unit, std::vector<Swing> samples, int64_t end) {
+  for (size_t i = 0; i < samples.size(); ++i) {
+    Swing& sample = samples[i];
+    sample.end = std::max(sample.start, i + 1 < samples.size() ? samples[i + 1].start : end);
+    sample.longest = sample.end - sample.start;
+  }
+  Lane lane = NewLane(kind, std::move(label));
+  lane.about.unit = unit;
+  lane.about.events = static_cast<int64_t>(samples.size());
+  lane.counters.emplace_back(OwnSpans<Swing>{std::move(samples)});
+  return lane;
+}
+
+std::string ThreadLabel(const Trace& trace, uint32_t thread) {
+  const std::string_view name = trace.Text(trace.threads.name[thread]);
+  return name.empty() ? StrCat("thread ", trace.threads.tid[thread])
+                      : StrCat(name, " (", trace.threads.tid[thread], ")");
+}
+
+}  // namespace
+
+// A summary stands for a recording that is not here; its rows stand for others, and are no events.
+TraceLanes::TraceLanes(const TraceTimeline& timeline) : timeline_(&timeline) {
+  AddSteps();
+  if (!of().trace->summary) {
+    for (const DeviceTimeline& device : timeline.devices) {
+      AddDevice(device);
+      AddAnnotations(device);
+      AddStreams(device);
+    }
+    AddThreads();
+    AddCounters();
+    AddMemory();
+  }
+  Finish();
+}
+
+void TraceLanes::AddSteps() {
+  const StepTable& steps = of().trace->steps;
+  GrowingLane growing;
+  for (uint32_t row = 0; row < steps.size(); ++row)
+    if (steps.dur_ns[row] >= 0) growing.Add(row, steps.ts_ns[row], steps.dur_ns[row]);
+  if (growing.events == 0) return;
+  growing.MoveTo(lanes_.emplace_back(NewLane(LaneKind::kSteps, "steps")), steps, of().ts_shift_ns);
+}
+
+void TraceLanes::AddDevice(const DeviceTimeline& device) {
+  Lane& states = lanes_.emplace_back(NewLane(LaneKind::kDevice, StrCat("GPU ", device.device)));
+  states.about.device = device.device, states.device = &device;
+  std::vector<Span> spans = DeviceStates(device, of().ts_shift_ns);
+  states.about.events = static_cast<int64_t>(spans.size());
+  states.states.push_back(LineOf(std::move(spans)));
+  if (device.gaps.empty()) return;
+  std::vector<Span> gaps;
+  for (uint32_t gap = 0; gap < device.gaps.size(); ++gap) {
+    const Interval span = device.gaps[gap].span;
+    const int64_t shift = of().ts_shift_ns, length = span.length();
+    gaps.push_back({span.start + shift, span.end + shift, length, length, gap, 1});
+  }
+  Lane& idle = lanes_.emplace_back(NewLane(LaneKind::kIdle, StrCat("GPU ", device.device, " idle")));
+  idle.about.device = device.device, idle.device = &device;
+  idle.about.events = static_cast<int64_t>(gaps.size());
+  idle.states.push_back(LineOf(std::move(gaps)));
+}
+
+void TraceLanes::AddStreams(const DeviceTimeline& device) {
+  const GpuOpTable& ops = of().trace->gpu_ops;
+  std::map<int64_t, GrowingLane> streams;
+  for (const uint32_t row : device.rows) streams[ops.stream[row]].Add(row, ops.ts_ns[row], ops.dur_ns[row]);
+  for (auto& [stream, growing] : streams) {
+    Lane& lane = lanes_.emplace_back(NewLane(LaneKind::kStream, StrCat("stream ", stream)));
+    lane.about.device = device.device, lane.about.stream = stream;
+    growing.MoveTo(lane, ops, of().ts_shift_ns);
+  }
+}
+
+void TraceLanes::AddAnnotations(const DeviceTimeline& device) {
+  const GpuAnnotationTable& ranges = of().trace->gpu_annotations;
+  GrowingLane growing;
+  for (uint32_t row = 0; row < ranges.size(); ++row)
+    if (ranges.device[row] == device.device) growing.Add(row, ranges.ts_ns[row], ranges.dur_ns[row]);
+  if (growing.events == 0) return;
+  Lane& lane = lanes_.emplace_back(NewLane(LaneKind::kAnnotations, StrCat("GPU ", device.device, " ranges")));
+  lane.about.device = device.device;
+  growing.MoveTo(lane, ranges, of().ts_shift_ns);
+}
+
+void TraceLanes::AddThreads() {
+  const Trace& trace = *of().trace;
+  const SliceTable& slices = trace.slices;
+  std::vector<GrowingLane> growing(2 * trace.threads.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    const size_t python = slices.category[row] == SliceCategory::kPython ? 1 : 0;
+    const size_t at = 2 * size_t{slices.thread[row].value} + python;
+    if (at < growing.size()) growing[at].Add(row, slices.ts_ns[row], slices.dur_ns[row]);
+  }
+  std::vector<uint32_t> order(trace.threads.size());
+  for (uint32_t thread = 0; thread < order.size(); ++thread) order[thread] = thread;
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](size_t thread) { return growing[2 * thread].events + growing[2 * thread + 1].events; });
+  for (const uint32_t thread : order) {
+    for (const size_t python : {0, 1}) {
+      GrowingLane& events = growing[2 * size_t{thread} + python];
+      if (events.events == 0) continue;
+      std::string label = ThreadLabel(trace, thread) + (python == 1 ? ", Python" : "");
+      Lane& lane = lanes_.emplace_back(NewLane(LaneKind::kThread, std::move(label)));
+      lane.about.tid = trace.threads.tid[thread];
+      lane.thread = ThreadId(thread), lane.python = python == 1;
+      events.MoveTo(lane, slices, of().ts_shift_ns);
+    }
+  }
+}
+
+void TraceLanes::AddCounters() {
+  const Trace& trace = *of().trace;
+  const CounterTable& counters = trace.counters;
+  std::map<std::pair<std::string_view, int32_t>, std::vector<uint32_t>> rows;
+  for (uint32_t row = 0; row < counters.size(); ++row)
+    rows[{trace.Text(counters.name[row]), counters.device[row]}].push_back(row);
+  for (const auto& [key, samples] : rows) {
+    std::vector<Swing> swings;
+    for (const uint32_t row : samples)
+      swings.push_back({counters.ts_ns[row] + of().ts_shift_ns, 0, 0, counters.value[row], counters.value[row], 1});
+    const bool on_device = key.second != kAbsent32;
+    Lane& lane = lanes_.emplace_back(
+        CounterLane(LaneKind::kCounter, on_device ? StrCat("GPU ", key.second, " ", key.first) : std::string(key.first),
+                    trace.Text(counters.unit[samples.front()]), std::move(swings), end_ns()));
+    if (on_device) lane.about.device = key.second;
+  }
+}
+
+void TraceLanes::AddMemory() {
+  const MemoryEventTable& events = of().trace->memory_events;
+  std::map<int32_t, std::pair<std::vector<Swing>, std::vector<Swing>>> devices;  // allocated, reserved
+  for (uint32_t row = 0; row < events.size(); ++row) {
+    if (events.device[row] == kAbsent32 || events.device[row] < 0) continue;
+    auto& [allocated, reserved] = devices[events.device[row]];
+    const auto add = [&](std::vector<Swing>& to, int64_t bytes) {
+      const auto value = static_cast<double>(bytes);
+      if (bytes != kAbsent) to.push_back({events.ts_ns[row] + of().ts_shift_ns, 0, 0, value, value, 1});
+    };
+    add(allocated, events.total_allocated[row]);
+    add(reserved, events.total_reserved[row]);
+  }
+  for (auto& [device, memory] : devices) {
+    for (auto& [samples, word] : {std::pair(&memory.first, "allocated"), std::pair(&memory.second, "reserved")}) {
+      if (samples->empty()) continue;
+      Lane& lane = lanes_.emplace_back(CounterLane(LaneKind::kMemory, StrCat("GPU ", device, " memory ", word), "bytes",
+                                                   std::move(*samples), end_ns()));
+      lane.about.device = device;
+    }
+  }
+}
+
+void TraceLanes::Finish() {
+  for (Lane& lane : lanes_) {
+    for (EventLine& line : lane.events) line.Finish();
+    for (StateLine& line : lane.states) line.Finish();
+    for (CounterLine& line : lane.counters) line.Finish();
+  }
+}
+
+int64_t TraceLanes::Number(int64_t first) {
+  for (Lane& lane : lanes_) lane.about.lane = first++;
+  return first;
+}
+
+SpanWords TraceLanes::WordsOf(const Lane& lane, uint32_t row) const {
+  const Trace& trace = *of().trace;
+  switch (lane.about.kind) {
+    case LaneKind::kSteps: return {trace.Text(trace.steps.name[row]), "step"};
+    case LaneKind::kAnnotations: return {trace.Text(trace.gpu_annotations.name[row]), "annotation"};
+    case LaneKind::kDevice: return {kDeviceStateNames[row], kDeviceStateNames[row]};
+    case LaneKind::kStream:
+      return {trace.Text(trace.gpu_ops.name[row]), ToString(trace.gpu_ops.op_class[row]), of().Id(GpuOpId(row))};
+    case LaneKind::kThread:
+      return {trace.Text(trace.slices.name[row]), ToString(trace.slices.category[row]), of().Id(SliceId(row))};
+    case LaneKind::kIdle: break;
+    case LaneKind::kCounter:
+    case LaneKind::kMemory: return {};
+  }
+  const IdleGap& gap = lane.device->gaps[row];
+  const SliceId open = gap.part_count > 0 ? lane.device->parts[gap.first_part].slice : SliceId();
+  return {open.valid() ? trace.Text(trace.slices.name[open.value]) : std::string_view(),
+          kIdleCauseNames[static_cast<size_t>(lane.device->MainCause(gap))]};
+}
+
+const Lane* TraceLanes::LaneOf(GpuOpId row) const {
+  const GpuOpTable& ops = of().trace->gpu_ops;
+  for (const Lane& lane : lanes_)
+    if (lane.about.kind == LaneKind::kStream && lane.about.device == ops.device[row.value] &&
+        lane.about.stream == ops.stream[row.value])
+      return &lane;
+  return nullptr;
+}
+
+const Lane* TraceLanes::LaneOf(SliceId row) const {
+  const Trace& trace = *of().trace;
+  const ThreadId thread = trace.slices.thread[row.value];
+  if (thread.value >= trace.threads.size()) return nullptr;
+  const bool python = trace.slices.category[row.value] == SliceCategory::kPython;
+  for (const Lane& lane : lanes_)
+    if (lane.about.kind == LaneKind::kThread && lane.thread == thread && lane.python == python) return &lane;
+  return nullptr;
+}
+
+const Lane* TraceLanes::FirstOf(LaneKind kind) const {
+  const auto found = std::ranges::find(lanes_, kind, [](const Lane& lane) { return lane.about.kind; });
+  return found == lanes_.end() ? nullptr : &*found;
+}
+
+}  // namespace gapless::internal

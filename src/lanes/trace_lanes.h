@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lanes of one recording, each with its events by row and time. An index of row numbers over the columns of the
+// trace: 4 bytes for an event, and what is merged of them.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "analyses/timeline.h"
+#include "lanes/line.h"
+#include "lanes/timeline.h"
+
+namespace gapless::internal {
+
+// One lane. It has lines of one kind: of events in tables, of states that were made from them, or of a counter.
+struct Lane {
+  TimelineLane about{};
+  ThreadId thread{};                       // of the lanes of a thread
+  bool python = false;                     // of a thread: its Python frames
+  const DeviceTimeline* device = nullptr;  // of the lanes `device` and `idle`
+  std::vector<EventLine> events{};
+  std::vector<StateLine> states{};
+  std::vector<CounterLine> counters{};
+
+  // Calls emit(depth, span) for all that touches [from, to), row after row; not of counters.
+  template <class Emit>
+  void Visit(int level, int64_t from, int64_t to, Emit&& emit) const {
+    for (size_t depth = 0; depth < events.size(); ++depth)
+      events[depth].Visit(level, from, to, [&](const Span& span) { emit(depth, span); });
+    for (size_t depth = 0; depth < states.size(); ++depth)
+      states[depth].Visit(level, from, to, [&](const Span& span) { emit(depth, span); });
+  }
+};
+
+// What the page says of a span: of its longest event.
+struct SpanWords {
+  std::string_view name, kind;
+  int64_t id = -1;
+};
+
+class TraceLanes {
+ public:
+  // Makes the index, which takes a pass over all events. The timeline, and the run it is of, must outlive it.
+  explicit TraceLanes(const TraceTimeline& timeline);
+
+  const RunTrace& of() const { return *timeline_->of; }
+  const TraceTimeline& timeline() const { return *timeline_; }
+  const std::vector<Lane>& lanes() const { return lanes_; }
+  // Numbers the lanes from `first` on; returns the number after the last.
+  int64_t Number(int64_t first);
+
+  SpanWords WordsOf(const Lane& lane, uint32_t row) const;
+  // The lane of a row; null: of none.
+  const Lane* LaneOf(GpuOpId row) const;
+  const Lane* LaneOf(SliceId row) const;
+  const Lane* FirstOf(LaneKind kind) const;
+
+  // The end of the last event, in run time.
+  int64_t end_ns() const { return of().trace->info.dur_ns + of().ts_shift_ns; }
+
+ private:
+  void AddSteps();
+  void AddDevice(const DeviceTimeline& device);
+  void AddStreams(const DeviceTimeline& device);
+  void AddAnnotations(const DeviceTimeline& device);
+  void AddThreads();
+  void AddCounters();
+  void AddMemory();
+  void Finish();
+
+  const TraceTimeline* timeline_;
+  std::vector<Lane> lanes_;
+};
+
+}  // namespace gapless::internal

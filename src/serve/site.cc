@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/site.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/described_json.h"
+#include "base/json_value.h"
+#include "base/strings.h"
+#include "report/page.h"
+#include "serve/reply.h"
+#include "serve/routes.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr int kSeeOther = 303, kUnauthorized = 401, kForbidden = 403, kNotFound = 404, kMethodNotAllowed = 405;
+constexpr int kMisdirected = 421, kBusy = 503;
+
+HttpAnswer ReplyRefused(Gatekeeper::Refusal refusal) {
+  switch (refusal) {
+    case Gatekeeper::Refusal::kForeignHost:
+      return ReplyError(kMisdirected, "foreign_host", "this server does not go by that name",
+                        "ask for localhost, or start it with --host NAME");
+    case Gatekeeper::Refusal::kForeignOrigin:
+      return ReplyError(kForbidden, "foreign_origin", "only this server's own page may ask", "");
+    case Gatekeeper::Refusal::kNoToken: break;
+  }
+  HttpAnswer answer = ReplyError(kUnauthorized, "no_token", "the token is missing, or another one",
+                                 "open the address that `gapless serve` printed, which holds it");
+  answer.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return answer;
+}
+
+HttpAnswer ReplyNotFound() {
+  return ReplyError(kNotFound, "not_found", "there is nothing at this address", "/api/runs lists what there is");
+}
+
+HttpAnswer ReplyMethod(const char* allowed) {
+  HttpAnswer answer = ReplyError(kMethodNotAllowed, "method", StrCat("only ", allowed, " is answered here"));
+  answer.allow = allowed;
+  return answer;
+}
+
+bool IsReading(const HttpRequest& request) { return request.method == "GET" || request.method == "HEAD"; }
+
+HttpAnswer ReplyOr(const HttpRequest& request, Result<std::string> document) {
+  return document ? Reply(request, *std::move(document)) : ReplyError(document.error());
+}
+
+using Route = Result<std::string> (*)(const HttpRequest& request, const ServedRun& run);
+constexpr std::pair<std::string_view, Route> kRoutes[] = {
+    {"report", [](const HttpRequest&, const ServedRun& run) -> Result<std::string> { return run.PageJson(); }},
+    {"timeline", TimelineRoute},
+    {"tile", TileRoute},
+    {"search", SearchRoute},
+    {"event", EventRoute},
+    {"selection", SelectionRoute},
+};
+
+struct QueryRequest {
+  std::string sql{};
+  static constexpr FieldInfo kFields[] = {Field<&QueryRequest::sql>("sql", "", "one statement that reads")};
+};
+
+}  // namespace
+
+Site::Site(std::vector<std::unique_ptr<ServedRun>> runs, Gatekeeper gatekeeper, QueryLimits limits)
+    : runs_(std::move(runs)), gatekeeper_(std::move(gatekeeper)), limits_(limits) {}
+
+void Site::Prepare() {
+  for (const auto& run : runs_) {
+    if (stop_) return;
+    (void)run->lanes().traces();
+    if (stop_) return;
+    (void)run->PageJson();
+  }
+}
+
+HttpAnswer Site::Answer(const HttpRequest& request) {
+  if (const auto refusal = gatekeeper_.Refuse(request)) return ReplyRefused(*refusal);
+  if (request.path == "/") return IsReading(request) ? Page(request) : ReplyMethod("GET");
+  if (request.path.starts_with("/api/")) return Api(request);
+  return ReplyNotFound();
+}
+
+// Whoever brings the token in the address gets it as a cookie, and an address without it: what stands in the address
+// bar is copied, and kept by the browser.
+HttpAnswer Site::Page(const HttpRequest& request) {
+  if (gatekeeper_.BringsToken(request)) {
+    HttpAnswer answer{.status = kSeeOther, .content_type = "text/plain; charset=utf-8", .body = "", .allow = ""};
+    answer.headers = {
+        {"Location", "/"},
+        {"Cache-Control", "no-store"},
+        {"Set-Cookie", StrCat(kTokenCookie, "=", gatekeeper_.token(), "; Path=/; HttpOnly; SameSite=Strict")}};
+    return answer;
+  }
+  ServedPage page = FilledPageToServe(PageWithCharts(), runs_.front()->PageJson());
+  return ReplyPage(request, std::move(page.html), page.policy);
+}
+
+HttpAnswer Site::Api(const HttpRequest& request) {
+  const std::vector<std::string_view> parts = Split(std::string_view(request.path).substr(1), '/');
+  if (parts.size() < 2 || parts[1] != "runs" || parts.size() == 3 || parts.size() > 4) return ReplyNotFound();
+  if (parts.size() == 2) {
+    if (!IsReading(request)) return ReplyMethod("GET");
+    ServedRuns list;
+    for (const auto& run : runs_) list.runs.push_back(run->Info());
+    std::string out;
+    JsonWriter json(out);
+    WriteJson(json, list);
+    return Reply(request, std::move(out));
+  }
+  const auto run = std::ranges::find(runs_, parts[2], [](const auto& one) -> std::string_view { return one->id(); });
+  return run == runs_.end() ? ReplyNotFound() : OfRun(request, **run, parts[3]);
+}
+
+HttpAnswer Site::OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route) {
+  if (route == "query") return request.method == "POST" ? Query(request, run) : ReplyMethod("POST");
+  const auto* const found = std::ranges::find(kRoutes, route, &std::pair<std::string_view, Route>::first);
+  if (found == std::end(kRoutes)) return ReplyNotFound();
+  return IsReading(request) ? ReplyOr(request, found->second(request, run)) : ReplyMethod("GET");
+}
+
+// A page of another site may send a form without asking first, but no JSON.
+HttpAnswer Site::Query(const HttpRequest& request, const ServedRun& run) {
+  if (!request.Header("content-type").starts_with("application/json"))
+    return ReplyError(kForbidden, "content_type", "a query is sent as application/json", R"({"sql": "SELECT …"})");
+  const auto asked = ReadJson<QueryRequest>(request.body);
+  if (!asked) return ReplyError(asked.error());
+  if (!query_.try_acquire_for(limits_.time))
+    return ReplyError(kBusy, "busy", "other queries are still running", "ask again in some seconds");
+  auto answer = AnswerQuery(run.analysis().run(), run.analysis().tables(), asked->sql, limits_, stop_);
+  query_.release();
+  if (!answer) return ReplyError(answer.error());
+  std::string out;
+  JsonWriter json(out);
+  WriteJson(json, *answer);
+  return Reply(request, std::move(out));
+}
+
+}  // namespace gapless::internal

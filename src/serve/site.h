@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is served: the page, and the routes that it asks. Only these paths are answered, and nothing of the file system.
+//
+//   /                        the page with the first run
+//   /api/runs                the runs
+//   /api/runs/ID/report      the data of the page of a run
+//   /api/runs/ID/timeline    its lanes
+//   /api/runs/ID/tile        a part of them: rank or trace, level, at
+//   /api/runs/ID/search      events by name: q, most
+//   /api/runs/ID/event       one event: kind, id
+//   /api/runs/ID/selection   sums of a stretch: trace, from, to, lanes
+//   /api/runs/ID/query       SQL, by POST {"sql": …}
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "collect/http_listener.h"
+#include "serve/gatekeeper.h"
+#include "serve/run_query.h"
+#include "serve/served_run.h"
+
+namespace gapless::internal {
+
+class Site {
+ public:
+  Site(std::vector<std::unique_ptr<ServedRun>> runs, Gatekeeper gatekeeper, QueryLimits limits = {});
+
+  // Safe from several threads.
+  HttpAnswer Answer(const HttpRequest& request);
+  // Ends queries that run.
+  void Stop() { stop_ = true; }
+  // Makes what the first visitor would wait for.
+  void Prepare();
+  const Gatekeeper& gatekeeper() const { return gatekeeper_; }
+
+ private:
+  HttpAnswer Page(const HttpRequest& request);
+  HttpAnswer Api(const HttpRequest& request);
+  HttpAnswer OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route);
+  HttpAnswer Query(const HttpRequest& request, const ServedRun& run);
+
+  std::vector<std::unique_ptr<ServedRun>> runs_;
+  Gatekeeper gatekeeper_;
+  QueryLimits limits_;
+  std::atomic<bool> stop_ = false;
+  static constexpr int kQueriesAtOnce = 2;
+  std::counting_semaphore<kQueriesAtOnce> query_{kQueriesAtOnce};
+};
+
+}  // namespace gapless::internal
