@@ -146,7 +146,7 @@ class Routes(Case):
     def test_the_list_of_runs(self) -> None:
         runs = self.served.json("/api/runs")["runs"]
         self.assertEqual([run["id"] for run in runs], ["0"])
-        self.assertEqual(runs[0]["events"], rows("SELECT sum(events) AS n FROM trace")[0]["n"])
+        self.assertEqual(runs[0]["events"], rows("SELECT sum(event_count) AS n FROM trace")[0]["n"])
 
     def test_lanes_count_what_sql_counts(self) -> None:
         kernels = {(row["device"], row["stream"]): row["n"] for row in rows(
@@ -193,8 +193,8 @@ class Routes(Case):
         self.assertIn(("launched", row["id"]), [(link["what"], link["id"]) for link in call["links"]])
 
     def test_a_search_finds_what_sql_finds(self) -> None:
-        row = rows("SELECT count(*) AS n FROM slice WHERE name LIKE '%conv2d%'")[0]
-        found = self.served.json("/api/runs/0/search?q=CONV2D&most=3")
+        row = rows("SELECT count(*) AS n FROM slice WHERE name LIKE '%conv%'")[0]
+        found = self.served.json("/api/runs/0/search?q=CONV&most=3")
         self.assertEqual((found["total"], len(found["hits"])), (row["n"], 3))
         pattern = self.served.json(f"/api/runs/0/search?q={quote('re:^aten::conv2d$')}")
         self.assertLess(pattern["total"], found["total"])
@@ -319,7 +319,7 @@ class Strangers(Case):
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
         status, answer = self.served.query(endless)
         self.assertEqual((status, answer["rows"], answer["complete"]), (200, 10_000, False))
-        status, answer = self.served.query("SELECT length(group_concat(hex(zeroblob(1000000)))) FROM slice, slice b LIMIT 1")
+        status, answer = self.served.query("SELECT length(hex(zeroblob(200000000)))")
         self.assertEqual(status, 400, answer)
         self.assertIn("memory", answer["error"]["message"])
         self.assertEqual(self.served.query("SELECT 1")[0], 200, "the next query has its memory again")

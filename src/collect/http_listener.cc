@@ -280,6 +280,11 @@ Result<std::unique_ptr<HttpListener>> HttpListener::Start(const std::string& hos
   Server& server = listener->impl_->server;
   server.new_task_queue = [&load = listener->impl_->load] { return new Workers(load); };
   Route(server, listener->impl_->load, std::move(handler));
+  // The library would share a port with whoever listens there already.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   if (port == 0)
     port = server.bind_to_any_port(host);
   else if (!server.bind_to_port(host, port))

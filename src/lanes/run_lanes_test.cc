@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "analyses/testing/hand_made.h"
 #include "base/described_json.h"
@@ -152,7 +153,7 @@ TEST(RunLanes, OnlyTilesThatAreTilesAre) {
 }
 
 TEST(RunLanes, AnEmptyRunHasNoLanes) {
-  const Run run;
+  const internal::Run run;
   Tables tables(run);
   const RunLanes lanes(tables);
   EXPECT_TRUE(lanes.Overview().traces.empty());

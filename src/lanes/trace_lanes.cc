@@ -63,8 +63,9 @@ Lane CounterLane(LaneKind kind, std::string label, std::string_view unit, std::v
 
 std::string ThreadLabel(const Trace& trace, uint32_t thread) {
   const std::string_view name = trace.Text(trace.threads.name[thread]);
-  return name.empty() ? StrCat("thread ", trace.threads.tid[thread])
-                      : StrCat(name, " (", trace.threads.tid[thread], ")");
+  const std::string tid = StrCat(trace.threads.tid[thread]);
+  if (name.empty()) return StrCat("thread ", tid);
+  return name.find(tid) == std::string_view::npos ? StrCat(name, " (", tid, ")") : std::string(name);
 }
 
 }  // namespace
