@@ -33,6 +33,7 @@ HELPERS = {
     "corpus.py",
     "moved_recording.py",
     "proof_case.py",
+    "served.py",
     "patch_checkouts.py",
     "patch_edits.py",
     "patch_scripts.py",

@@ -55,8 +55,8 @@ struct Command {
   std::string_view help;   // one line of at most 72 characters
   std::string_view about;  // paragraphs, separated by an empty line
   std::span<const Example> examples;
-  bool takes_command = false;  // is there something after `--`?
-  bool only_reads = false;     // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
+  bool takes_command = false;   // is there something after `--`?
+  bool only_reads = false;      // starts and records nothing; may be ended anywhere after a signal (stop_guard.h)
   bool ends_by_signal = false;  // runs until a signal, which is no failure
   // Documents that it prints with --json: schema/<name>.schema.json is made from these.
   std::span<const TypeInfo* const> documents = {};

@@ -33,7 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr size_t kThreads = 16, kMaxWaiting = 64;  // connections that are served, and that wait for a thread
+constexpr size_t kMaxWaiting = 64;  // connections that wait for a thread
 constexpr milliseconds kTick{20};
 constexpr size_t kMaxRequestBytes = 65536;  // the library itself limits neither a line nor the number of headers
 constexpr int kNotModified = 304;           // a status without a content
@@ -50,7 +50,7 @@ struct Load {
 class Workers : public httplib::TaskQueue {
  public:
   explicit Workers(Load& load) : load_(load) {
-    for (size_t number = 0; number < kThreads; ++number) {
+    for (size_t number = 0; number < load.limits.threads; ++number) {
       std::thread thread;
       if (!StartThread(thread, [this] { Serve(); })) break;  // fewer threads do, but for none
       threads_.push_back(std::move(thread));

@@ -50,6 +50,7 @@ struct HttpLimits {
   // thread.
   std::chrono::milliseconds deadline{5000}, deadline_if_others_wait{50};
   std::chrono::milliseconds answer_deadline{5000}, answer_deadline_if_others_wait{50};
+  size_t threads = 16;    // connections that are served at once
   size_t body_bytes = 0;  // of a POST; a longer body is refused unread. 0: bodies are not read
   // Makes the answer of what is refused before the handler sees it (400, 413, 414); null: an empty one.
   HttpAnswer (*refusal)(int status) = nullptr;

@@ -13,9 +13,8 @@
 namespace gapless::internal {
 
 // Compute, communication, copy, then the causes in the order of IdleCause.
-inline constexpr std::string_view kDeviceStateNames[] = {
-    "compute",   "communication", "copy",       "idle_data", "idle_launch",
-    "idle_sync", "idle_host",     "idle_unknown"};
+inline constexpr std::string_view kDeviceStateNames[] = {"compute",     "communication", "copy",      "idle_data",
+                                                         "idle_launch", "idle_sync",     "idle_host", "idle_unknown"};
 inline constexpr uint32_t kFirstIdleState = 3;
 
 // Sorted by start, in run time; `row` is the state's place in kDeviceStateNames.

@@ -12,9 +12,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostTiles = 8;       // of a level
-constexpr size_t kLongestName = 200;    // bytes
-constexpr size_t kMostSteps = 4'000;    // that are listed beside their lane
+constexpr int64_t kMostTiles = 8;     // of a level
+constexpr size_t kLongestName = 200;  // bytes
+constexpr size_t kMostSteps = 4'000;  // that are listed beside their lane
 
 bool IsShown(const Lane& lane) { return !lane.python; }
 
@@ -23,7 +23,8 @@ using Drawn = std::vector<const TraceLanes*>;
 // Returns how many spans the tiles hold; more than `most`: that many or more.
 size_t CountSpans(const Drawn& traces, int level, Interval span, size_t most) {
   size_t count = 0;
-  const int64_t from = TileAt(span.start, level) * TileNs(level), to = (TileAt(span.end - 1, level) + 1) * TileNs(level);
+  const int64_t from = TileAt(span.start, level) * TileNs(level),
+                to = (TileAt(span.end - 1, level) + 1) * TileNs(level);
   for (const TraceLanes* trace : traces) {
     for (const Lane& lane : trace->lanes()) {
       if (!IsShown(lane)) continue;
@@ -79,9 +80,9 @@ Interval SlowestSpan(Tables& tables) {
 TimelineExcerpt ExcerptOf(const RunLanes& lanes, size_t most) {
   Drawn traces;
   for (const TraceTimeline* timeline : DrawnTraces(lanes.tables())) traces.push_back(lanes.Of(timeline->of->index));
-  const auto is_drawn = [&](const RunTrace& of) { return std::ranges::count(traces, of.index, [](auto* trace) {
-                                                          return trace->of().index;
-                                                        }) > 0; };
+  const auto is_drawn = [&](const RunTrace& of) {
+    return std::ranges::count(traces, of.index, [](auto* trace) { return trace->of().index; }) > 0;
+  };
   TimelineExcerpt excerpt;
   excerpt.overview = lanes.Overview(is_drawn);
   for (TimelineTrace& trace : excerpt.overview.traces) {

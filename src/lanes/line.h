@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A LaneLine holds what does not overlap: the events of one lane in one depth, by time. It answers for any stretch at any
-// level in time that depends on what is drawn, not on what was recorded: merged forms of coarser levels are kept where
-// they are a quarter of the finer one or less.
+// A LaneLine holds what does not overlap: the events of one lane in one depth, by time. It answers for any stretch at
+// any level in time that depends on what is drawn, not on what was recorded: merged forms of coarser levels are kept
+// where they are a quarter of the finer one or less.
 #pragma once
 
 #include <utility>
@@ -71,9 +71,11 @@ class LaneLine {
     for (const Merged& merged : merged_)
       if (merged.level <= level) kept = &merged;
     if (kept != nullptr)
-      VisitIn(level, from, to, kept->spans.size(), [&](size_t i) -> const S& { return kept->spans[i]; }, emit);
+      VisitIn(
+          level, from, to, kept->spans.size(), [&](size_t i) -> const S& { return kept->spans[i]; }, emit);
     else
-      VisitIn(level, from, to, spans_.size(), [this](size_t i) { return spans_[i]; }, emit);
+      VisitIn(
+          level, from, to, spans_.size(), [this](size_t i) { return spans_[i]; }, emit);
   }
 
  private:

@@ -187,7 +187,9 @@ TEST(SearchEvents, FindsNamesInAnyCaseAndByExpression) {
 
 TEST(SumSelection, CountsThePartsInside) {
   HandMade trace;
-  trace.Step(0, 0, 10'000).Operator("aten::mm", 1000, 5000).Call("cudaLaunchKernel", ApiKind::kKernelLaunch, 2000, 3000);
+  trace.Step(0, 0, 10'000)
+      .Operator("aten::mm", 1000, 5000)
+      .Call("cudaLaunchKernel", ApiKind::kKernelLaunch, 2000, 3000);
   trace.Unlaunched("mm", 1500, 2500).Unlaunched("mm", 4000, 9000);
   Analysed run(trace);
   const RunLanes lanes(run.tables());
@@ -225,7 +227,8 @@ TEST(ExcerptOf, FitsItsBudgetAndShowsTheSlowestStepFinest) {
   ASSERT_GE(excerpt.tiles.size(), 2u);
   EXPECT_LE(excerpt.tiles.front().from_ns, 0);
   EXPECT_GE(excerpt.tiles.front().level, excerpt.tiles.back().level);
-  for (const TimelineLane& lane : excerpt.overview.traces.at(0).lanes) EXPECT_EQ(lane.label.find("Python"), std::string::npos);
+  for (const TimelineLane& lane : excerpt.overview.traces.at(0).lanes)
+    EXPECT_EQ(lane.label.find("Python"), std::string::npos);
 }
 
 }  // namespace

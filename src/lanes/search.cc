@@ -53,8 +53,7 @@ class Searcher {
   bool Matches(StringId name) {
     const auto at = static_cast<size_t>(name);
     if (at >= known_.size()) known_.resize(std::max(at + 1, 2 * known_.size()), Known::kNot);
-    if (known_[at] == Known::kNot)
-      known_[at] = test_.Holds(lanes_->of().trace->Text(name)) ? Known::kYes : Known::kNo;
+    if (known_[at] == Known::kNot) known_[at] = test_.Holds(lanes_->of().trace->Text(name)) ? Known::kYes : Known::kNo;
     return known_[at] == Known::kYes;
   }
 

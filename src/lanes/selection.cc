@@ -77,7 +77,8 @@ class Summer {
   template <class Take>
   void ForEach(LaneKind kind, Take&& take) const {
     for (const Lane& lane : lanes_.lanes())
-      if (IsSelected(lane, kind)) lane.Visit(0, range_.from, range_.to, [&](size_t, const Span& span) { take(lane, span); });
+      if (IsSelected(lane, kind))
+        lane.Visit(0, range_.from, range_.to, [&](size_t, const Span& span) { take(lane, span); });
   }
   // Rows with the most time first.
   template <class Key>
@@ -195,8 +196,6 @@ class Summer {
 
 }  // namespace
 
-SelectionSums SumSelection(const TraceLanes& lanes, const SelectionRange& range) {
-  return Summer(lanes, range).Sum();
-}
+SelectionSums SumSelection(const TraceLanes& lanes, const SelectionRange& range) { return Summer(lanes, range).Sum(); }
 
 }  // namespace gapless::internal

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size of the data is bounded, not proportional to the recording: 250 rows per table (8,000 of those that are drawn),
-// chosen by page_rows.h, the spans of an excerpt of the timeline (lanes/excerpt.h), and texts of at most 1,000 columns.
-// Texts are stored once and referred to by place, because kernel names are long and repeat. Cells are stored by column.
+// The size of the data is bounded, not proportional to the recording: 250 rows per table (8,000 of those that are
+// drawn), chosen by page_rows.h, the spans of an excerpt of the timeline (lanes/excerpt.h), and texts of at most 1,000
+// columns. Texts are stored once and referred to by place, because kernel names are long and repeat. Cells are stored
+// by column.
 #include "report/page_data.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int kLongestText = 1000;  // columns; a query gives the whole
+constexpr int kLongestText = 1000;                        // columns; a query gives the whole
 constexpr std::string_view kInTimeline = "slowest_step";  // the timeline shows what it holds
 
 // Collects each distinct text once; its place is the order in which it was first seen.
@@ -63,7 +64,8 @@ void WriteTables(JsonWriter& json, const Report& report, Texts& texts) {
     if (const int sort = SortColumn(table); sort >= 0)
       json.Field("sort", table.columns()[static_cast<size_t>(sort)].name);
     WritePageColumns(json, table.columns());
-    WritePageCells(json, table, RowsToShow(table, ranks), [&](std::string_view text) { json.Int(texts.PlaceOf(text)); });
+    WritePageCells(json, table, RowsToShow(table, ranks),
+                   [&](std::string_view text) { json.Int(texts.PlaceOf(text)); });
     json.EndObject();
   }
   json.EndArray();

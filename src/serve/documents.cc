@@ -7,9 +7,9 @@
 namespace gapless::internal {
 
 std::span<const TypeInfo* const> ServedTypes() {
-  static constexpr const TypeInfo* kTypes[] = {
-      &TypeOf<ServedRuns>::kInfo, &TypeOf<TimelineExcerpt>::kInfo, &TypeOf<SearchHits>::kInfo,
-      &TypeOf<ServedEvent>::kInfo, &TypeOf<QueryAnswer>::kInfo};
+  static constexpr const TypeInfo* kTypes[] = {&TypeOf<ServedRuns>::kInfo, &TypeOf<TimelineExcerpt>::kInfo,
+                                               &TypeOf<SearchHits>::kInfo, &TypeOf<ServedEvent>::kInfo,
+                                               &TypeOf<QueryAnswer>::kInfo};
   return kTypes;
 }
 

@@ -41,8 +41,7 @@ std::optional<Place> Find(const RunLanes& lanes, bool on_device, int64_t id) {
 template <class Out>
 void Describe(const Place& at, Out& out) {
   const Trace& trace = at.trace();
-  const Lane* lane =
-      at.on_device ? at.lanes->LaneOf(GpuOpId(at.row)) : at.lanes->LaneOf(SliceId(at.row));
+  const Lane* lane = at.on_device ? at.lanes->LaneOf(GpuOpId(at.row)) : at.lanes->LaneOf(SliceId(at.row));
   out.kind = KindOf(at);
   out.id = at.on_device ? at.of().Id(GpuOpId(at.row)) : at.of().Id(SliceId(at.row));
   out.trace = at.of().index;

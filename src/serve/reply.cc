@@ -40,8 +40,7 @@ bool TakesGzip(std::string_view header) {
     if (at == std::string_view::npos) continue;
     const size_t weight = item.find("q=", at);
     double value = 1;
-    if (weight != std::string_view::npos)
-      std::from_chars(item.data() + weight + 2, item.data() + item.size(), value);
+    if (weight != std::string_view::npos) std::from_chars(item.data() + weight + 2, item.data() + item.size(), value);
     if (value > 0) return true;
   }
   return false;

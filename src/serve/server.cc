@@ -13,7 +13,9 @@
 namespace gapless::internal {
 namespace {
 
-constexpr std::chrono::milliseconds kTakeAnswer{30'000}, kTakeAnswerIfOthersWait{2'000};
+// A browser asks on several connections at once, and a page on a busy machine is slow to write its request.
+constexpr std::chrono::milliseconds kAskIfOthersWait{500}, kTakeAnswer{30'000}, kTakeAnswerIfOthersWait{2'000};
+constexpr size_t kThreads = 64;
 constexpr size_t kMaxBodyBytes = 65536;
 
 HttpAnswer Refused(int status) {
@@ -35,8 +37,10 @@ HttpAnswer Guarded(Site& site, const HttpRequest& request) {
 }
 
 Result<std::unique_ptr<HttpListener>> Listen(const ServeOptions& options, Site& site) {
-  const HttpLimits limits{.answer_deadline = kTakeAnswer,
+  const HttpLimits limits{.deadline_if_others_wait = kAskIfOthersWait,
+                          .answer_deadline = kTakeAnswer,
                           .answer_deadline_if_others_wait = kTakeAnswerIfOthersWait,
+                          .threads = kThreads,
                           .body_bytes = kMaxBodyBytes,
                           .refusal = Refused};
   const auto start = [&](int port) {

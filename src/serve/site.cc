@@ -49,14 +49,35 @@ HttpAnswer ReplyOr(const HttpRequest& request, Result<std::string> document) {
   return document ? Reply(request, *std::move(document)) : ReplyError(document.error());
 }
 
-using Route = Result<std::string> (*)(const HttpRequest& request, const ServedRun& run);
-constexpr std::pair<std::string_view, Route> kRoutes[] = {
+struct Route {
+  std::string_view name;
+  Result<std::string> (*answer)(const HttpRequest& request, const ServedRun& run);
+  bool walks = false;  // over whole recordings
+};
+constexpr Route kRoutes[] = {
     {"report", [](const HttpRequest&, const ServedRun& run) -> Result<std::string> { return run.PageJson(); }},
     {"timeline", TimelineRoute},
     {"tile", TileRoute},
-    {"search", SearchRoute},
-    {"event", EventRoute},
-    {"selection", SelectionRoute},
+    {"search", SearchRoute, true},
+    {"event", EventRoute, true},
+    {"selection", SelectionRoute, true},
+};
+
+// Holds one of the places of a semaphore.
+template <class Semaphore>
+class Seat {
+ public:
+  explicit Seat(Semaphore* semaphore) : semaphore_(semaphore) {
+    if (semaphore_ != nullptr) semaphore_->acquire();
+  }
+  ~Seat() {
+    if (semaphore_ != nullptr) semaphore_->release();
+  }
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+
+ private:
+  Semaphore* semaphore_;
 };
 
 struct QueryRequest {
@@ -118,9 +139,11 @@ HttpAnswer Site::Api(const HttpRequest& request) {
 
 HttpAnswer Site::OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route) {
   if (route == "query") return request.method == "POST" ? Query(request, run) : ReplyMethod("POST");
-  const auto* const found = std::ranges::find(kRoutes, route, &std::pair<std::string_view, Route>::first);
+  const auto* const found = std::ranges::find(kRoutes, route, &Route::name);
   if (found == std::end(kRoutes)) return ReplyNotFound();
-  return IsReading(request) ? ReplyOr(request, found->second(request, run)) : ReplyMethod("GET");
+  if (!IsReading(request)) return ReplyMethod("GET");
+  const Seat seat(found->walks ? &walk_ : nullptr);
+  return ReplyOr(request, found->answer(request, run));
 }
 
 // A page of another site may send a form without asking first, but no JSON.
@@ -131,8 +154,9 @@ HttpAnswer Site::Query(const HttpRequest& request, const ServedRun& run) {
   if (!asked) return ReplyError(asked.error());
   if (!query_.try_acquire_for(limits_.time))
     return ReplyError(kBusy, "busy", "other queries are still running", "ask again in some seconds");
+  const auto release = [](auto* semaphore) { semaphore->release(); };
+  const std::unique_ptr<decltype(query_), decltype(release)> held(&query_, release);
   auto answer = AnswerQuery(run.analysis().run(), run.analysis().tables(), asked->sql, limits_, stop_);
-  query_.release();
   if (!answer) return ReplyError(answer.error());
   std::string out;
   JsonWriter json(out);

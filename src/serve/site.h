@@ -47,8 +47,9 @@ class Site {
   Gatekeeper gatekeeper_;
   QueryLimits limits_;
   std::atomic<bool> stop_ = false;
-  static constexpr int kQueriesAtOnce = 2;
+  static constexpr int kQueriesAtOnce = 2, kWalksAtOnce = 4;
   std::counting_semaphore<kQueriesAtOnce> query_{kQueriesAtOnce};
+  std::counting_semaphore<kWalksAtOnce> walk_{kWalksAtOnce};  // what walks over whole recordings takes memory
 };
 
 }  // namespace gapless::internal

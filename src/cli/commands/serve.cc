@@ -43,8 +43,9 @@ struct ServeArguments : ReadArguments {
   static constexpr OptionList kOptions{
       Number<&ServeArguments::port>("N", "Listen on port N (8077, or a free one if it is taken; 0: a free one)", 0,
                                     65535),
-      Text<&ServeArguments::host>("NAME", "Listen on this name or address (127.0.0.1); any but the loopback "
-                                          "device's asks visitors for a token"),
+      Text<&ServeArguments::host>("NAME",
+                                  "Listen on this name or address (127.0.0.1); any but the loopback "
+                                  "device's asks visitors for a token"),
       Text<&ServeArguments::token_file>("FILE", "Ask visitors for the token in FILE, not for a random one"),
       Positive<&ServeArguments::query_seconds>("N", "End a query of the page after N seconds (10)", "s"),
       Flag<&ServeArguments::open>("Open the page in the browser"),

@@ -35,9 +35,10 @@ void AddDocuments(std::vector<Page>& pages) {
 
 // The types of what `gapless serve` answers.
 std::string ServedTypesPage() {
-  return StrCat("// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of the answers of "
-                "`gapless serve`. A key that may be missing is\n// optional.\n\n",
-                TypeScriptOf(ServedTypes()));
+  return StrCat(
+      "// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of the answers of "
+      "`gapless serve`. A key that may be missing is\n// optional.\n\n",
+      TypeScriptOf(ServedTypes()));
 }
 
 }  // namespace
