@@ -78,7 +78,7 @@ ANSWERS = {
     "validate": 0,
 }
 MAY_ANSWER = {"compare": (1,)}  # that a busy machine shows no difference
-LISTENS = {"monitor"}  # serves metrics: docs/monitoring.md
+LISTENS = {"monitor", "serve"}  # metrics: docs/monitoring.md; recordings: docs/security.md
 
 
 class Program(ctypes.Structure):

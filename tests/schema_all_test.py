@@ -33,7 +33,7 @@ LIMIT = 300  # seconds
 VALUE = "took ([0-9.]+)"
 # What their runs need, and where their JSON is validated instead.
 NEED_TRAINING = {"optimize", "tune", "same", "trigger"}
-SERVES = {"mcp"}  # what it prints is the protocol's
+SERVES = {"mcp", "serve"}  # the one prints its protocol's, the other ends by a signal: tests/serve_test.py
 
 
 def noisy(level: float) -> list[str]:

@@ -202,6 +202,21 @@ class Life(unittest.TestCase):
         self.assertEqual(status, 4)
         self.assertIn("--port 0", said)
 
+    def test_the_usual_port_may_be_taken(self) -> None:
+        with socket.socket() as taken:
+            try:
+                taken.bind(("127.0.0.1", 8077))
+                taken.listen()
+            except OSError:
+                pass  # it is taken by somebody else
+            job = subprocess.Popen([PROGRAM, "serve", str(SAMPLE), "--no-cache"], stdout=subprocess.PIPE, text=True)
+            self.addCleanup(job.communicate)
+            self.addCleanup(job.kill)
+            assert job.stdout is not None
+            line = job.stdout.readline()
+            self.assertRegex(line, r"http://127\.0\.0\.1:\d+/ ")
+            self.assertNotIn(":8077/", line)
+
     def test_a_recording_that_cannot_be_read(self) -> None:
         self.assertEqual(failed("/nowhere.json")[0], 3)
 

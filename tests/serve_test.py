@@ -10,12 +10,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import subprocess
 import unittest
 from typing import Any
 from urllib.parse import quote
 
 from corpus import ROOT
-from served import PIXELS, SAMPLE, Case, Served, rows
+from served import PIXELS, PROGRAM, SAMPLE, Case, Served, rows
 
 LEVEL = 16
 
@@ -161,6 +162,21 @@ class Routes(Case):
             status, _, body = self.served.ask(f"/api/runs/0/{path}")
             self.assertEqual(status, 400, path)
             self.assertTrue(json.loads(body)["error"]["message"], path)
+
+    def test_json_says_where_it_is(self) -> None:
+        job = subprocess.Popen(
+            [PROGRAM, "serve", str(SAMPLE), "--no-cache", "--port", "0", "--json"], stdout=subprocess.PIPE, text=True
+        )
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        assert job.stdout is not None
+        lines = [""]
+        while lines[-1] not in ("}\n", "") or len(lines) == 1:
+            lines.append(job.stdout.readline())
+        document = json.loads("".join(lines))
+        self.assertEqual(document["gapless"]["command"], "serve")
+        self.assertEqual([run["id"] for run in document["runs"]], ["0"])
+        self.assertRegex(document["address"], r"^http://127\.0\.0\.1:\d+/$")
 
     def test_two_runs_are_two(self) -> None:
         both = Served(str(SAMPLE), str(ROOT / "tests/data/two_ranks"))
