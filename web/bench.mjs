@@ -2,11 +2,108 @@
 // How large a report is and how long a browser takes to show its first screen: node web/bench.mjs PROGRAM RECORDING...
 // Each report is opened in turn, in a browser that is already running, seven rounds; the time is from the start of the
 // navigation to the first frame with the whole page in it. A page of the same size without a script is the yardstick.
+//
+// node web/bench.mjs --timeline says how long the frames of a timeline of 64 ranks take while it is zoomed and moved: the
+// script with all it draws, and the same with the pixels filled by the processor, as in a browser without a GPU.
 import {execFileSync} from "node:child_process";
 import {mkdtempSync, rmSync, statSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {basename, join, resolve} from "node:path";
+import {pathToFileURL} from "node:url";
 import {chromium} from "@playwright/test";
+import {build} from "esbuild";
+
+const browsers = () =>
+  chromium.launch({
+    executablePath: process.env.GAPLESS_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+
+const quantile = (values, share) =>
+  values.sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+
+/** Measures what the page does in each frame: runs in the page before its scripts. */
+function measureFrames() {
+  window.frames_ms = [];
+  window.pixels = false;
+  const ask = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (draw) =>
+    ask((time) => {
+      const start = performance.now();
+      draw(time);
+      if (window.pixels)
+        for (const canvas of document.querySelectorAll("#timeline canvas"))
+          canvas.getContext("2d").getImageData(0, 0, 1, 1);
+      window.frames_ms.push(performance.now() - start);
+    });
+}
+
+/** Zooms and moves, a wheel event a frame; gives how long the frames took, in ms. */
+async function movedAround(page) {
+  return page.evaluate(async () => {
+    const canvas = document.querySelector(".tl-main");
+    const box = canvas.getBoundingClientRect();
+    const frame = () => new Promise((done) => setTimeout(done, 16));
+    window.frames_ms = [];
+    const wheel = (deltaX, deltaY) =>
+      canvas.dispatchEvent(
+        new WheelEvent("wheel", {
+          ...{deltaX, deltaY, bubbles: true, cancelable: true, ctrlKey: deltaX === 0},
+          ...{clientX: box.left + box.width * 0.4, clientY: box.top + 200},
+        }),
+      );
+    canvas.parentElement.focus();
+    const moves = (times, deltaX, deltaY) => Array.from({length: times}, () => [deltaX, deltaY]);
+    const round = [...moves(14, 0, -120), ...moves(30, 60, 0), ...moves(30, -60, 0), ...moves(14, 0, 120)];
+    for (const [deltaX, deltaY] of [...round, ...round, ...round]) {
+      wheel(deltaX, deltaY);
+      await frame();
+    }
+    return window.frames_ms.filter((ms) => ms > 0.2); // others had nothing to draw
+  });
+}
+
+async function timeline() {
+  const outfile = join(mkdtempSync(join(tmpdir(), "gapless-bench-")), "parts.mjs");
+  const entry = ["synthetic", "fake_server", "timeline_page"]
+    .map((name) => `export * from "./test/${name}";`)
+    .join("\n");
+  await build({
+    ...{stdin: {contents: entry, resolveDir: import.meta.dirname ?? "."}, bundle: true, outfile, format: "esm"},
+    ...{platform: "node", logLevel: "error"},
+    define: {"import.meta.url": JSON.stringify(pathToFileURL(resolve(import.meta.dirname ?? ".", "test/x.ts")).href)},
+  });
+  const {Synthetic, FakeServer, servedPage} = await import(pathToFileURL(outfile).href);
+  const recording = new Synthetic(64, 20, 2000);
+  const server = new FakeServer(recording, servedPage(recording));
+  const address = await server.listen();
+  const browser = await browsers();
+  const page = await browser.newPage({viewport: {width: 1440, height: 900}});
+  await page.addInitScript(measureFrames);
+  await page.goto(address);
+  await page.waitForSelector(".tl-main");
+  await page.evaluate(() => document.getElementById("timeline").scrollIntoView());
+  console.log("| 64 ranks | frames | median ms | p95 ms |\n|---|---|---|---|");
+  for (const ranks of ["closed", "open"]) {
+    if (ranks === "open") await page.getByLabel("Lanes and ranks that hold this text").fill("stream");
+    await page.waitForTimeout(4000); // the tiles come
+    for (const pixels of [false, true]) {
+      await page.evaluate((is) => {
+        window.pixels = is;
+      }, pixels);
+      const frames = await movedAround(page);
+      const numbers = [0.5, 0.95].map((share) => quantile(frames, share).toFixed(1)).join(" | ");
+      console.log(`| ${ranks}, ${pixels ? "script and pixels" : "script"} | ${frames.length} | ${numbers} |`);
+    }
+  }
+  await browser.close();
+  server.close();
+}
+
+if (process.argv[2] === "--timeline") {
+  await timeline();
+  process.exit();
+}
 
 const ROUNDS = 7;
 const [program, ...recordings] = process.argv.slice(2);
@@ -42,10 +139,7 @@ const reports = recordings.map((recording, at) => {
   writeFileSync(bare, `<!doctype html><p>bare<script type="text/plain">${"x".repeat(size)}</script><footer></footer>`);
   return {recording, file, bare, size, open: [], plain: [], html: [], terminal: []};
 });
-const browser = await chromium.launch({
-  executablePath: process.env.GAPLESS_CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox"],
-});
+const browser = await browsers();
 const page = await browser.newPage({viewport: {width: 1440, height: 900}});
 for (let round = 0; round < ROUNDS; ++round) {
   for (const report of reports) {

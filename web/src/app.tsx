@@ -15,9 +15,10 @@ import {Roles} from "./sections/roles";
 import {Roofline} from "./sections/roofline";
 import {Steps} from "./sections/steps";
 import {Tables} from "./sections/tables";
-import {Timeline} from "./sections/timeline";
 import {Verdict} from "./sections/verdict";
 import {initialTheme, setTheme, ThemeContext} from "./theme";
+import {Timeline} from "./timeline";
+import {allowJumps} from "./timeline/jump";
 import {Top} from "./top";
 import {Words} from "./words";
 
@@ -54,7 +55,7 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
     case "roles":
       return (data.tables.get("roles")?.rows ?? 0) > 1;
     case "timeline":
-      return data.tables.has("slowest_step");
+      return data.timeline !== undefined || data.served !== undefined;
     case "kernels":
       return data.tables.has("measured_kernels");
     case "roofline":
@@ -69,6 +70,7 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
 export function App({data}: {data: Data}) {
   const [theme, choose] = useState(initialTheme);
   const toggle = () => choose(setTheme(theme === "dark" ? "light" : "dark"));
+  if (has(data, "timeline")) allowJumps();
   const sections = SECTIONS.filter(({id}) => has(data, id));
   return (
     <ThemeContext.Provider value={theme}>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One chart of ECharts: drawn when it comes into view, drawn again when the theme changes, as wide as its place.
-import {BarChart, CustomChart, HeatmapChart, LineChart, ScatterChart} from "echarts/charts";
+import {BarChart, HeatmapChart, LineChart, ScatterChart} from "echarts/charts";
 import {
   AriaComponent,
   DataZoomComponent,
@@ -19,7 +19,6 @@ echarts.use([
   AriaComponent,
   BarChart,
   CanvasRenderer,
-  CustomChart,
   DataZoomComponent,
   GridComponent,
   HeatmapChart,

@@ -4,6 +4,7 @@
 // never 0.
 
 import type {Analyze} from "schema/analyze";
+import type {InlinedTimeline} from "./timeline/data";
 
 export type {
   Amount,
@@ -53,7 +54,7 @@ interface InlinedTable {
   rows: number; // that the table has; fewer may be here
   sort?: string; // the column that says how much
   columns: Column[];
-  cells: (number | null)[][]; // by column; a text is its place in `texts`
+  cells: Cell[][]; // by column; a text is its place in `texts`, or itself
 }
 
 /** What the terminal says too: whose recording, and what to know about it. */
@@ -88,11 +89,18 @@ export interface PackedRankMap {
   layout?: RankDimension[]; // none where ranks have the same place in all
 }
 
+/** A page that `gapless serve` shows, which has more to give than is inlined. */
+export interface Served {
+  run: string; // its id in the routes
+}
+
 export interface Inlined {
   page: Page;
   analyze: Analyze;
   predicted?: Predicted;
   rank_map?: PackedRankMap;
+  timeline?: InlinedTimeline;
+  served?: Served;
   texts: string[];
   tables: InlinedTable[];
 }
@@ -119,7 +127,9 @@ export class Table {
     this.allRows = inlined.rows;
     this.cells = inlined.columns.map((column, at) => {
       const cells = inlined.cells[at] ?? [];
-      return column.type === "text" ? cells.map((cell) => (cell === null ? null : (texts[cell] ?? null))) : cells;
+      return column.type === "text"
+        ? cells.map((cell) => (typeof cell === "number" ? (texts[cell] ?? null) : cell))
+        : cells;
     });
     this.rows = this.cells[0]?.length ?? 0;
     this.places = new Map(inlined.columns.map((column, at) => [column.name, at]));
@@ -146,6 +156,8 @@ export class Table {
 }
 
 export interface Data {
+  timeline?: InlinedTimeline | undefined;
+  served?: Served | undefined;
   rankMap?: PackedRankMap | undefined;
   page: Page;
   analyze: Analyze;
@@ -160,6 +172,8 @@ export function decode(inlined: Inlined): Data {
     analyze: inlined.analyze,
     predicted: inlined.predicted,
     rankMap: inlined.rank_map,
+    timeline: inlined.timeline,
+    served: inlined.served && {...inlined.served, run: String(inlined.served.run ?? "0")},
     tables: new Map(tables.map((table) => [table.name, table])),
   };
 }

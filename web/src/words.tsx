@@ -64,7 +64,7 @@ function cut(text: string, owner: object): (string | {word: Word; text: string})
 }
 
 /** Inside of buttons, links, explanations and what assistive tools do not see nothing is explained. */
-const Plain = createContext(false);
+export const Plain = createContext(false);
 
 /** A place below the word, within the window. */
 function below(button: HTMLElement): {left: string; top: string} {
