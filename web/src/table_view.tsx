@@ -13,6 +13,7 @@ import {useMemo, useRef, useState} from "preact/hooks";
 import type {Cell, Column, Table} from "./data";
 import {cell as format} from "./format";
 import {Scroll} from "./scroll";
+import {canJump, isPlace, jumpTo, targetOf} from "./timeline/jump";
 
 const FIRST = 12;
 const hidden = new Set(["trace"]);
@@ -70,6 +71,29 @@ function useRows(table: Table, columns: {column: Column; at: number}[], filter: 
   return model;
 }
 
+/** Leads to what the row is about. */
+function Jump({table, row}: {table: Table; row: number}) {
+  const target = targetOf(table, row);
+  const go = (event: MouseEvent) => {
+    event.stopPropagation(); // a click on the row unfolds it
+    jumpTo(target, `table ${table.name}`);
+  };
+  return (
+    <th class="jump">
+      {isPlace(target) && (
+        <button
+          type="button"
+          onClick={go}
+          aria-label={`Show row ${row + 1} in the timeline`}
+          title="show in the timeline"
+        >
+          ↗
+        </button>
+      )}
+    </th>
+  );
+}
+
 export function TableView({table, filter, ids}: {table: Table; filter: string; ids: boolean}) {
   const columns = useMemo(() => columnsOf(table, ids), [table, ids]);
   const model = useRows(table, columns, filter);
@@ -77,12 +101,18 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
   const [open, setOpen] = useState(-1);
   const rows = model.getRowModel().rows;
   const shown = all ? rows : rows.slice(0, FIRST);
+  const jumps = canJump() && rows.slice(0, FIRST).some((row) => isPlace(targetOf(table, row.original)));
   return (
     <>
       <Scroll label={`Table ${table.name}`}>
         <table data-table={table.name}>
           <thead>
             <tr>
+              {jumps && (
+                <th scope="col" class="plain jump">
+                  <span class="sr">in the timeline</span>
+                </th>
+              )}
               {columns.map(({column}) => {
                 const sorted = model.getColumn(column.name)?.getIsSorted() ?? false;
                 const unit = column.unit && !column.unit.startsWith("id:") ? ` (${column.unit})` : "";
@@ -111,6 +141,7 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
                 data-row={row.original}
                 onClick={() => setOpen(open === row.original ? -1 : row.original)}
               >
+                {jumps && <Jump table={table} row={row.original} />}
                 {columns.map(({column, at}) => {
                   const value = table.at(row.original, at);
                   const text = format(value, column.unit);

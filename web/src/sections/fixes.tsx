@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of findings by expected gain: problem, cost and command. The evidence unfolds.
 import {useState} from "preact/hooks";
-import type {Analyze, Bottleneck, Data, Evidence} from "../data";
+import type {Analyze, Bottleneck, Data, Evidence, Table} from "../data";
 import {amounts, bounds, factor, percent} from "../format";
 import {apartOf, isToFix, listOf, numbersOf, placesOf, trustOf} from "../places";
 import {quoted, Snippet} from "../snippet";
+import {canJump, jumpTo, targetOfEvidence} from "../timeline/jump";
 
 function severityWord(severity: number): "critical" | "warning" | "minor" {
   return severity > 0.7 ? "critical" : severity >= 0.4 ? "warning" : "minor";
@@ -70,7 +71,27 @@ function queryFor(evidence: Evidence, path: string): string | undefined {
   return `gapless query ${path} "SELECT * FROM ${quoted(evidence.table)} WHERE id IN (${evidence.rows.join(", ")})"`;
 }
 
-function Details({of: bottleneck, path}: {of: Bottleneck; path: string}) {
+/** Leads to the events that prove it. */
+function Shown({by: evidence, of, tables}: {by: Evidence; of: Bottleneck; tables: ReadonlyMap<string, Table>}) {
+  const target = canJump() ? targetOfEvidence(evidence, tables) : undefined;
+  if (!target) return null;
+  return (
+    <>
+      {" "}
+      <button type="button" class="link" onClick={() => jumpTo(target, of.title)}>
+        show it
+      </button>
+    </>
+  );
+}
+
+interface DetailsProps {
+  of: Bottleneck;
+  path: string;
+  tables: ReadonlyMap<string, Table>;
+}
+
+function Details({of: bottleneck, path, tables}: DetailsProps) {
   const saving = bottleneck.saving_per_month;
   const queries = bottleneck.evidence
     .map((evidence) => queryFor(evidence, path))
@@ -85,6 +106,7 @@ function Details({of: bottleneck, path}: {of: Bottleneck; path: string}) {
             <li key={evidence.text}>
               {evidence.text}
               {evidence.source && <span class="dim"> · {evidence.source}</span>}
+              <Shown by={evidence} of={bottleneck} tables={tables} />
             </li>
           ))}
           {bottleneck.also && <li>{bottleneck.also}</li>}
@@ -134,7 +156,8 @@ function Todo({of: bottleneck}: {of: Bottleneck}) {
   );
 }
 
-function Fix({of: bottleneck, place, analyze, path}: {of: Bottleneck; place: number; analyze: Analyze; path: string}) {
+function Fix({of: bottleneck, place, data}: {of: Bottleneck; place: number; data: Data}) {
+  const {analyze, page, tables} = data;
   const [open, setOpen] = useState(false);
   const id = `fix-${place}`;
   const saves = bottleneck.gain && bottleneck.saving_per_month && amounts(bottleneck.saving_per_month.expected)[0];
@@ -171,7 +194,7 @@ function Fix({of: bottleneck, place, analyze, path}: {of: Bottleneck; place: num
           {open ? "▾" : "▸"}
         </button>
       </div>
-      <div id={id}>{open && <Details of={bottleneck} path={path} />}</div>
+      <div id={id}>{open && <Details of={bottleneck} path={page.path} tables={tables} />}</div>
     </li>
   );
 }
@@ -230,7 +253,7 @@ function Sum({analyze, places}: {analyze: Analyze; places: Map<string, number>})
 }
 
 export function Fixes({data}: {data: Data}) {
-  const {analyze, page} = data;
+  const {analyze} = data;
   const [all, setAll] = useState(false);
   const places = placesOf(analyze.bottlenecks);
   const listed = analyze.bottlenecks.filter((one) => places.has(one.id));
@@ -244,13 +267,7 @@ export function Fixes({data}: {data: Data}) {
       {listed.length === 0 && <Nothing data={data} />}
       <ol class="fixes">
         {shown.map((bottleneck) => (
-          <Fix
-            key={bottleneck.id}
-            of={bottleneck}
-            place={places.get(bottleneck.id) ?? 0}
-            analyze={analyze}
-            path={page.path}
-          />
+          <Fix key={bottleneck.id} of={bottleneck} place={places.get(bottleneck.id) ?? 0} data={data} />
         ))}
       </ol>
       <NotToFix all={analyze.bottlenecks} />

@@ -4,12 +4,13 @@
 // Collectives make the ranks of a job finish a step together, so the whole step is the same on all of them, and says
 // nothing. Shown first is therefore the step without exposed communication: what a rank does itself.
 import {useCallback, useState} from "preact/hooks";
-import {axis, base, ChartView, type Option, tip, tooltip} from "../chart";
+import {axis, base, type Chart, ChartView, type Option, tip, tooltip} from "../chart";
 import type {Data, Table} from "../data";
 import {duration, percent} from "../format";
 import {ownerOf} from "../owner";
 import {PARTS} from "../parts";
 import {colour} from "../theme";
+import {jumpTo, type Target} from "../timeline/jump";
 
 const MOST_RANKS = 64;
 const CLEAR = 0.1; // a tenth more than the median rank is drawn in the full colour
@@ -21,6 +22,7 @@ const CHOICES = [OWN, WHOLE, ...PARTS.map((part) => part.name)];
 interface Cell {
   ns: number;
   more: number; // than the median rank of the step
+  target: Target;
 }
 
 interface Grid {
@@ -47,12 +49,15 @@ function median(values: readonly number[]): number {
 /** The rows of complete steps, by rank, against the median of each step. */
 export function gridOf(table: Table, by: string): Grid {
   const values = new Map<number, Map<string, number>>();
+  const targets = new Map<string, Target>();
   for (let row = 0; row < table.rows; row += 1) {
     const step = table.number(row, "step");
     if (step === null) continue;
     const ranks = values.get(step) ?? new Map<string, number>();
     ranks.set(ownerOf(table, row), nsOf(table, row, by));
     values.set(step, ranks);
+    const of = (name: string) => table.number(row, name) ?? undefined;
+    targets.set(`${ownerOf(table, row)} ${step}`, {trace: of("trace"), rank: of("rank"), step});
   }
   const cells = new Map<string, Cell>();
   const distance = new Map<string, number>();
@@ -60,7 +65,7 @@ export function gridOf(table: Table, by: string): Grid {
     const middle = median([...ranks.values()]);
     for (const [rank, ns] of ranks) {
       const more = ns - middle;
-      cells.set(`${rank} ${step}`, {ns, more});
+      cells.set(`${rank} ${step}`, {ns, more, target: targets.get(`${rank} ${step}`) ?? {step}});
       distance.set(rank, (distance.get(rank) ?? 0) + Math.abs(more));
     }
   }
@@ -129,6 +134,16 @@ export function RankSteps({data}: {data: Data}) {
   const [by, setBy] = useState(OWN);
   const grid = table ? gridOf(table, by) : undefined;
   const option = useCallback((): Option => (table ? optionFor(gridOf(table, by), by) : {}), [table, by]);
+  const ready = useCallback(
+    (chart: Chart) => {
+      chart.on("click", ({value}) => {
+        const [x = -1, y = -1] = value as [number, number];
+        const cell = grid?.cells.get(`${grid.ranks[y]} ${grid.steps[x]}`);
+        if (cell) jumpTo(cell.target, "the ranks");
+      });
+    },
+    [table, by],
+  );
   if (!table || !grid) return null;
   return (
     <section id="ranks">
@@ -149,6 +164,7 @@ export function RankSteps({data}: {data: Data}) {
         height={110 + 18 * grid.ranks.length}
         label={`Heat map of ${grid.ranks.length} ranks and ${grid.steps.length} steps; table ledger has the numbers`}
         option={option}
+        ready={ready}
       />
       {(grid.all > grid.ranks.length || table.allRows > table.rows) && (
         <p class="dim">

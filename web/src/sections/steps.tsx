@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waste ledger: each step, or each rank, as one bar of parts that add up to its time exactly.
-import {useCallback, useState} from "preact/hooks";
-import {axis, base, ChartView, legend, type Option, tip, tooltip} from "../chart";
+import {useCallback, useMemo, useState} from "preact/hooks";
+import {axis, base, type Chart, ChartView, legend, type Option, tip, tooltip} from "../chart";
 import type {Data, Table} from "../data";
 import {duration, percent} from "../format";
 import {Choice, ownerOf} from "../owner";
 import {PARTS} from "../parts";
 import {colour} from "../theme";
+import {canJump, jumpTo, type Target} from "../timeline/jump";
 
 interface Bar {
   label: string;
   title: string;
   wall: number;
   parts: number[];
+  target: Target;
 }
 
 function barOf(table: Table, row: number, label: string, title: string): Bar {
   const parts = PARTS.map((part) => table.number(row, part.column) ?? 0);
-  return {label, title, wall: table.number(row, "wall_ns") ?? 0, parts};
+  const number = (name: string) => table.number(row, name) ?? undefined;
+  const target = {trace: number("trace"), rank: number("rank"), step: number("step")};
+  return {label, title, wall: table.number(row, "wall_ns") ?? 0, parts, target};
 }
 
 function optionFor(bars: readonly Bar[], title: string): Option {
@@ -68,27 +72,37 @@ export function Steps({data}: {data: Data}) {
   const [by, setBy] = useState<"step" | "rank">(wholes.length > 1 || ofSteps.length === 0 ? "rank" : "step");
   const owners = table ? [...new Set(ofSteps.map((row) => ownerOf(table, row)))] : [];
   const [of, setOf] = useState(owners[0] ?? "");
-  const option = useCallback((): Option => {
-    if (!table) return {};
-    if (by === "rank") {
-      const bars = wholes.map((row) =>
+  const bars = useMemo(() => {
+    if (!table) return [];
+    if (by === "rank")
+      return wholes.map((row) =>
         barOf(table, row, ownerOf(table, row), `${ownerOf(table, row)}, all that was analysed`),
       );
-      return optionFor(bars, "");
-    }
     const mine = ofSteps.filter((row) => ownerOf(table, row) === of);
-    const bars = mine.map((row) => {
+    return mine.map((row) => {
       const step = table.number(row, "step");
       return barOf(table, row, String(step), `step ${step} · ${of}`);
     });
-    return optionFor(bars, "step");
   }, [table, by, of]);
+  const option = useCallback((): Option => optionFor(bars, by === "rank" ? "" : "step"), [bars]);
+  const ready = useCallback(
+    (chart: Chart) => {
+      chart.on("click", (item) => {
+        const target = bars[item.dataIndex]?.target;
+        if (target?.step !== undefined) jumpTo(target, "the steps");
+      });
+    },
+    [bars],
+  );
   if (!table) return null;
   return (
     <section id="steps">
       <header>
         <h2>Time of each {by}</h2>
-        <span class="dim">parts add up to the whole; idle only when nothing runs on any stream</span>
+        <span class="dim">
+          parts add up to the whole; idle only when nothing runs on any stream
+          {canJump() && by === "step" && "; a click on a bar shows the step in the timeline"}
+        </span>
         <div class="controls">
           {wholes.length > 1 && ofSteps.length > 0 && (
             <select aria-label="Bars" value={by} onChange={(event) => setBy(event.currentTarget.value as typeof by)}>
@@ -103,6 +117,7 @@ export function Steps({data}: {data: Data}) {
         height={280}
         label={`Stacked bars of the time of each ${by}; table ledger has the numbers`}
         option={option}
+        ready={ready}
       />
       {table.allRows > table.rows && (
         <p class="dim">

@@ -2,6 +2,7 @@
 // What is known of the selected event, and the events of a lane as a table, for those who do not see the picture.
 import {cell, count, duration, percent} from "../format";
 import {type Event, traceName} from "./data";
+import {stateName} from "./draw";
 import type {Model} from "./model";
 import type {Link} from "./source";
 
@@ -16,6 +17,7 @@ function stepOf(model: Model, event: Event) {
 /** What it is called: an idle gap by its cause. */
 export function titleOf(model: Model, event: Event): string {
   if (model.lanes.get(event.lane)?.info.kind === "idle") return `idle: ${event.kind}`;
+  if (model.lanes.get(event.lane)?.info.kind === "device") return stateName(event.kind);
   return event.name || event.kind;
 }
 
@@ -45,12 +47,6 @@ function factsOf(model: Model, event: Event): [string, string][] {
       String(event.id),
     ]);
   return facts;
-}
-
-/** A number of the details says its unit in its name, as columns do. */
-function valueText(name: string, value: string | number | null): string {
-  const unit = name.endsWith("_ns") ? "ns" : name.endsWith("bytes") ? "bytes" : "";
-  return cell(value, unit);
 }
 
 function LinkLine({model, link}: {model: Model; link: Link}) {
@@ -89,7 +85,10 @@ export function Details({model, event}: {model: Model; event: Event}) {
           ...facts,
           ...(info?.details ?? [])
             .filter(({name}) => !known.has(name))
-            .map(({name, value}) => [name.replace(/_(ns|bytes)$/, "").replace(/_/g, " "), valueText(name, value)]),
+            .map(({name, value, unit}) => [
+              name.replace(/_(ns|bytes)$/, "").replace(/_/g, " "),
+              cell(value, unit ?? ""),
+            ]),
         ].map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>

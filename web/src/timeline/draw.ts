@@ -147,6 +147,11 @@ function lookOf(tile: Tile, lane: LaneInfo, pattern: RegExp | undefined): Look {
   return {colours, matches: found.matches};
 }
 
+/** A state of a device in words: "idle: data". */
+export function stateName(kind: string): string {
+  return kind.replace(/^(idle|exposed)_/, "$1: ");
+}
+
 /** One line of events of a piece. Boxes that touch within a pixel and have one colour become one. */
 function drawLine(
   scene: Scene,
@@ -193,7 +198,9 @@ function drawLine(
     if (size < LABEL_FROM || height < LOWEST || (start[at]! < piece.from && piece.from > view.from)) continue;
     const whole = Math.min(width, (end[at]! - view.from) * scale) - x;
     const text =
-      lane.kind === "idle" || lane.kind === "device" ? piece.tile.kinds[kind[at]!]! : piece.tile.names[name[at]!]!;
+      lane.kind === "idle" || lane.kind === "device"
+        ? stateName(piece.tile.kinds[kind[at]!]!)
+        : piece.tile.names[name[at]!]!;
     const several = count[at]! > 1 ? `${count[at]} × ` : "";
     labels.push({
       text: several + text,

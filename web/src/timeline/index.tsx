@@ -6,7 +6,7 @@ import type {Data} from "../data";
 import {count, duration} from "../format";
 import {Plain} from "../words";
 import {written} from "./address";
-import {slowestOf} from "./data";
+import {type StepSpan, slowestOf} from "./data";
 import {Details, LaneList, titleOf} from "./details";
 import {InlinedSource} from "./inlined";
 import {type Origin, onJump} from "./jump";
@@ -142,7 +142,7 @@ function Controls({model, field, help}: ControlsProps) {
         whole run
       </button>
       {slowest && (
-        <button type="button" onClick={() => model.showStep(slowest.number, slowest.trace)}>
+        <button type="button" onClick={() => model.showSlowest()}>
           slowest step
         </button>
       )}
@@ -237,8 +237,8 @@ function useRedraw(model: Model | undefined): () => void {
   };
 }
 
-function Shown({source, path}: {source: Source; path: string}) {
-  const model = useMemo(() => new Model(source), [source]);
+function Shown({source, slowest, path}: {source: Source; slowest: StepSpan | undefined; path: string}) {
+  const model = useMemo(() => new Model(source, slowest), [source]);
   const redraw = useRedraw(model);
   const place = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -307,9 +307,23 @@ function useSource(data: Data): {source?: Source; problem?: string} {
   return state;
 }
 
+/** The slowest of the complete steps, as the analysis counts them: until the device is done, too. */
+function slowestComplete({tables}: Data): StepSpan | undefined {
+  const table = tables.get("steps");
+  const steps: StepSpan[] = [];
+  for (let row = 0; table && row < table.rows; ++row) {
+    const [trace, step, ts_ns, dur_ns, complete] = ["trace", "step", "ts_ns", "dur_ns", "complete"].map((name) =>
+      table.number(row, name),
+    );
+    if (complete && typeof trace === "number" && typeof step === "number" && ts_ns && dur_ns)
+      steps.push({trace, number: step, ts_ns, dur_ns});
+  }
+  return slowestOf(steps);
+}
+
 export function Timeline({data}: {data: Data}) {
   const {source, problem} = useSource(data);
-  const slowest = source && slowestOf(source.overview.steps);
+  const slowest = slowestComplete(data) ?? (source && slowestOf(source.overview.steps));
   const median = data.analyze.run.step_ns?.median;
   return (
     <section id="timeline">
@@ -323,7 +337,7 @@ export function Timeline({data}: {data: Data}) {
       {problem && <p class="tl-problem">The server did not answer: {problem}</p>}
       {source ? (
         <Plain.Provider value={true}>
-          <Shown source={source} path={data.page.path} />
+          <Shown source={source} slowest={slowest} path={data.page.path} />
         </Plain.Provider>
       ) : (
         !problem && <p class="dim">Loading…</p>

@@ -126,7 +126,8 @@ export class InlinedSource implements Source {
         if (!spans || at < 0) continue;
         const {name, start, end, count, busy, kind: of} = eventOf(tile, trace, lane, spans, 0, at);
         const details: EventInfo["details"] = [{name: "class", value: of}];
-        if (count > 1) details.push({name: "short ones together", value: count}, {name: "busy_ns", value: busy});
+        if (count > 1)
+          details.push({name: "short ones together", value: count}, {name: "busy_ns", value: busy, unit: "ns"});
         return {kind, id, trace, lane, name, ts_ns: start, dur_ns: end - start, details, links: []};
       }
     }

@@ -86,7 +86,7 @@ function matching(trace: TraceInfo, {hidden, filter}: Choice): LaneInfo[] {
 }
 
 export function layOut(overview: Overview, choice: Choice): Layout {
-  const layout: Layout = {pinned: [], pinnedHeight: 0, rows: [], height: 0, hidden: 0};
+  const layout: Layout = {pinned: [], pinnedHeight: 0, rows: [], height: GAP - 1, hidden: 0};
   const several = overview.traces.length > 1;
   for (const trace of overview.traces) {
     for (const lane of trace.lanes.filter(({lane}) => choice.pinned.has(lane))) {

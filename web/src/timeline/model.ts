@@ -51,11 +51,15 @@ export class Model {
   /** Called when the view or what is selected became another; `jump`: the way back is worth a place in the history. */
   moved: (jump: boolean) => void = () => {};
 
-  constructor(readonly source: Source) {
+  /** `slowest`: the step that is shown first; else the one that took the host longest. */
+  constructor(
+    readonly source: Source,
+    slowest?: StepSpan,
+  ) {
     const {overview} = source;
     this.bounds = {from: Math.min(overview.from_ns, overview.to_ns - 1), to: overview.to_ns};
     for (const trace of overview.traces) for (const info of trace.lanes) this.lanes.set(info.lane, {info, trace});
-    this.slowest = slowestOf(overview.steps);
+    this.slowest = slowest ?? slowestOf(overview.steps);
     const first = this.slowest?.trace ?? overview.traces[0]?.trace ?? 0;
     this.choice = {open: new Set([first]), pinned: new Set(), hidden: new Set(), filter: ""};
     this.view = this.slowest
@@ -111,6 +115,11 @@ export class Model {
     const step = all.find((one) => one.trace === trace) ?? all[0];
     if (step) this.show({from: step.ts_ns, to: step.ts_ns + step.dur_ns}, jump);
     return step !== undefined;
+  }
+
+  showSlowest(): void {
+    const {slowest} = this;
+    if (slowest) this.show({from: slowest.ts_ns, to: slowest.ts_ns + slowest.dur_ns});
   }
 
   /** The span that is selected fills the view; without one the whole run. */

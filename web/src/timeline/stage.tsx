@@ -201,6 +201,7 @@ export function Stage({model, asked, redraw, place: keys}: Props) {
       tip.current.replaceChildren(Object.assign(document.createElement("b"), {textContent: title}), line);
       if (at) place(tip.current, at, model.width);
     });
+    redraw(); // its size is known by now
     return () => paint.stop();
   }, [model]);
 

@@ -2,7 +2,7 @@
 // The strip above the lanes: all steps of the recording as bars as high as they are long, what the device did, and the
 // window that is seen. A click shows a step, dragging moves the window or draws a new one.
 import {useRef} from "preact/hooks";
-import type {StepSpan} from "./data";
+import {type StepSpan, slowestOf} from "./data";
 import {drawLanes} from "./draw";
 import type {Placed, Row} from "./lanes";
 import type {Model} from "./model";
@@ -61,15 +61,17 @@ export function drawStrip(context: CanvasRenderingContext2D, model: Model, width
     colours,
   };
   drawLanes(context, scene);
-  const most = model.slowest?.dur_ns ?? 1;
-  for (const step of shown(model)) {
+  const steps = shown(model);
+  const most = slowestOf(steps)?.dur_ns ?? 1;
+  for (const step of steps) {
+    const slowest = step.number === model.slowest?.number;
     const x = xOf(step.ts_ns, model.bounds, width);
     const wide = xOf(step.ts_ns + step.dur_ns, model.bounds, width) - x;
     const height = Math.max(2, (step.dur_ns / most) * (BARS - 2));
-    context.fillStyle = step === model.slowest ? colours.dim : colours.call;
+    context.fillStyle = slowest ? colours.dim : colours.call;
     context.fillRect(x, BARS - height, Math.max(1, wide - (wide > 4 ? 1 : 0)), height);
     if (wide < 28) continue;
-    context.fillStyle = step === model.slowest ? colours.card : colours.text;
+    context.fillStyle = slowest ? colours.card : colours.text;
     context.fillText(String(step.number), x + 4, BARS - 7);
   }
 }
