@@ -243,24 +243,6 @@ test.describe("using it", () => {
     await expect(page.locator(".details")).toContainText(/Saves \$ [1-9][\d,]+ a month/);
   });
 
-  test("the timeline zooms by buttons and keys", async ({page}) => {
-    await open(page, file);
-    const chart = page.locator("#timeline .chart");
-    await chart.scrollIntoViewIfNeeded();
-    await expect(chart.locator("canvas").first()).toBeVisible();
-    // The chart is drawn some time after it was told to be.
-    const picture = async () => (await chart.screenshot()).toString("base64");
-    const changes = (from: string) => expect.poll(picture).not.toBe(from);
-    const before = await picture();
-    await page.getByRole("button", {name: "longest gap"}).click();
-    await changes(before);
-    const gap = await picture();
-    await page.locator(".lanes").press("s");
-    await changes(gap);
-    await page.getByRole("button", {name: "whole step"}).click();
-    await expect.poll(picture).toBe(before);
-  });
-
   test("colours change and are remembered while the page is open", async ({page}) => {
     await open(page, file);
     await page.getByRole("button", {name: "Switch to dark colours"}).click();

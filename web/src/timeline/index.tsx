@@ -9,7 +9,7 @@ import {written} from "./address";
 import {type StepSpan, slowestOf} from "./data";
 import {Details, LaneList, titleOf} from "./details";
 import {InlinedSource} from "./inlined";
-import {type Origin, onJump} from "./jump";
+import {goBack, type Origin, onJump} from "./jump";
 import {KEYS} from "./keys";
 import {Model} from "./model";
 import {Hits, SearchField} from "./search";
@@ -71,8 +71,7 @@ function useJumps(model: Model, place: {current: HTMLDivElement | null}) {
     if (!origin) return;
     setOrigin(undefined);
     setMissed(false);
-    scrollTo(0, origin.top);
-    if (origin.element instanceof HTMLElement) origin.element.focus({preventScroll: true});
+    requestAnimationFrame(() => goBack(origin)); // when the button is gone
   };
   return {origin, missed, back};
 }

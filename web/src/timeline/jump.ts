@@ -14,8 +14,9 @@ export interface Target {
 
 export interface Origin {
   name: string; // as in "back to …"
+  element: Element | null; // that had the focus, …
+  offset: number; // … and how far it was from the top of the window
   top: number; // how far the page was scrolled
-  element: Element | null; // that had the focus
 }
 
 type Go = (target: Target, origin: Origin) => void;
@@ -39,7 +40,16 @@ export function onJump(how: Go | undefined): void {
 
 /** Shows the target in the timeline; a button there leads back to the place that is named. */
 export function jumpTo(target: Target, back = "where you were"): void {
-  go?.(target, {name: back, top: scrollY, element: document.activeElement});
+  const element = document.activeElement;
+  go?.(target, {name: back, element, offset: element?.getBoundingClientRect().top ?? 0, top: scrollY});
+}
+
+/** Shows the place that a jump came from as it was seen: what is above it may be longer now. */
+export function goBack({element, offset, top}: Origin): void {
+  if (element instanceof HTMLElement && element.isConnected && element !== document.body) {
+    scrollBy(0, element.getBoundingClientRect().top - offset);
+    element.focus({preventScroll: true});
+  } else scrollTo(0, top);
 }
 
 /** True if the target says a place in time, or an event that has one. */

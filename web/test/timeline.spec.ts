@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline as a person uses it, of a report and of a server: moving, selecting, searching, jumping there and back.
+import {expect, type Page, test} from "@playwright/test";
+import {open, violations} from "./browser";
+import {FakeServer} from "./fake_server";
+import {Synthetic} from "./synthetic";
+import {reportWith, servedPage} from "./timeline_page";
+
+const recording = new Synthetic(64, 20, 600);
+const slowest = recording.overview.steps[7]; // of rank 0, as of all
+const FROM = slowest?.ts_ns ?? 0;
+const TO = FROM + (slowest?.dur_ns ?? 0);
+
+let report = "";
+test.beforeAll(() => {
+  report = reportWith(recording, "report", 8);
+});
+
+/** What the address says is in view, once it was written. */
+async function viewOf(page: Page): Promise<[number, number]> {
+  await page.waitForTimeout(400); // the address follows the view
+  const parts = new URLSearchParams((await page.evaluate(() => location.hash)).split("?")[1] ?? "");
+  return [Number(parts.get("from")), Number(parts.get("to"))];
+}
+
+/** Brings the timeline to the top of the window, and gives the place of its lanes. */
+async function lanes(page: Page) {
+  await page.evaluate(() => document.getElementById("timeline")?.scrollIntoView());
+  const box = await page.locator(".tl-main").boundingBox();
+  expect(box).not.toBeNull();
+  return box ?? {x: 0, y: 0, width: 0, height: 0};
+}
+
+/** The place of a lane's name, and so of the lane. */
+async function laneAt(page: Page, name: string): Promise<number> {
+  const box = await page.locator(".tl-name", {hasText: name}).first().boundingBox();
+  return (box?.y ?? 0) + 8;
+}
+
+/** A click on the event of a lane that is at this share of the width. */
+async function clickEvent(page: Page, lane: string, share: number) {
+  const box = await lanes(page);
+  await page.mouse.click(box.x + share * box.width, await laneAt(page, lane));
+}
+
+/** A sum over the canvas' pixels: pictures that differ have different ones. */
+const picture = (page: Page, which = ".tl-main") =>
+  page.locator(which).evaluate((canvas: HTMLCanvasElement) => {
+    const {data} = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height) ?? {data: []};
+    let sum = 0;
+    for (let at = 0; at < data.length; at += 4) sum = (sum * 31 + (data[at] ?? 0) + 7 * (data[at + 2] ?? 0)) | 0;
+    return sum;
+  });
+
+test.describe("of a report", () => {
+  test.beforeEach(async ({page}) => {
+    await page.setViewportSize({width: 1440, height: 900});
+    expect(await open(page, report)).toEqual([]);
+  });
+
+  test("begins with the slowest step, has all steps above, and loads nothing", async ({page}) => {
+    await lanes(page);
+    await expect(page.getByLabel("Step", {exact: true})).toHaveValue("8");
+    await page.getByLabel("Step after").click();
+    expect(await viewOf(page)).toEqual([TO, TO + 120_000_000]);
+    await page.getByRole("button", {name: "whole run"}).click();
+    expect(await viewOf(page)).toEqual([0, recording.overview.to_ns]);
+    await page.getByRole("button", {name: "slowest step"}).click();
+    expect(await viewOf(page)).toEqual([FROM, TO]);
+  });
+
+  test("a click on the strip shows a step, dragging in it moves the window or draws a new one", async ({page}) => {
+    await lanes(page);
+    const strip = await page.locator(".tl-strip").boundingBox();
+    const at = (time: number) => (strip?.x ?? 0) + (time / recording.overview.to_ns) * (strip?.width ?? 0);
+    const y = (strip?.y ?? 0) + 12;
+    await page.mouse.click(at(60_000_000), y);
+    expect(await viewOf(page)).toEqual([0, 120_000_000]);
+    await page.mouse.move(at(1_500_000_000), y);
+    await page.mouse.down();
+    await page.mouse.move(at(2_000_000_000), y, {steps: 4});
+    await page.mouse.up();
+    const [from, to] = await viewOf(page);
+    expect(Math.abs(from - 1_500_000_000) + Math.abs(to - 2_000_000_000)).toBeLessThan(10_000_000);
+    await page.mouse.move(at(1_700_000_000), y);
+    await page.mouse.down();
+    await page.mouse.move(at(1_600_000_000), y, {steps: 4});
+    await page.mouse.up();
+    const moved = await viewOf(page);
+    expect(Math.abs(moved[0] - from + 100_000_000)).toBeLessThan(10_000_000);
+    expect(moved[1] - moved[0]).toBeCloseTo(to - from, -2);
+  });
+
+  test("the wheel scrolls the page until Ctrl is held or the canvas was clicked, and after Escape again", async ({
+    page,
+  }) => {
+    const box = await lanes(page);
+    await page.mouse.move(box.x + 0.25 * box.width, box.y + 100);
+    const top = await page.evaluate(() => scrollY);
+    await page.mouse.wheel(0, -80);
+    await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(top);
+    expect(await page.evaluate(() => location.hash)).toBe("");
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up("Control");
+    const [from, to] = await viewOf(page);
+    expect(to - from).toBeLessThan(0.8 * (TO - FROM));
+    expect((from - FROM) / (TO - FROM - (to - from))).toBeCloseTo(0.25, 1); // what was below the pointer stays there
+    await clickEvent(page, "steps", 0.5);
+    const still = await page.evaluate(() => scrollY);
+    await page.mouse.wheel(0, 150);
+    const [wider, end] = await viewOf(page);
+    expect(end - wider).toBeGreaterThan(to - from);
+    expect(await page.evaluate(() => scrollY)).toBe(still);
+    await page.keyboard.press("Escape"); // what is selected
+    await page.keyboard.press("Escape"); // the focus
+    await page.mouse.wheel(0, -80);
+    await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(still);
+  });
+
+  test("dragging moves, Shift and dragging selects with sums and a flame graph, Escape clears", async ({page}) => {
+    const box = await lanes(page);
+    const y = await laneAt(page, "stream 7");
+    await page.mouse.move(box.x + 600, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 300, y, {steps: 5});
+    await page.mouse.up();
+    const [from] = await viewOf(page);
+    expect((from - FROM) / (TO - FROM)).toBeCloseTo(300 / box.width, 2);
+    await page.keyboard.down("Shift");
+    await page.mouse.move(box.x + 200, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 500, y, {steps: 5});
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    const panel = page.locator('[data-panel="selection"]');
+    await expect(panel).toContainText("count as one");
+    await expect(panel.locator("table")).toHaveCount(3);
+    await expect(panel.getByRole("group", {name: "Flame graph"}).getByRole("button").first()).toContainText("train.py");
+    await expect.poll(() => page.evaluate(() => location.hash)).toContain("range=");
+    await page.locator(".tl-place").press("Escape");
+    await expect(panel).toHaveCount(0);
+  });
+
+  test("the flame graph zooms by click and keys", async ({page}) => {
+    await clickEvent(page, "steps", 0.5);
+    await page.keyboard.press("m");
+    const graph = page.getByRole("group", {name: "Flame graph"});
+    await graph.getByRole("button").first().focus();
+    await page.keyboard.press("ArrowDown");
+    await expect(graph.locator(":focus")).toContainText("aten::linear");
+    await page.keyboard.press("Enter");
+    await expect(graph.getByRole("button").first()).toContainText("aten::linear");
+    await page.getByRole("button", {name: "whole selection"}).click();
+    await expect(graph.getByRole("button").first()).toContainText("train.py");
+  });
+
+  test("a click shows what an event is, keys go on along its lane, f makes it fill the view", async ({page}) => {
+    await clickEvent(page, "annotations", 0.2);
+    const panel = page.locator('[data-panel="event"]');
+    await expect(panel.locator("h3")).toHaveText("forward");
+    await expect(panel).toContainText("67.2 ms");
+    await expect(page.locator("#tl-said")).toContainText("forward");
+    await page.keyboard.press(".");
+    await expect(panel.locator("h3")).toHaveText("backward");
+    await page.keyboard.press("[");
+    await expect(panel.locator("h3")).toHaveText("forward");
+    await page.keyboard.press("f");
+    const [from, to] = await viewOf(page);
+    expect(from).toBeLessThanOrEqual(FROM);
+    expect((to - from) / (0.4 * (TO - FROM))).toBeCloseTo(1.3, 1);
+  });
+
+  test("letters zoom and move as in Perfetto, ? shows them", async ({page}) => {
+    await lanes(page);
+    const place = page.locator(".tl-place");
+    await place.press("w");
+    const closer = await viewOf(page);
+    expect(closer[1] - closer[0]).toBeCloseTo((TO - FROM) / 1.4, -1);
+    await place.press("d");
+    expect((await viewOf(page))[0]).toBeGreaterThan(closer[0]);
+    await place.press("a");
+    expect(await viewOf(page)).toEqual(closer);
+    await place.press("s");
+    const back = await viewOf(page);
+    expect(back[1] - back[0]).toBeCloseTo(TO - FROM, -1);
+    await place.press("?");
+    await expect(page.locator('[data-panel="keys"]')).toContainText("zoom in");
+  });
+
+  test("ranks open and close, lanes are pinned, hidden and filtered", async ({page}) => {
+    await lanes(page);
+    await expect(page.locator(".tl-name", {hasText: "stream 7"})).toHaveCount(1);
+    await page.getByRole("button", {name: "rank 0"}).click();
+    await expect(page.locator(".tl-name", {hasText: "stream 7"})).toHaveCount(0);
+    await page.getByRole("button", {name: "▸ rank 1", exact: true}).click();
+    await expect(page.locator(".tl-name", {hasText: "stream 7"})).toHaveCount(1);
+    await page.locator(".tl-name", {hasText: "stream 7"}).hover();
+    await page.getByRole("button", {name: "pin rank 1, stream 7"}).click();
+    await expect(page.locator(".tl-name").first()).toContainText("rank 1 · stream 7");
+    await page.locator(".tl-name", {hasText: "autograd"}).hover();
+    await page.getByRole("button", {name: "hide rank 1, autograd 1202, thread 1202"}).click();
+    await expect(page.locator(".tl-name", {hasText: "autograd"})).toHaveCount(0);
+    await page.getByRole("button", {name: "show again"}).click();
+    await expect(page.locator(".tl-name", {hasText: "autograd"})).toHaveCount(1);
+    await page.getByLabel("Lanes and ranks that hold this text").fill("rank 63");
+    await expect(page.locator(".tl-name.rank")).toHaveText(["▸ rank 63"]);
+  });
+
+  test("a search counts, goes from hit to hit, lists them and dims the others", async ({page}) => {
+    await lanes(page);
+    const before = await picture(page);
+    await page.locator(".tl-place").press("/");
+    await page.keyboard.type("allreduce");
+    await expect(page.locator(".tl-count")).toHaveText(/^[\d,]+$/);
+    await expect.poll(() => picture(page)).not.toBe(before);
+    const field = page.getByLabel("Search events by name");
+    await field.press("Enter");
+    await expect(page.locator(".tl-count")).toHaveText(/^1 of [\d,]+$/);
+    await expect(page.locator('[data-panel="event"] h3')).toContainText("AllReduce");
+    await field.press("Enter");
+    await expect(page.locator(".tl-count")).toHaveText(/^2 of /);
+    await page.locator("summary", {hasText: "found"}).click();
+    await page.locator(".tl-hits button").first().click();
+    await expect(page.locator(".tl-count")).toHaveText(/^1 of /);
+    await field.fill("re:(");
+    await expect(field).toHaveAttribute("aria-invalid", "true");
+  });
+
+  test("the address is what is shown: opened again it shows the same, and back leads back", async ({page}) => {
+    await clickEvent(page, "stream 20", 0.5);
+    await page.keyboard.press("m");
+    const view = await viewOf(page);
+    const hash = await page.evaluate(() => location.hash);
+    expect(hash).toMatch(/#timeline\?from=\d+&to=\d+&op=\d+&range=\d+-\d+&trace=0/);
+    const name = await page.locator('[data-panel="event"] h3').textContent();
+    await page.goto("about:blank");
+    await page.goto(`file://${report}${hash}`);
+    await expect(page.locator('[data-panel="event"] h3')).toHaveText(name ?? "");
+    await expect(page.locator('[data-panel="selection"]')).toBeVisible();
+    await expect(page.locator(".tl-main")).toBeInViewport();
+    expect(await viewOf(page)).toEqual(view);
+    await page.evaluate(() => {
+      location.hash = "#timeline?from=120000000&to=240000000";
+    });
+    await expect(page.getByLabel("Step", {exact: true})).toHaveValue("2");
+    await expect(page.locator('[data-panel="event"]')).toHaveCount(0);
+    await page.goBack();
+    await expect(page.locator('[data-panel="event"] h3')).toHaveText(name ?? "");
+  });
+
+  test("a row of a table leads to its event, and a button back to the table", async ({page}) => {
+    await page.getByRole("tab", {name: "Idle gaps"}).click();
+    const jump = page.getByRole("button", {name: "Show row 1 in the timeline"});
+    await jump.scrollIntoViewIfNeeded();
+    const before = await jump.boundingBox();
+    await jump.click();
+    await expect(page.locator('[data-panel="selection"]')).toContainText("2.00 ms");
+    await expect(page.locator('[data-panel="selection"] select').first()).toHaveValue("1");
+    await page.getByRole("button", {name: "back to table idle"}).click();
+    await expect(jump).toBeFocused();
+    expect((await jump.boundingBox())?.y).toBeCloseTo(before?.y ?? 0, 0);
+    await page.getByRole("tab", {name: "Kernels"}).click();
+    await page.getByRole("button", {name: "Show row 1 in the timeline"}).click();
+    await expect(page.locator('[data-panel="event"]')).toContainText("gpu_op");
+  });
+
+  test("evidence leads to its event, or the page says that it does not hold it", async ({page}) => {
+    await page.locator(".more").first().click();
+    await page.getByRole("button", {name: "show it"}).click();
+    await expect(page.locator(".tl-back")).toContainText("back to A GEMM is slow");
+    await expect(page.locator(".tl-back")).toContainText("does not hold that event");
+    await page.getByRole("button", {name: "back to A GEMM is slow"}).click();
+    await expect(page.locator(".tl-back")).toHaveCount(0);
+    await expect(page.getByRole("button", {name: "show it"})).toBeFocused();
+  });
+
+  test("where it ends it says who has more", async ({page}) => {
+    await lanes(page);
+    const end = page.locator(".tl-end");
+    await page.getByLabel("Lanes and ranks that hold this text").fill("rank 0");
+    await expect(end).toHaveCount(0);
+    for (let times = 0; times < 12; ++times) await page.getByLabel("Zoom in").click();
+    await expect(end).toHaveText("The report ends here; gapless serve traces/ shows every event.");
+  });
+
+  test("the axis stays in sight while the page scrolls over the timeline", async ({page}) => {
+    const box = await lanes(page);
+    await page.evaluate((by) => scrollBy(0, by), box.height - 60);
+    const axis = await page.locator(".tl-axis").boundingBox();
+    expect(axis?.y).toBeGreaterThan(40);
+    expect(axis?.y).toBeLessThan(130);
+  });
+
+  test("the events of the lane in focus are a table for those who do not see the picture", async ({page}) => {
+    await lanes(page);
+    const place = page.locator(".tl-place");
+    await place.focus();
+    for (let times = 0; times < 2; ++times) await page.keyboard.press("ArrowDown");
+    await expect(page.locator("#tl-said")).toContainText("rank 0, annotations");
+    await page.locator("summary", {hasText: "2 events of rank 0, annotations in view"}).click();
+    await expect(page.locator(".tl-list tbody tr")).toHaveText([/forward.*67\.2 ms/, /backward.*100\.8 ms/]);
+    await page.locator(".tl-list tbody button").last().click();
+    await expect(page.locator('[data-panel="event"] h3')).toHaveText("backward");
+  });
+
+  test("two fingers zoom", async ({page}) => {
+    const box = await lanes(page);
+    await page.evaluate(
+      ([x, y]) => {
+        const canvas = document.querySelector(".tl-main");
+        const send = (type: string, pointerId: number, at: number) =>
+          canvas?.dispatchEvent(
+            new PointerEvent(type, {pointerId, pointerType: "touch", clientX: at, clientY: y ?? 0, bubbles: true}),
+          );
+        Element.prototype.setPointerCapture = () => {};
+        send("pointerdown", 1, (x ?? 0) + 400);
+        send("pointerdown", 2, (x ?? 0) + 500);
+        send("pointermove", 2, (x ?? 0) + 500);
+        send("pointermove", 2, (x ?? 0) + 600);
+        send("pointerup", 1, (x ?? 0) + 400);
+        send("pointerup", 2, (x ?? 0) + 600);
+      },
+      [box.x, box.y + 50],
+    );
+    const [from, to] = await viewOf(page);
+    expect((to - from) / (TO - FROM)).toBeCloseTo(0.5, 1);
+  });
+
+  test("on paper it has the width of the sheet, all lanes and its colours", async ({page}) => {
+    await lanes(page);
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await page.emulateMedia({media: "print"});
+    const sizes = await page.locator(".tl-main").evaluate((canvas: HTMLCanvasElement) => ({
+      shown: canvas.getBoundingClientRect().width,
+      drawn: canvas.width / devicePixelRatio,
+      height: canvas.getBoundingClientRect().height,
+      adjust: getComputedStyle(canvas).getPropertyValue("print-color-adjust"),
+    }));
+    expect(sizes.drawn).toBe(Math.round(sizes.shown));
+    expect(sizes.shown).toBeLessThan(660);
+    expect(sizes.height).toBeGreaterThan(64 * 22);
+    expect(sizes.adjust).toBe("exact");
+    await expect(page.locator(".tl-name.rank").last()).toContainText("rank 63");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    await page.emulateMedia({media: "screen"});
+    await expect.poll(async () => (await page.locator(".tl-main").boundingBox())?.width).toBeGreaterThan(900);
+  });
+
+  for (const theme of ["light", "dark"] as const) {
+    test(`nothing serious stands in the way of assistive tools, and it fits, ${theme}`, async ({page}) => {
+      await page.emulateMedia({colorScheme: theme});
+      await clickEvent(page, "annotations", 0.3);
+      await page.keyboard.press("m");
+      await page.keyboard.press("?");
+      await page.getByLabel("Search events by name").fill("gemm");
+      await expect(page.locator(".tl-count")).toBeVisible();
+      for (const details of await page.locator("#timeline summary").all()) await details.click();
+      for (const width of [2560, 1440, 768, 390]) {
+        await page.setViewportSize({width, height: 900});
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        expect(await violations(page)).toEqual([]);
+      }
+    });
+  }
+});
+
+test.describe("served", () => {
+  let server: FakeServer;
+  let address = "";
+  test.beforeEach(async ({page}) => {
+    server = new FakeServer(recording, servedPage(recording));
+    address = await server.listen();
+    await page.setViewportSize({width: 1440, height: 900});
+  });
+  test.afterEach(() => server.close());
+
+  const tiles = () => server.asked.filter((asked) => asked.includes("/tile"));
+  const levelsOf = () => new Set(tiles().map((asked) => Number(new URL(asked, address).searchParams.get("level"))));
+
+  test("asks for what is in sight, six at once at most, and keeps what it has", async ({page}) => {
+    server.delay = 30;
+    await page.goto(address);
+    await page.locator(".tl-main").waitFor();
+    await expect.poll(() => server.atOnce).toBe(0);
+    await page.waitForTimeout(500);
+    const traces = new Set(tiles().map((asked) => new URL(asked, address).searchParams.get("trace")));
+    expect(traces.size).toBeGreaterThan(5);
+    expect(traces.size).toBeLessThan(30); // of 64
+    expect(server.mostAtOnce).toBeLessThanOrEqual(6 + 1); // one that was just left may still be on its way
+    const before = tiles().length;
+    await page.locator(".tl-place").press("d");
+    await page.locator(".tl-place").press("a");
+    await page.waitForTimeout(800);
+    const after = tiles();
+    expect(new Set(after).size).toBe(after.length);
+    await page.getByRole("button", {name: "slowest step"}).click();
+    await page.waitForTimeout(400);
+    expect(tiles().length).toBe(after.length);
+    expect(after.length).toBeGreaterThanOrEqual(before);
+  });
+
+  test("draws what it has until finer tiles are here, and leaves what is no longer seen", async ({page}) => {
+    await page.goto(address);
+    await page.locator(".tl-main").waitFor();
+    await expect.poll(() => tiles().length).toBeGreaterThan(10);
+    await page.waitForTimeout(1500);
+    server.delay = 3000;
+    const asked = tiles().length;
+    await page.locator(".tl-place").focus();
+    for (let times = 0; times < 16; ++times) await page.keyboard.press("w");
+    await page.waitForTimeout(300);
+    const drawn = await page.locator(".tl-main").evaluate((canvas: HTMLCanvasElement) => {
+      const {data} = canvas.getContext("2d")?.getImageData(0, 100, canvas.width, 40) ?? {
+        data: [] as unknown as Uint8ClampedArray,
+      };
+      return data.filter((value, at) => at % 4 === 3 && value > 0).length;
+    });
+    expect(drawn).toBeGreaterThan(5000); // the coarser ones, magnified
+    expect(tiles().length).toBeGreaterThan(asked);
+    expect(server.atOnce).toBeLessThanOrEqual(6);
+    expect(levelsOf().size).toBeGreaterThan(2);
+  });
+
+  test("an event has details and links; a link leads to the other event, and back leads back", async ({page}) => {
+    const kernel = 7 * recording.kernels + 300;
+    await page.goto(`${address}/#timeline?op=${kernel}`);
+    const panel = page.locator('[data-panel="event"]');
+    await expect(panel.locator("h3")).toHaveText(recording.event("gpu_op", kernel)?.name ?? "");
+    await expect(panel).toContainText("128 × 1 × 1");
+    const over = await picture(page, ".tl-over");
+    await panel.getByRole("button", {name: "cudaLaunchKernel"}).click();
+    await expect(panel.locator("h3")).toHaveText("cudaLaunchKernel");
+    await expect(panel).toContainText("launched");
+    await expect(page).toHaveURL(new RegExp(`slice=${10 * kernel + 1}`));
+    expect(await picture(page, ".tl-over")).not.toBe(over);
+    await page.goBack();
+    await expect(panel.locator("h3")).toHaveText(recording.event("gpu_op", kernel)?.name ?? "");
+  });
+
+  test("a collective leads to the same one of another rank, which opens", async ({page}) => {
+    const collective = 1e9 + 7 * recording.kernels + 304;
+    await page.goto(`${address}/#timeline?op=${collective}`);
+    await page.getByLabel("Events that belong to it").getByRole("button").first().click();
+    await expect(page.locator('[data-panel="event"]')).toContainText("rank 1, stream 20 nccl");
+    await expect(page.getByRole("button", {name: "▾ rank 1", exact: true})).toBeVisible();
+  });
+
+  test("sums and hits come from the server", async ({page}) => {
+    await page.goto(`${address}/#timeline?from=${FROM}&to=${TO}&range=${FROM}-${TO}&trace=2`);
+    await expect(page.locator('[data-panel="selection"] table')).toHaveCount(1);
+    await expect(page.locator('[data-panel="selection"]')).not.toContainText("count as one");
+    await page.getByLabel("Search events by name").fill("layer_norm");
+    const {total} = recording.search("layer_norm", 500);
+    await expect(page.locator(".tl-count")).toHaveText(total.toLocaleString("en-US"));
+    await page.getByLabel("Next that was found").click();
+    await expect(page.locator('[data-panel="event"] h3')).toHaveText("layer_norm_backward_kernel");
+  });
+
+  test("a server that fails is named, and asked again", async ({page}) => {
+    await page.goto(address);
+    await page.locator(".tl-main").waitFor();
+    await page.waitForTimeout(500);
+    server.failing = true;
+    await page.getByRole("button", {name: "whole run"}).click();
+    await expect(page.locator(".tl-problem")).toContainText("there is none");
+    server.failing = false;
+    await page.waitForTimeout(4200);
+    await page.locator(".tl-place").press("w");
+    await expect(page.locator(".tl-problem")).toHaveCount(0);
+  });
+});
