@@ -13,6 +13,7 @@ import {
 import * as echarts from "echarts/core";
 import {CanvasRenderer} from "echarts/renderers";
 import {useContext, useEffect, useRef} from "preact/hooks";
+import {onPrint, PAPER} from "./print";
 import {colour, type Theme, ThemeContext} from "./theme";
 
 echarts.use([
@@ -119,9 +120,13 @@ export function ChartView({height, label, option, ready}: Props) {
     const size = new ResizeObserver(() => chart?.resize());
     seen.observe(element);
     size.observe(element);
-    addEventListener("beforeprint", draw);
+    const stop = onPrint((paper) => {
+      draw();
+      chart?.setOption(option(paper ? "light" : theme));
+      chart?.resize(paper ? {width: Math.min(PAPER, element.clientWidth)} : {});
+    });
     return () => {
-      removeEventListener("beforeprint", draw);
+      stop();
       seen.disconnect();
       size.disconnect();
       chart?.dispose();

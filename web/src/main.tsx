@@ -4,12 +4,14 @@ import "./style.css";
 import {render} from "preact";
 import {App} from "./app";
 import {decode, type Inlined} from "./data";
+import {printLight} from "./print";
 import {TrendApp} from "./trend/app";
 import {decodeTrends, type TrendPage} from "./trend/data";
 import {explainWords} from "./words";
 
 const inlined = JSON.parse(document.getElementById("data")?.textContent ?? "") as Inlined | TrendPage;
 const app = document.getElementById("app");
+printLight();
 if ("trend" in inlined) {
   const trend = decodeTrends(inlined);
   document.title = `${trend.subject} · gapless`;

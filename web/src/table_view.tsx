@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that sorts by its headers and filters by a text; TanStack Table does the work.
+// A table that sorts by its headers, filters by a text and by column, and is copied; TanStack Table does the work.
 import {
   type ColumnDef,
   createTable,
@@ -13,6 +13,7 @@ import {useMemo, useRef, useState} from "preact/hooks";
 import type {Cell, Column, Table} from "./data";
 import {cell as format} from "./format";
 import {Scroll} from "./scroll";
+import {csvOf, filterOf, markdownOf} from "./table_text";
 import {canJump, isPlace, jumpTo, targetOf} from "./timeline/jump";
 
 const FIRST = 12;
@@ -30,8 +31,15 @@ function title(column: Column): string {
   return column.name.replace(/_(ns|bytes)$/, "").replace(/_/g, " ");
 }
 
+const NONE: ReadonlyMap<string, string> = new Map();
+
 /** The state and rows of a TanStack table, kept in this component. */
-function useRows(table: Table, columns: {column: Column; at: number}[], filter: string) {
+function useRows(
+  table: Table,
+  columns: {column: Column; at: number}[],
+  filter: string,
+  filters: ReadonlyMap<string, string>,
+) {
   const sort = table.sort && columns.some(({column}) => column.name === table.sort) ? table.sort : undefined;
   const [sorting, setSorting] = useState<SortingState>(sort ? [{id: sort, desc: true}] : []);
   const data = useMemo(() => [...Array(table.rows).keys()], [table]);
@@ -44,9 +52,12 @@ function useRows(table: Table, columns: {column: Column; at: number}[], filter: 
         sortDescFirst: column.type !== "text",
         sortingFn: column.type === "text" ? "alphanumeric" : "basic",
         enableGlobalFilter: column.type === "text",
+        filterFn: (row, id, text: string) => filterOf(text, column)?.(row.getValue(id) ?? null) ?? true,
       })) as ColumnDef<number, Cell>[],
     [table, columns],
   );
+  const shown = new Set(columns.map(({column}) => column.name));
+  const columnFilters = [...filters].filter(([id]) => shown.has(id)).map(([id, value]) => ({id, value}));
   const model = useRef(
     createTable<number>({
       data,
@@ -65,10 +76,50 @@ function useRows(table: Table, columns: {column: Column; at: number}[], filter: 
     ...options,
     data,
     columns: definitions,
-    state: {...model.initialState, sorting, globalFilter: filter} as TableState,
+    state: {...model.initialState, sorting, globalFilter: filter, columnFilters} as TableState,
     onSortingChange: setSorting,
   }));
   return model;
+}
+
+const LONG = 48; // characters: a name that is longer shows both of its ends
+const TAIL = 16;
+
+/** A text that gives way in its middle. */
+function Middle({text}: {text: string}) {
+  if (text.length <= LONG) return <>{text}</>;
+  return (
+    <span class="middle">
+      <span>{text.slice(0, -TAIL)}</span>
+      <span>{text.slice(-TAIL)}</span>
+    </span>
+  );
+}
+
+type Rows = readonly (readonly Cell[])[];
+
+/** Puts the rows that are filtered and sorted into the clipboard. */
+function Copy({columns, rows}: {columns: readonly Column[]; rows: () => Rows}) {
+  const [copied, setCopied] = useState("");
+  const copy = async (as: string, text: (columns: readonly Column[], rows: Rows) => string) => {
+    try {
+      await navigator.clipboard.writeText(text(columns, rows()));
+      setCopied(as);
+      setTimeout(() => setCopied(""), 1500);
+    } catch {
+      setCopied("refused"); // a page may have no right to the clipboard
+    }
+  };
+  return (
+    <span class="copies">
+      {[["CSV", csvOf] as const, ["Markdown", markdownOf] as const].map(([as, text]) => (
+        <button key={as} type="button" onClick={() => copy(as, text)} aria-label={`Copy as ${as}`}>
+          {copied === as ? "copied" : as}
+        </button>
+      ))}
+      {copied === "refused" && <span class="dim">the browser keeps its clipboard from this page</span>}
+    </span>
+  );
 }
 
 /** Leads to what the row is about. */
@@ -96,7 +147,9 @@ function Jump({table, row}: {table: Table; row: number}) {
 
 export function TableView({table, filter, ids}: {table: Table; filter: string; ids: boolean}) {
   const columns = useMemo(() => columnsOf(table, ids), [table, ids]);
-  const model = useRows(table, columns, filter);
+  const [filters, setFilters] = useState<ReadonlyMap<string, string>>(new Map());
+  const [filtering, setFiltering] = useState(false);
+  const model = useRows(table, columns, filter, filtering ? filters : NONE);
   const [all, setAll] = useState(false);
   const [open, setOpen] = useState(-1);
   const rows = model.getRowModel().rows;
@@ -132,6 +185,23 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
                 );
               })}
             </tr>
+            {filtering && (
+              <tr class="filters">
+                {jumps && <td />}
+                {columns.map(({column}) => (
+                  <td key={column.name}>
+                    <input
+                      type="search"
+                      aria-label={`Filter ${title(column)}`}
+                      placeholder={column.type === "text" ? "text" : "> 1"}
+                      title={column.type === "text" ? "rows that hold this text" : "as > 2ms, <= 10%, = 3"}
+                      value={filters.get(column.name) ?? ""}
+                      onInput={(event) => setFilters(new Map(filters).set(column.name, event.currentTarget.value))}
+                    />
+                  </td>
+                ))}
+              </tr>
+            )}
           </thead>
           <tbody>
             {shown.map((row) => (
@@ -153,7 +223,7 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
                       {...(value !== null && {"data-value": value})}
                       title={column.type === "text" ? text : undefined}
                     >
-                      {text}
+                      {column.type === "text" ? <Middle text={text} /> : text}
                     </td>
                   );
                 })}
@@ -168,6 +238,15 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
             {all ? `Show ${FIRST}` : `Show all ${rows.length}`}
           </button>
         )}
+        <span class="copies">
+          <button type="button" aria-pressed={filtering} onClick={() => setFiltering(!filtering)}>
+            filter columns
+          </button>
+        </span>
+        <Copy
+          columns={columns.map(({column}) => column)}
+          rows={() => rows.map((row) => columns.map(({at}) => table.at(row.original, at)))}
+        />
         <span class="dim">
           {rows.length === table.rows ? "" : `${rows.length} of `}
           {table.rows} rows

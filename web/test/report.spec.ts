@@ -228,7 +228,7 @@ test.describe("using it", () => {
     await page.getByRole("button", {name: "calls"}).click();
     const calls = await values("calls");
     expect(calls).toEqual([...calls].sort((a, b) => b - a));
-    await page.getByPlaceholder("filter").fill("wgrad");
+    await page.getByPlaceholder("filter", {exact: true}).fill("wgrad");
     await expect
       .poll(async () => (await shownRows(page)).every((row) => row.some((cell) => /wgrad/i.test(cell.text))))
       .toBe(true);

@@ -11,7 +11,7 @@ const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = resolve(process.env["GAPLESS_TEST_OUTPUT"] ?? join(web, "../build/web"), `timeline-${process.pid}`);
 
 /** The document of a recording with one finding, whose evidence is an operation of rank 1, and tables that lead there. */
-function inlined(recording: Synthetic): Inlined {
+function inlined(recording: Synthetic, texts = ["one", "two"]): Inlined {
   const slowest = recording.overview.steps.reduce((most, step) => (step.dur_ns > most.dur_ns ? step : most));
   const evidence = [
     {text: "one GEMM takes 3 ms", table: "gpu_op", rows: [slowest.number * 10 + recording.steps * recording.kernels]},
@@ -38,7 +38,7 @@ function inlined(recording: Synthetic): Inlined {
       warnings: [],
       bottlenecks: [finding],
     },
-    texts: ["one", "two"],
+    texts,
     tables: [
       {
         ...{name: "kernels", help: "kernels by name", rows: 2, sort: "total_ns"},
@@ -76,8 +76,8 @@ function pageWith(data: Inlined): string {
 }
 
 /** A report with a timeline; gives its file. */
-export function reportWith(recording: Synthetic, name = "report", ranks = recording.ranks): string {
-  const page = pageWith({...inlined(recording), timeline: recording.inlined(18, 13, ranks)});
+export function reportWith(recording: Synthetic, name: string, ranks = recording.ranks, texts?: string[]): string {
+  const page = pageWith({...inlined(recording, texts), timeline: recording.inlined(18, 13, ranks)});
   const file = join(folder, `${name}.html`);
   writeFileSync(file, page);
   return file;

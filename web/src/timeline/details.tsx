@@ -7,6 +7,7 @@ import type {Model} from "./model";
 import type {Link} from "./source";
 
 const MOST_LISTED = 200;
+const SAID = ["id", "trace", "rank", "name", "ts_ns", "dur_ns"]; // columns that the facts above have in words
 
 function stepOf(model: Model, event: Event) {
   return model.source.overview.steps.find(
@@ -68,7 +69,7 @@ function LinkLine({model, link}: {model: Model; link: Link}) {
 export function Details({model, event}: {model: Model; event: Event}) {
   const {info} = model;
   const facts = factsOf(model, event);
-  const known = new Set(facts.map(([name]) => name));
+  const known = new Set([...SAID, ...facts.map(([name]) => name)]);
   return (
     <div class="tl-panel" data-panel="event">
       <header>
@@ -81,20 +82,20 @@ export function Details({model, event}: {model: Model; event: Event}) {
         </button>
       </header>
       <dl>
-        {[
-          ...facts,
-          ...(info?.details ?? [])
-            .filter(({name}) => !known.has(name))
-            .map(({name, value, unit}) => [
-              name.replace(/_(ns|bytes)$/, "").replace(/_/g, " "),
-              cell(value, unit ?? ""),
-            ]),
-        ].map(([name, value]) => (
+        {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
           </div>
         ))}
+        {info?.details
+          .filter(({name}) => !known.has(name))
+          .map(({name, value, unit, help}) => (
+            <div key={name} title={help}>
+              <dt>{name.replace(/_(ns|bytes)$/, "").replace(/_/g, " ")}</dt>
+              <dd>{cell(value, unit ?? "")}</dd>
+            </div>
+          ))}
       </dl>
       {info && info.links.length > 0 && (
         <ul class="tl-links" aria-label="Events that belong to it">

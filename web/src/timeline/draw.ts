@@ -334,7 +334,7 @@ export function drawLanes(context: CanvasRenderingContext2D, scene: Scene): void
   for (const label of labels) {
     const text = fitted(context, label.text, label.width);
     if (!text) continue;
-    context.fillStyle = (label.dim ? undefined : scene.colours.labels[label.colour]) ?? scene.colours.text;
+    context.fillStyle = label.dim ? scene.colours.dim : (scene.colours.labels[label.colour] ?? scene.colours.text);
     context.fillText(text, label.x, label.y);
   }
 }

@@ -22,7 +22,7 @@ export interface EventInfo {
   name: string;
   ts_ns: number;
   dur_ns: number;
-  details: {name: string; value: Cell; unit?: string}[];
+  details: {name: string; value: Cell; unit?: string; help?: string}[];
   links: Link[];
 }
 

@@ -3,6 +3,7 @@
 import {options} from "preact";
 import {useContext, useEffect, useRef, useState} from "preact/hooks";
 import {duration} from "../format";
+import {onPrint, PAPER} from "../print";
 import {ThemeContext} from "../theme";
 import type {Event} from "./data";
 import {titleOf} from "./details";
@@ -21,7 +22,6 @@ const AXIS = 24;
 const LEAST = 160; // px of lanes
 const MOST = 680;
 const MOST_PRINTED = 3000;
-const PAPER = 660; // px: as wide as a sheet allows
 
 type Ref<T> = {current: T | null};
 
@@ -210,21 +210,14 @@ export function Stage({model, asked, redraw, place: keys}: Props) {
     if (bar.current && Math.abs(bar.current.scrollTop - model.scroll) > 1) bar.current.scrollTop = model.scroll;
   });
   useEffect(() => {
-    const print = (is: boolean) => () => {
-      atOnce(() => setPrinting(is));
+    return onPrint((paper) => {
+      atOnce(() => setPrinting(paper));
       measureRef.current();
       atOnce(redraw);
       painter.current?.renew(true);
       painter.current?.stop();
       painter.current?.paint();
-    };
-    const [before, after] = [print(true), print(false)];
-    addEventListener("beforeprint", before);
-    addEventListener("afterprint", after);
-    return () => {
-      removeEventListener("beforeprint", before);
-      removeEventListener("afterprint", after);
-    };
+    });
   }, [model]);
   const measureRef = useRef(measure);
   measureRef.current = measure;
