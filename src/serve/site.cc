@@ -117,7 +117,10 @@ HttpAnswer Site::Page(const HttpRequest& request) {
         {"Set-Cookie", StrCat(kTokenCookie, "=", gatekeeper_.token(), "; Path=/; HttpOnly; SameSite=Strict")}};
     return answer;
   }
-  ServedPage page = FilledPageToServe(PageWithCharts(), runs_.front()->PageJson());
+  const std::string_view wanted = request.Parameter("run");
+  const ServedRun* run = wanted.empty() ? runs_.front().get() : Find(wanted);
+  if (run == nullptr) return ReplyNotFound();
+  ServedPage page = FilledPageToServe(PageWithCharts(), run->PageJson());
   return ReplyPage(request, std::move(page.html), page.policy);
 }
 
@@ -133,8 +136,13 @@ HttpAnswer Site::Api(const HttpRequest& request) {
     WriteJson(json, list);
     return Reply(request, std::move(out));
   }
-  const auto run = std::ranges::find(runs_, parts[2], [](const auto& one) -> std::string_view { return one->id(); });
-  return run == runs_.end() ? ReplyNotFound() : OfRun(request, **run, parts[3]);
+  const ServedRun* run = Find(parts[2]);
+  return run == nullptr ? ReplyNotFound() : OfRun(request, *run, parts[3]);
+}
+
+const ServedRun* Site::Find(std::string_view id) const {
+  const auto run = std::ranges::find(runs_, id, [](const auto& one) -> std::string_view { return one->id(); });
+  return run == runs_.end() ? nullptr : run->get();
 }
 
 HttpAnswer Site::OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route) {

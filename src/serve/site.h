@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is served: the page, and the routes that it asks. Only these paths are answered, and nothing of the file system.
 //
-//   /                        the page with the first run
+//   /                        the page with the first run, or that of run=ID
 //   /api/runs                the runs
 //   /api/runs/ID/report      the data of the page of a run
 //   /api/runs/ID/timeline    its lanes
@@ -40,6 +40,7 @@ class Site {
  private:
   HttpAnswer Page(const HttpRequest& request);
   HttpAnswer Api(const HttpRequest& request);
+  const ServedRun* Find(std::string_view id) const;  // nullptr: no run has this id
   HttpAnswer OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route);
   HttpAnswer Query(const HttpRequest& request, const ServedRun& run);
 

@@ -16,6 +16,7 @@ import {Roofline} from "./sections/roofline";
 import {Steps} from "./sections/steps";
 import {Tables} from "./sections/tables";
 import {Verdict} from "./sections/verdict";
+import {Console} from "./served/console";
 import {initialTheme, setTheme, ThemeContext} from "./theme";
 import {Timeline} from "./timeline";
 import {allowJumps} from "./timeline/jump";
@@ -36,6 +37,7 @@ const SECTIONS = [
   {id: "ranks", name: "Ranks", Section: Ranks},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
+  {id: "sql", name: "SQL", Section: Console},
   {id: "kernels", name: "Kernels", Section: Kernels},
   {id: "roofline", name: "Roofline", Section: Roofline},
   {id: "memory", name: "Memory", Section: Memory},
@@ -56,6 +58,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return (data.tables.get("roles")?.rows ?? 0) > 1;
     case "timeline":
       return data.timeline !== undefined || data.served !== undefined;
+    case "sql":
+      return data.served !== undefined;
     case "kernels":
       return data.tables.has("measured_kernels");
     case "roofline":
@@ -74,7 +78,14 @@ export function App({data}: {data: Data}) {
   const sections = SECTIONS.filter(({id}) => has(data, id));
   return (
     <ThemeContext.Provider value={theme}>
-      <Top subject={data.page.subject} path={data.page.path} sections={sections} theme={theme} toggle={toggle} />
+      <Top
+        subject={data.page.subject}
+        path={data.page.path}
+        sections={sections}
+        theme={theme}
+        toggle={toggle}
+        run={data.served?.run}
+      />
       <main class="wrap">
         <Notices data={data} />
         <Verdict data={data} />
@@ -83,7 +94,10 @@ export function App({data}: {data: Data}) {
         ))}
         <Words />
         <footer>
-          Written by gapless {data.analyze.gapless.version}. This file holds all it shows and connects to nothing.
+          Written by gapless {data.analyze.gapless.version}.{" "}
+          {data.served
+            ? "This page asks the server that shows it, and nothing else."
+            : "This file holds all it shows and connects to nothing."}
         </footer>
       </main>
     </ThemeContext.Provider>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bar above a page: what it is about, its parts, and the colours.
+import {Runs} from "./served/runs";
 import type {Theme} from "./theme";
 
 interface Props {
@@ -8,9 +9,10 @@ interface Props {
   sections: readonly {id: string; name: string}[];
   theme: Theme;
   toggle: () => void;
+  run?: string | undefined; // its id, where a server shows it
 }
 
-export function Top({subject, path, sections, theme, toggle}: Props) {
+export function Top({subject, path, sections, theme, toggle, run}: Props) {
   return (
     <div class="top">
       <div class="wrap">
@@ -23,6 +25,7 @@ export function Top({subject, path, sections, theme, toggle}: Props) {
         <span class="file" title={path}>
           {subject}
         </span>
+        {run !== undefined && <Runs run={run} />}
         <nav aria-label="Sections">
           {sections.map(({id, name}) => (
             <a key={id} href={`#${id}`}>

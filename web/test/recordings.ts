@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recordings whose reports are read, and the program that writes them.
-import {execFileSync} from "node:child_process";
+import {type ChildProcess, execFileSync, spawn} from "node:child_process";
 import {existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from "node:fs";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -91,6 +91,18 @@ export function reportOf(recording: Pick<Recording, "name" | "path" | "arguments
   const file = join(folder, `${recording.name}-${process.pid}.html`);
   gapless("analyze", recording.path(), ...(recording.arguments ?? []), "-o", file);
   return file;
+}
+
+/** Serves runs on a free port of the loopback device; the caller ends the process. */
+export async function serve(...paths: string[]): Promise<{address: string; server: ChildProcess}> {
+  const server = spawn(program, ["serve", "--port", "0", "--json", ...paths], {cwd: root});
+  let said = "";
+  for await (const piece of server.stdout) {
+    said += piece;
+    const address = said.match(/"address": "([^"]+)"/)?.[1];
+    if (address) return {address, server};
+  }
+  throw new Error(`gapless serve ended: ${said}`);
 }
 
 export function sizeOf(file: string): number {

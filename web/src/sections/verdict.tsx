@@ -142,7 +142,8 @@ function HostBar({breakdown}: {breakdown: HostBreakdown[]}) {
 }
 
 function headline({run, breakdown, host_breakdown: hosts}: Analyze): string {
-  if (!breakdown?.length) return hosts?.length ? "No work on a GPU: what the host does" : "No work on a GPU was recorded";
+  if (!breakdown?.length)
+    return hosts?.length ? "No work on a GPU: what the host does" : "No work on a GPU was recorded";
   const name = run.class ? run.class.charAt(0).toUpperCase() + run.class.slice(1) : "";
   if (!name) return run.class_evidence ?? "";
   return run.class_evidence ? `${name}: ${run.class_evidence}` : name;

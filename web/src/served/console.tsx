@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL over the run that is served: a query, what it gives as a table and as a chart, and the queries one keeps.
+import {useCallback, useMemo, useState} from "preact/hooks";
+import {axis, base, ChartView, type Option, tip, tooltip} from "../chart";
+import {type Cell, type Column, type Data, Table} from "../data";
+import {cell as format} from "../format";
+import {TableView} from "../table_view";
+import {colour} from "../theme";
+
+const KEPT = "gapless.queries"; // in the browser's storage, for all runs
+const MOST_KEPT = 30;
+const MOST_DRAWN = 2000;
+const FIRST = "SELECT name, calls, total_ns FROM kernels ORDER BY total_ns DESC LIMIT 20";
+
+interface Answer {
+  columns: {name: string; type: Column["type"]; unit?: string; help?: string}[];
+  rows: number;
+  complete: boolean;
+  cells: Cell[][]; // by column
+}
+
+interface Problem {
+  message: string;
+  hint?: string;
+}
+
+function kept(): string[] {
+  try {
+    const all: unknown = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
+    return Array.isArray(all) ? all.filter((one) => typeof one === "string") : [];
+  } catch {
+    return []; // no storage, or not ours
+  }
+}
+
+function keep(all: readonly string[]): void {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify(all.slice(0, MOST_KEPT)));
+  } catch {
+    // they last as long as the page
+  }
+}
+
+/** The answer as the page's tables are: a text is a place in a list of texts. */
+function tableOf(answer: Answer): Table {
+  const texts: string[] = [];
+  const cells = answer.columns.map((column, at) =>
+    (answer.cells[at] ?? []).map((value) => {
+      if (column.type !== "text") return typeof value === "number" ? value : null;
+      return value === null ? null : texts.push(String(value)) - 1;
+    }),
+  );
+  const columns = answer.columns.map((column) => ({...column, unit: column.unit ?? "", help: column.help ?? ""}));
+  return new Table({name: "result", help: "", rows: answer.rows, columns, cells}, texts);
+}
+
+/** Bars of the first number over the first text, or a line of one number over another. */
+function chartOf(table: Table): (() => Option) | undefined {
+  const numbers = table.columns.filter((column) => column.type !== "text" && !column.unit.startsWith("id:"));
+  const label = table.columns.find((column) => column.type === "text");
+  const [first, second] = numbers;
+  const shown = label ? first : second;
+  if (!first || !shown || table.rows < 2) return undefined;
+  const rows = [...Array(Math.min(table.rows, MOST_DRAWN)).keys()];
+  const over = label ?? first;
+  const name = (row: number) => format(table.at(row, table.columns.indexOf(over)), over.unit);
+  return () => ({
+    ...base(),
+    grid: {left: 76, right: 16, top: 30, bottom: 40},
+    tooltip: tooltip({
+      trigger: "axis",
+      formatter: (items: {dataIndex: number}[]) => {
+        const row = items[0]?.dataIndex ?? 0;
+        return tip(name(row), [`${shown.name} ${format(table.number(row, shown.name), shown.unit)}`]);
+      },
+    }),
+    xAxis: axis(over.name, {type: "category", nameLocation: "middle", nameGap: 26, data: rows.map(name)}),
+    yAxis: axis(shown.name, {
+      type: "value",
+      axisLabel: {color: colour("dim"), formatter: (value: number) => format(value, shown.unit)},
+    }),
+    series: [
+      {
+        type: label ? "bar" : "line",
+        showSymbol: false,
+        itemStyle: {color: colour("accent")},
+        lineStyle: {color: colour("accent")},
+        data: rows.map((row) => table.number(row, shown.name)),
+      },
+    ],
+  });
+}
+
+async function ask(run: string, sql: string): Promise<Answer> {
+  const response = await fetch(`/api/runs/${encodeURIComponent(run)}/query`, {
+    method: "POST",
+    headers: {"Content-Type": "application/json"},
+    body: JSON.stringify({sql}),
+  });
+  const body = await response.json().catch(() => ({}));
+  if (!response.ok) throw body.error ?? {message: `${response.status} ${response.statusText}`};
+  return body as Answer;
+}
+
+function Result({answer}: {answer: Answer}) {
+  const table = useMemo(() => tableOf(answer), [answer]);
+  const option = useMemo(() => chartOf(table), [table]);
+  const [drawn, setDrawn] = useState(false);
+  return (
+    <>
+      {!answer.complete && <p class="dim">There are more rows; the first {answer.rows} are here.</p>}
+      {option && (
+        <label class="dim">
+          <input type="checkbox" checked={drawn} onChange={(event) => setDrawn(event.currentTarget.checked)} /> as a
+          chart
+        </label>
+      )}
+      {option && drawn && (
+        <ChartView height={260} label="The result as a chart; the table below has it" option={option} />
+      )}
+      <TableView key={answer.columns.map(({name}) => name).join()} table={table} filter="" ids />
+    </>
+  );
+}
+
+export function Console({data}: {data: Data}) {
+  const run = data.served?.run ?? "0";
+  const [sql, setSql] = useState(FIRST);
+  const [answer, setAnswer] = useState<Answer>();
+  const [problem, setProblem] = useState<Problem>();
+  const [running, setRunning] = useState(false);
+  const [saved, setSaved] = useState(kept);
+  const start = useCallback(async () => {
+    setRunning(true);
+    setProblem(undefined);
+    try {
+      setAnswer(await ask(run, sql));
+    } catch (error) {
+      setAnswer(undefined);
+      setProblem(error as Problem);
+    } finally {
+      setRunning(false);
+    }
+  }, [run, sql]);
+  const save = (all: string[]) => {
+    keep(all);
+    setSaved(all);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    start();
+  };
+  return (
+    <section id="sql">
+      <header>
+        <h2>SQL</h2>
+        <span class="dim">over the tables of this run, as with gapless query; Ctrl+Enter runs it</span>
+        <div class="controls">
+          {data.tables.size > 0 && (
+            <select
+              aria-label="Begin with a table"
+              value=""
+              onChange={(event) => setSql(`SELECT * FROM ${event.currentTarget.value} LIMIT 100`)}
+            >
+              <option value="">tables …</option>
+              {[...data.tables.values()].map(({name, help}) => (
+                <option key={name} value={name} title={help}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+          {saved.length > 0 && (
+            <select aria-label="Kept queries" value="" onChange={(event) => setSql(event.currentTarget.value)}>
+              <option value="">kept …</option>
+              {saved.map((one) => (
+                <option key={one} value={one}>
+                  {one.length > 80 ? `${one.slice(0, 80)}…` : one}
+                </option>
+              ))}
+            </select>
+          )}
+        </div>
+      </header>
+      <textarea
+        class="sql"
+        aria-label="Query"
+        rows={4}
+        spellcheck={false}
+        value={sql}
+        onInput={(event) => setSql(event.currentTarget.value)}
+        onKeyDown={press}
+      />
+      <div class="below">
+        <button type="button" onClick={start} disabled={running}>
+          {running ? "running …" : "Run"}
+        </button>
+        {saved.includes(sql) ? (
+          <button type="button" onClick={() => save(saved.filter((one) => one !== sql))}>
+            Forget
+          </button>
+        ) : (
+          <button type="button" onClick={() => save([sql, ...saved])}>
+            Keep
+          </button>
+        )}
+      </div>
+      <div aria-live="polite">
+        {problem && (
+          <p class="problem" role="alert">
+            {problem.message}
+            {problem.hint && <span class="dim"> {problem.hint}</span>}
+          </p>
+        )}
+        {answer && <Result answer={answer} />}
+      </div>
+    </section>
+  );
+}
