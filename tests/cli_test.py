@@ -93,7 +93,7 @@ class Help(unittest.TestCase):
         self.assertIn("analyze", run("--help").stdout)
         nothing = run()
         self.assertEqual((nothing.returncode, nothing.stdout), (2, ""))
-        self.assertIn("verbs:", nothing.stderr)
+        self.assertIn("find where the time goes:", nothing.stderr)
 
     def test_version(self) -> None:
         self.assertRegex(run("--version").stdout, r"^gapless \d+\.\d+\.\d+ \(JSON schema \d+\)\n$")
@@ -274,7 +274,7 @@ class Terminals(unittest.TestCase):
     def test_the_report_fits_the_terminal(self) -> None:
         for columns in (80, 100, 160):
             for line in on_terminal("analyze", SAMPLE, "--color=never", columns=columns).splitlines():
-                if "gapless query" not in line:
+                if not line.startswith("next: gapless ") and "gapless query" not in line:
                     self.assertLessEqual(len(line), columns, line)
 
     def test_without_utf8_the_report_is_ascii(self) -> None:

@@ -103,9 +103,10 @@ struct LapArguments : Arguments {
 Result<int> Execute(const LapArguments& arguments, Session&) {
   return static_cast<int>(arguments.laps);
 }
-constexpr Call kLap = kCall<Execute>;
+constexpr Example kExamples[] = {{"gapless lap", "Runs a lap"}};
 }  // namespace
-const Call& Lap() { return kLap; }
+COMMAND(lap) = {
+    .name = "lap", .place = {groups::kMore, 9}, .help = "", .about = "", .examples = kExamples, .call = kCall<Execute>};
 }  // namespace gapless::internal
 """
 
@@ -123,6 +124,7 @@ CHANGES = {
         "constraint",
     ),
     "a choice is of another type": Change(VERB, "Choice<&LapArguments::shell", "Choice<&LapArguments::output", "Shell"),
+    "a verb is of no group": Change(VERB, ".place = {groups::kMore, 9}, ", "", "Place::group"),
     "an option stands among the words": Change(VERB, "OptionList kOptions", "WordList kWords", "OptionSpec"),
     "a reader leaves out a required column": Change(ROWS, ".ts_ns = 1, ", "", "RequiredType"),
     "a reader misspells a column": Change(ROWS, ".graph_node_id = 3", ".graph_node = 3", "graph_node"),

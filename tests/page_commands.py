@@ -11,7 +11,7 @@ A fenced block of the language `console` is a session in bash:
 
 Commands of a page run one after the other in one new folder, beside which there is nothing but samples/, tests/ and docs/ of
 the repository, with `gapless` being the program under test. A command must end with status 0; show another one with
-`; echo "exit $?"`. Blocks of other languages (sh, python, text) are not run.
+`; echo "exit $?"`. Blocks of other languages (sh, python, text) are not run. The tutorials are tests/tutorials_test.py's.
 
 usage: page_commands.py PROGRAM [PAGE...]
 """
@@ -113,7 +113,10 @@ def main() -> int:
         sys.exit(__doc__)
     program = Path(sys.argv[1]).resolve()
     pages = [Path(word) for word in sys.argv[2:]] or sorted(
-        [*(ROOT / "docs").rglob("*.md"), *generated(program).rglob("*.md")]
+        [
+            *(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "tutorials"),
+            *generated(program).rglob("*.md"),
+        ]
     )
     results = [check(page, program) for page in pages]
     wrong = [line for _, lines in results for line in lines]

@@ -20,11 +20,11 @@
 #include "base/redact.h"
 #include "base/stop_signal.h"
 #include "base/strings.h"
-#include "base/suggest.h"
 #include "base/temporaries.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/failure.h"
+#include "cli/meant.h"
 #include "cli/output.h"
 #include "cli/stop_guard.h"
 #include "cli/usage.h"
@@ -48,15 +48,6 @@ int ReportError(const Error& error, bool as_json, int own_failure = 0) {
   std::fputs(DescribeError(error).c_str(), stderr);
   if (as_json) PrintAndExit(ErrorAsJson(error, status));
   return status;
-}
-
-// Returns the error for a word that is no command; the hint is a line that can be typed.
-Error UnknownVerb(std::string_view verb) {
-  std::vector<std::string_view> names;
-  for (const Command* command : AllCommands()) names.push_back(command->name);
-  const std::string_view nearest = Nearest(verb, names);
-  return {ErrorCode::kUsage, StrCat("there is no verb '", verb, "'"), "",
-          nearest.empty() ? "gapless --help" : StrCat("gapless ", nearest)};
 }
 
 // Returns true if a bare --json is among the words before `--`. It is checked before parsing, so that parsing errors
@@ -84,7 +75,8 @@ std::string VersionText(bool as_json) {
 void ObeyLog(const Arguments& arguments, Session& session) {
   if (!arguments.log) return;
   ::setenv("GAPLESS_LOG", std::string(OneOf<kLogLevels>::NameOf(*arguments.log)).c_str(), 1);
-  session.stderr_is_tty = session.stderr_is_tty && *arguments.log == LogLevel::kWarning;  // else without progress
+  session.shows_progress = *arguments.log == LogLevel::kWarning;
+  session.stderr_is_tty = session.stderr_is_tty && session.shows_progress;
 }
 
 // Runs one command. A command that only reads is ended by the guard if it does not end itself soon after a signal.
@@ -130,7 +122,9 @@ int Dispatch(const std::vector<std::string>& words) {
   if (verb == "--version" || verb == "-V") return PrintAndExit(VersionText(as_json));
   if (verb == "--help" || verb == "-h") return PrintAndExit(Overview(width));
   const Command* command = FindCommand(verb);
-  if (command == nullptr) return ReportError(UnknownVerb(verb), as_json);
+  const auto own = std::span(words.begin(), std::ranges::find(words, "--"));
+  if (command != nullptr && std::ranges::find(own, "--version") != own.end()) return PrintAndExit(VersionText(as_json));
+  if (command == nullptr) return ReportError(UnknownVerb(words), as_json);
   return RunVerb(*command, std::span(words).subspan(1), as_json);
 }
 

@@ -35,6 +35,14 @@ std::vector<OptionSpec> ParsedOptionsOf(const Command& command) {
   return options;
 }
 
+std::vector<const Command*> CommandsOf(const Group& group) {
+  std::vector<const Command*> commands;
+  for (const Command* command : AllCommands())
+    if (&command->place.group == &group) commands.push_back(command);
+  std::ranges::stable_sort(commands, {}, [](const Command* command) { return command->place.position; });
+  return commands;
+}
+
 const Command* FindCommand(std::string_view name) {
   const auto all = AllCommands();
   const auto found = std::ranges::find(all, name, [](const Command* command) { return command->name; });

@@ -2,7 +2,7 @@
 // A verb of the program, described as data: parsing, help, man page, shell completion and reference are made from it.
 //
 // To add one: write src/cli/commands/<verb>.cc with a struct of what may be typed (option.h), and end it with
-//   COMMAND(<verb>) = {.name = "<verb>", .help = "…", .call = kCall<Execute>};
+//   COMMAND(<verb>) = {.name = "<verb>", .place = {groups::kFind, 7}, .help = "…", .call = kCall<Execute>};
 // for Result<int> Execute(const <Verb>Arguments& arguments, Session& session). `--help` and `--json[=FILE]` need no
 // mention: every verb has them (Execute must honour the latter).
 #pragma once
@@ -49,9 +49,31 @@ consteval Call CallOf(Result<int> (*)(const A&, Session&)) {
 template <auto Execute>
 inline constexpr Call kCall = CallOf<Execute>(Execute);
 
+// The verbs in the order in which a person meets them.
+struct Group {
+  std::string_view name, what;
+};
+namespace groups {
+inline constexpr Group kFind{"find", "where the time goes"};
+inline constexpr Group kFix{"fix", "what costs it"};
+inline constexpr Group kProve{"prove", "that it helped"};
+inline constexpr Group kGuard{"guard", "what was gained"};
+inline constexpr Group kJobs{"jobs", "of many ranks"};
+inline constexpr Group kMore{"more", "for other programs, and about this one"};
+}  // namespace groups
+inline constexpr const Group* kGroups[] = {&groups::kFind,  &groups::kFix,  &groups::kProve,
+                                           &groups::kGuard, &groups::kJobs, &groups::kMore};
+
+// The place of a command in lists of commands. A reference, so that a description without one does not compile.
+struct Place {
+  const Group& group;
+  int position;  // in the group, from 1
+};
+
 // The description of a command. All texts are constants of the program.
 struct Command {
-  std::string_view name;   // equals the file name, with dashes for underscores
+  std::string_view name;  // equals the file name, with dashes for underscores
+  Place place;
   std::string_view help;   // one line of at most 72 characters
   std::string_view about;  // paragraphs, separated by an empty line
   std::span<const Example> examples;
@@ -68,7 +90,8 @@ struct Command {
   extern const Command n##_command; \
   constinit const Command n##_command
 
-std::span<const Command* const> AllCommands();  // sorted by name; generated from the folder
+std::span<const Command* const> AllCommands();               // sorted by name; generated from the folder
+std::vector<const Command*> CommandsOf(const Group& group);  // by their positions
 
 // The options of a verb as the user sees them: its own, then --keep-command where it takes a command, --json and
 // --help.

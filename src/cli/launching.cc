@@ -18,6 +18,7 @@
 #include "cli/output.h"
 #include "collect/child.h"
 #include "collect/inside.h"
+#include "report/next.h"
 
 namespace gapless::internal {
 namespace documents {
@@ -53,7 +54,7 @@ struct Launch {
   std::optional<double> agent_share{};
   double recorded_step_slowdown = 0;
   std::optional<RecordingCost> recording_cost{};
-  std::vector<std::string> recordings{}, summaries{}, incomplete{};
+  std::vector<std::string> recordings{}, summaries{}, incomplete{}, next{};
   static constexpr FieldInfo kFields[] = {
       Field<&Launch::run>("run", "", "folder of the run"),
       Field<&Launch::exit_status>("exit_status", "", "status of the command"),
@@ -69,6 +70,7 @@ struct Launch {
       Field<&Launch::recordings>("recordings", "", "files with recorded steps"),
       Field<&Launch::summaries>("summaries", "", "summaries of recordings", kUnlessEmpty),
       Field<&Launch::incomplete>("incomplete", "", "what is missing in the record", kUnlessEmpty),
+      Field<&Launch::next>("next", "", "command lines that continue from here, the first one first", kUnlessEmpty),
   };
 };
 
@@ -199,6 +201,10 @@ std::string WhyNothingWasRecorded(const Seen& seen, const WatchPlan& plan) {
   return StrCat("nothing was recorded: that takes ", needed, " steps or more; lower --wait and --warmup");
 }
 
+std::vector<std::string> NextOf(const LaunchResult& result) {
+  return NextLines(After::kRecording, {.command = result.manifest.command, .path = ShellWord(result.folder)});
+}
+
 // Says what was seen and the next command. Without a step it says where steps are seen, unless the command itself kept
 // the agent out or the record is not complete, which was said before.
 void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::string& step_function) {
@@ -219,7 +225,7 @@ void Summarize(const LaunchResult& result, const WatchPlan& plan, const std::str
   Say(OverheadText(seen));
   if (seen.cost) Say(CostText(*seen.cost));
   if (plan.agent.record.on && seen.recordings == 0) Say(WhyNothingWasRecorded(seen, plan));
-  Say(StrCat("next: gapless analyze ", result.folder));
+  Say(StrCat("next: ", NextOf(result).front()));
 }
 
 // The missing parts of the record are also the document's warnings.
@@ -234,6 +240,7 @@ std::string ResultJson(const LaunchResult& result, const Afterwards& done, std::
                              .incomplete = result.manifest.incomplete};
   if (seen.steps > 0) document.agent_cost_per_step_ns = seen.agent_cost_ns;
   if (seen.steps > 0) document.agent_share = seen.agent_share;
+  if (seen.steps > 0) document.next = NextOf(result);
   document.recording_cost = seen.cost;
   for (const auto& process : result.processes)
     for (const std::string& file : process->recordings)

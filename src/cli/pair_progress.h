@@ -12,7 +12,7 @@ namespace gapless::internal {
 
 class PairProgress {
  public:
-  // `shows`: standard error is a terminal.
+  // `shows`: progress is wanted.
   PairProgress(std::string doing, bool shows) : doing_(std::move(doing)), shows_(shows) {}
 
   // From here on the runs of `plan` are shown: which run it is, and what the pairs before it say. `comparison` and this

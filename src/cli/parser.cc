@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/meant.h"
 
 namespace gapless::internal {
 namespace {
@@ -50,8 +51,9 @@ Result<void> CheckChoice(const OptionSpec& option, std::string_view value) {
   for (const std::string_view item : option.is_list ? Split(value, ',') : std::vector<std::string_view>{value}) {
     if ((item.empty() && option.is_list) || std::ranges::find(choices, item) != choices.end()) continue;
     const std::vector<std::string> names(choices.begin(), choices.end());
+    const std::string_view nearest = Nearest(item, choices);
     return Fail(ErrorCode::kUsage, StrCat("--", option.name, " does not accept '", Printable(item), "'"), "",
-                "there are: " + Join(names, ", "));
+                nearest.empty() ? "there are: " + Join(names, ", ") : StrCat("did you mean ", nearest, "?"));
   }
   return {};
 }
@@ -134,7 +136,9 @@ Result<void> TakeWords(const Command& command, std::span<const std::string> give
     later -= min;
     if (given.size() < min)
       return Fail(ErrorCode::kUsage, StrCat(command.name, " needs ", word.name, ": ", word.help), "",
-                  HelpHint(command));
+                  command.examples.empty()                         ? HelpHint(command)
+                  : word.is_path && min == 1 && command.only_reads ? LineWithPath(command)
+                                                                   : std::string(command.examples.front().line));
     const size_t most = given.size() > min + later ? given.size() - later : min;
     const size_t count = std::min(most, word.max);
     for (const std::string& text : given.first(count)) {
@@ -147,10 +151,8 @@ Result<void> TakeWords(const Command& command, std::span<const std::string> give
   return Fail(ErrorCode::kUsage, StrCat("unexpected argument '", Printable(given[0]), "'"), "", HelpHint(command));
 }
 
-}  // namespace
-
 // Cuts the words at the first `--`, lets CLI11 split those before it, and reads what came out.
-Result<std::unique_ptr<Arguments>> ParseArguments(const Command& command, std::span<const std::string> args) {
+Result<std::unique_ptr<Arguments>> Parse(const Command& command, std::span<const std::string> args) {
   const auto dashes = std::ranges::find(args, "--");
   std::unique_ptr<Arguments> arguments = command.call.make();
   if (dashes != args.end()) {
@@ -168,6 +170,18 @@ Result<std::unique_ptr<Arguments>> ParseArguments(const Command& command, std::s
   GAPLESS_TRY(taken);
   GAPLESS_TRY(TakeWords(command, split.words, *arguments));
   return arguments;
+}
+
+}  // namespace
+
+// A command that was typed without `--` is taken for words and options of ours, which they may even be: a script is
+// never what a verb that takes a command reads.
+Result<std::unique_ptr<Arguments>> ParseArguments(const Command& command, std::span<const std::string> args) {
+  auto parsed = Parse(command, args);
+  if (parsed && ((*parsed)->help || std::ranges::none_of(args, IsPythonScript))) return parsed;
+  std::string line = WithDashes(command, args);
+  if (line.empty()) return parsed;
+  return Fail(ErrorCode::kUsage, "the command must stand after `--`", "", std::move(line));
 }
 
 }  // namespace gapless::internal

@@ -69,11 +69,20 @@ template <class A>
 Result<int> Execute(const A&, Session&) {
   return 0;
 }
-constexpr Command kVerb = {
-    .name = "verb", .help = "", .about = "", .examples = {}, .call = kCall<Execute<VerbArguments>>};
-constexpr Command kWordVerb = {
-    .name = "word", .help = "", .about = "", .examples = {}, .call = kCall<Execute<OneWord>>};
+constexpr Command kVerb = {.name = "verb",
+                           .place = {groups::kMore, 1},
+                           .help = "",
+                           .about = "",
+                           .examples = {},
+                           .call = kCall<Execute<VerbArguments>>};
+constexpr Command kWordVerb = {.name = "word",
+                               .place = {groups::kMore, 1},
+                               .help = "",
+                               .about = "",
+                               .examples = {},
+                               .call = kCall<Execute<OneWord>>};
 constexpr Command kRunner = {.name = "runner",
+                             .place = {groups::kMore, 1},
                              .help = "",
                              .about = "",
                              .examples = {},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress line on standard error for long work.
+// The progress of long work on standard error: on a terminal a line in place, elsewhere, as in the log of a job, a line
+// now and then.
 #pragma once
 
 #include <chrono>
@@ -10,12 +11,14 @@
 
 namespace gapless::internal {
 
-// Shows nothing in the first second unless asked to, is rewritten in place at most ten times a second, and is erased by
-// the destructor. Callers update it only where standard error is a terminal.
+// On a terminal nothing is shown in the first second unless asked to; the line is rewritten at most ten times a second,
+// and erased by the destructor. Elsewhere a line is printed at most every thirty seconds, the first one after ten, and
+// the destructor says how long it took if lines were printed that all name the same work. Callers update it only where
+// the user wants to be told (Session::shows_progress).
 class ProgressLine {
  public:
   ProgressLine() = default;
-  // Shows its first update at once, where the next one may take long.
+  // Shows its first update at once on a terminal, where the next one may take long.
   struct AtOnce {};
   explicit ProgressLine(AtOnce at_once);
   ProgressLine(const ProgressLine&) = delete;
@@ -29,9 +32,13 @@ class ProgressLine {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void Print(const std::string& text, std::string_view doing, Clock::time_point now);
+
   std::mutex mutex_;
-  Clock::time_point start_ = Clock::now(), last_ = start_;
+  Clock::time_point start_ = Clock::now(), begun_ = start_, last_ = start_;
   bool shown_ = false;
+  std::string printed_{};  // the work of the first line that was printed; empty: none was
+  bool is_one_work_ = true;
 };
 
 }  // namespace gapless::internal

@@ -136,18 +136,21 @@ std::string HelpOf(const Command& command, int given_width) {
   return out;
 }
 
-// Lists all commands, and the line that most users begin with.
+// Lists all commands by groups, the texts in one column, and the line that most users begin with.
 std::string Overview(int given_width) {
   const int width = std::min(given_width, kReadable);
   std::string out = StrCat("gapless ", kVersion, ": ", kOneLiner, "\n\nusage: gapless VERB ...\n");
-  std::vector<std::string> terms, texts;
-  for (const Command* command : AllCommands()) {
-    terms.emplace_back(command->name);
-    texts.emplace_back(command->help);
+  std::vector<std::string> names;
+  for (const Command* command : AllCommands()) names.emplace_back(command->name);
+  const int column = TermColumn(names);
+  for (const Group* group : kGroups) {
+    out += StrCat("\n", group->name, " ", group->what, ":\n");
+    for (const Command* command : CommandsOf(*group))
+      AppendTerm(out, std::string(command->name), command->help, column, width);
   }
-  AppendSection(out, "verbs", terms, texts, width);
   out += "\n";
-  out += Wrap("Begin with: gapless analyze TRACE (a file or folder that the PyTorch profiler wrote).", width, 0);
+  out += Wrap("Begin with: gapless profile -- python train.py, or gapless analyze TRACE (what a profiler wrote).",
+              width, 0);
   out += Wrap("`gapless VERB --help` explains a verb; `gapless --version` prints the version.", width, 0);
   return out;
 }

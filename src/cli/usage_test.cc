@@ -61,6 +61,21 @@ TEST(UsageTest, TheOverviewNamesEveryVerb) {
   for (const Command* command : AllCommands()) EXPECT_TRUE(Contains(overview, command->help)) << command->name;
 }
 
+TEST(UsageTest, TheOverviewListsEachVerbOnceInTheOrderOfItsGroup) {
+  const std::string overview = Overview(80);
+  size_t listed = 0, at = 0;
+  for (const Group* group : kGroups) {
+    at = overview.find(StrCat("\n", group->name, " ", group->what, ":\n"), at);
+    ASSERT_NE(at, std::string::npos) << group->name;
+    for (const Command* command : CommandsOf(*group)) {
+      at = overview.find(StrCat("\n  ", command->name, " "), at);
+      ASSERT_NE(at, std::string::npos) << command->name;
+      ++listed;
+    }
+  }
+  EXPECT_EQ(listed, AllCommands().size());
+}
+
 TEST(UsageTest, WrapBreaksBetweenWords) {
   EXPECT_EQ(Wrap("one two three", 9, 2), "  one two\n  three\n");
   EXPECT_EQ(Wrap("one\n\ntwo", 80, 0), "one\n\ntwo\n");

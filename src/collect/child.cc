@@ -55,6 +55,17 @@ bool KeepTo(const std::vector<int>& cpus) {
   ::_exit(kNotFound);
 }
 
+// Says what to type instead of a command that the system could not start. A script is the usual one.
+std::string HintForUnstarted(const std::vector<std::string>& words, bool missing) {
+  if (words[0].ends_with(".py")) {
+    std::string line = "-- python";
+    for (const std::string& word : words) line += StrCat(" ", ShellWord(word));
+    return StrCat("a script needs its interpreter: ", line);
+  }
+  return missing ? "give the program and its arguments after --, as you would type them"
+                 : StrCat("if it is a program: chmod +x ", ShellWord(words[0]));
+}
+
 }  // namespace
 
 Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
@@ -85,7 +96,7 @@ Result<Child> Child::Start(const ChildOptions& options, int* exec_failure) {
   return Fail(ErrorCode::kCommand,
               missing ? "command not found"
                       : StrCat("the command cannot be executed: ", std::generic_category().message(error)),
-              words[0], missing ? "give the program and its arguments after --, as you would type them" : "");
+              words[0], HintForUnstarted(words, missing));
 }
 
 std::optional<int> Child::Ended() {

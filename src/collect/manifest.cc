@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "base/described_json.h"
 #include "base/redact.h"
@@ -14,6 +15,11 @@
 #include "collect/private_files.h"
 
 namespace gapless::internal {
+namespace {
+
+constexpr size_t kLargestManifest = size_t{16} << 20;  // of which the command is read
+
+}  // namespace
 
 template <>
 struct Described<GpuFacts> {
@@ -145,6 +151,12 @@ struct RunManifest {
   };
 };
 
+// The part of it that is read back.
+struct RecordedCommand {
+  std::vector<std::string> command{};
+  static constexpr FieldInfo kFields[] = {Field<&RecordedCommand::command>("command", "", "words of the command")};
+};
+
 }  // namespace documents
 
 namespace {
@@ -236,6 +248,16 @@ void ManifestFile::GiveUpReserve() {
   reserve_ = Descriptor();
   if (!reserve_name_.empty()) ::unlinkat(run_->descriptor(), reserve_name_.c_str(), 0);
   reserve_name_.clear();
+}
+
+// A manifest of another program, or one that was cut off, is no reason to fail: the command is then not known.
+std::vector<std::string> CommandOfRun(const std::string& folder) {
+  std::ifstream file(StrCat(folder, "/", kManifestStem, kManifestEnd), std::ios::binary);
+  std::string text(kLargestManifest, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  auto read = ReadJson<documents::RecordedCommand>(text);
+  return read ? std::move(read->command) : std::vector<std::string>();
 }
 
 Result<ManifestFile> ManifestFile::Make(const RunFolder& run, const std::string& name, std::string_view content) {

@@ -43,6 +43,9 @@ struct Manifest {
   std::vector<std::string> incomplete;  // what could not be written of the run, and why
 };
 
+// The command of the run in a folder, as its manifest has it; empty: there is none that can be read.
+std::vector<std::string> CommandOfRun(const std::string& folder);
+
 // A ManifestFile is the file of one launcher. What it needs on the disk in the end is taken when it is first
 // written: a disk that fills up meanwhile does not keep it from being whole.
 class ManifestFile {

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "collect/manifest.h"
+#include "report/about.h"
+
 namespace gapless::internal {
 namespace {
 
@@ -52,6 +55,8 @@ RunReport::RunReport(const RunAnalysis& analysis, const AnalyzeOptions& options)
   // Pictures need a plan, and the sweep needs a recording that can be replayed, which the pictures have shown.
   if (findings_.summary.together) report_.pictures = analysis.advice().Draw(*findings_.summary.together);
   if (report_.pictures) report_.sweep = analysis.advice().SweepKernels();
+  if (const auto folder = RunFolderOf(analysis.run()); !folder.empty())
+    report_.command = CommandOfRun(std::string(folder));
 }
 
 Result<Predictor> PredictorOf(const RunAnalysis& analysis) {

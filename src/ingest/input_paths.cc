@@ -188,6 +188,18 @@ bool HoldsTablesOfNsys(const std::string& folder) {
   });
 }
 
+// Returns the first script of Python in the folder, by name; "" if there is none.
+std::string ScriptIn(const std::string& folder) {
+  std::error_code error;
+  std::string first;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::string path = at->path().string();
+    const bool is_script = path.ends_with(".py") && !at->path().filename().string().starts_with('_');
+    if (is_script && (first.empty() || path < first)) first = std::move(path);
+  }
+  return first;
+}
+
 // Returns the recordings that a directory leads to.
 Result<std::vector<InputPath>> InputPathsIn(const InputPath& input) {
   std::vector<std::string> found;
@@ -204,8 +216,10 @@ Result<std::vector<InputPath>> InputPathsIn(const InputPath& input) {
   if (HoldsTablesOfNsys(input.path))
     return Fail(ErrorCode::kInput, "this is an export of Nsight Systems as Parquet or Arrow, which cannot be read",
                 input.path, "nsys export --type sqlite REPORT.nsys-rep, or give REPORT.nsys-rep itself");
+  const std::string script = ScriptIn(input.path);
   return Fail(ErrorCode::kInput, "no recording in this folder", input.path,
-              "looked for .json, .json.gz, .json.zst and tar archives, here and in the folders below");
+              script.empty() ? "looked for .json, .json.gz, .json.zst and tar archives, here and in the folders below"
+                             : StrCat("to make one: gapless profile -- python ", ShellWord(script)));
 }
 
 }  // namespace

@@ -304,6 +304,18 @@ Result<std::shared_ptr<const RoleChoice>> RolesOf(const OpenOptions& options) {
   return std::make_shared<const RoleChoice>(std::move(choice));
 }
 
+// Says which ranks there are, for a call that wanted none of them.
+std::string RanksOf(const std::vector<std::shared_ptr<const Trace>>& traces) {
+  std::set<int64_t> ranks;
+  for (const auto& trace : traces)
+    if (trace->info.rank >= 0) ranks.insert(trace->info.rank);
+  if (ranks.empty() && !traces.empty()) return "this recording names no rank: leave out --rank";
+  if (ranks.empty()) return "leave out --rank to see which there are";
+  std::string text;
+  for (const int64_t rank : ranks) text += StrCat(text.empty() ? "there are: --rank " : ",", rank);
+  return text;
+}
+
 Result<void> CheckLead(const Run& run, std::string_view lead) {
   std::set<std::string> roles;
   for (const RunTrace& of : run.traces())
@@ -361,9 +373,9 @@ Result<LoadedRun> LoadRun(std::span<const std::string> paths, const OpenOptions&
     return Fail(ErrorCode::kUsage, "no recording given");
   }
   LeaveOutSummarised(all.traces);
+  const std::string others = RanksOf(all.traces);
   Run run(std::move(all.traces), options.ranks, roles);
-  if (run.traces().empty())
-    return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", "leave out --rank to see which there are");
+  if (run.traces().empty()) return Fail(ErrorCode::kInput, "no recording of the wanted ranks", "", others);
   GAPLESS_TRY(CheckLead(run, roles->lead));
   return LoadedRun{std::move(run), std::move(all.failures)};
 }

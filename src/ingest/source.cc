@@ -16,16 +16,19 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <new>
 
 #include "base/portable.h"
 #include "base/strings.h"
+#include "base/suggest.h"
 
 namespace gapless::internal {
 namespace {
 
 constexpr size_t kInputBytes = size_t{256} * 1024;
+constexpr size_t kMostNeighbours = 1000;  // entries of a folder among which a misspelt name is looked for
 
 // A descriptor that is closed with the last who has it.
 using SharedFile = std::shared_ptr<const int>;
@@ -197,7 +200,9 @@ class FileSource : public Source {
   }
   Result<std::unique_ptr<ByteStream>> Open() override {
     const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path_);
+    if (fd < 0)
+      return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path_,
+                  errno == EACCES ? StrCat("who may read it: ls -l ", ShellWord(path_)) : "");
     return StreamOf(Shared(fd), 0, path_, bytes_taken_);
   }
 };
@@ -216,12 +221,27 @@ class OpenedSource : public Source {
   uint64_t first_;
 };
 
+// Names the entry of the same folder that is spelt nearly like the path.
+std::string HintForPath(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path wanted(path);
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator at(wanted.has_parent_path() ? wanted.parent_path() : fs::path("."), error), end;
+       !error && at != end && names.size() < kMostNeighbours; at.increment(error))
+    names.push_back(at->path().filename().string());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const std::string_view nearest = Nearest(wanted.filename().string(), views);
+  if (nearest.empty()) return "check the path";
+  return StrCat("did you mean ", (wanted.parent_path() / nearest).string(), "?");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Source>> OpenFile(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) != 0)
-    return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path, "check the path");
+    return Fail(ErrorCode::kInput, StrCat("cannot open: ", std::strerror(errno)), path, HintForPath(path));
   if (S_ISDIR(info.st_mode)) return Fail(ErrorCode::kInput, "is a folder, not a file", path);
   return std::unique_ptr<Source>(
       std::make_unique<FileSource>(path, S_ISREG(info.st_mode) ? static_cast<uint64_t>(info.st_size) : 0));

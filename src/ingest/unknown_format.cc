@@ -66,6 +66,9 @@ Unexpected UnknownFormat(std::string_view head, const std::string& path) {
   for (const Known& known : kKnown)
     if (head.starts_with(known.begins) && head.find(known.holds) != head.npos)
       return Fail(ErrorCode::kInput, StrCat("this is ", known.name), path, std::string(known.hint));
+  if (path.ends_with(".py"))
+    return Fail(ErrorCode::kInput, "this is a program, not a recording of one", path,
+                StrCat("gapless profile -- python ", ShellWord(path), " records it"));
   for (const auto& [ending, known] : kByName)
     if (path.ends_with(ending))
       return Fail(ErrorCode::kInput, StrCat("this seems to be ", known.name), path, std::string(known.hint));

@@ -23,6 +23,7 @@
 #include "report/amounts.h"
 #include "report/comm_facts.h"
 #include "report/layout_text.h"
+#include "report/next.h"
 
 namespace gapless::internal {
 namespace {
@@ -48,17 +49,6 @@ std::string_view CommonFolder(const Recordings& recordings, PathOf path_of) {
     while (!common.empty() && !holds()) common = FolderOf(common);
   }
   return common;
-}
-
-// The folder that `gapless profile` left, when that is what was read: its recordings lie in a folder per rank, beside
-// what the agent reported. "" otherwise.
-std::string_view RunFolderOf(const Run& run) {
-  for (const RunTrace& trace : run.traces()) {
-    const std::string_view folder = FolderOf(trace.trace->info.path);
-    const std::string_view name = BaseName(folder);
-    if (trace.trace->info.format == "agent" && (name == "main" || name.starts_with("rank"))) return FolderOf(folder);
-  }
-  return {};
 }
 
 // "2 × Tesla V100", one item per kind of device.
@@ -263,6 +253,13 @@ std::string TableToSee(const Report& report) {
   return "idle";
 }
 
+// Returns the rule of the first finding that is about the program; "" if there is none.
+std::string_view FirstRule(const Report& report) {
+  for (const Bottleneck& found : report.diagnosis.bottlenecks)
+    if (found.type != BottleneckType::kRecording) return found.id;
+  return {};
+}
+
 bool HasSteps(const Run& run) {
   return std::ranges::any_of(run.traces(), [](const RunTrace& trace) { return trace.trace->steps.size() > 0; });
 }
@@ -278,6 +275,16 @@ std::string_view BaseName(std::string_view path) {
   while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
   const size_t slash = path.find_last_of("/\\");
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// Its recordings lie in a folder per rank, beside what the agent reported.
+std::string_view RunFolderOf(const Run& run) {
+  for (const RunTrace& trace : run.traces()) {
+    const std::string_view folder = FolderOf(trace.trace->info.path);
+    const std::string_view name = BaseName(folder);
+    if (trace.trace->info.format == "agent" && (name == "main" || name.starts_with("rank"))) return FolderOf(folder);
+  }
+  return {};
 }
 
 // Prefers the run folder, whose name the user chose, to the paths of the files in it.
@@ -405,8 +412,10 @@ Next NextOf(const Report& report) {
     next.advice = MarkStepsAdvice(report.run, WorkloadOf(report.run));
   }
   const std::string table = TableToSee(report);
-  next.query =
-      StrCat("gapless query ", PathToType(report.run), " \"SELECT * FROM ", table, LargestFirst(table), " LIMIT 20\"");
+  const std::string path = PathToType(report.run);
+  next.sql = StrCat("gapless query ", path, " \"SELECT * FROM ", table, LargestFirst(table), " LIMIT 20\"");
+  next.lines = NextLines(After::kReading, {.command = report.command, .path = path, .rule = FirstRule(report)});
+  next.query = next.lines.front();
   return next;
 }
 

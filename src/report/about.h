@@ -23,10 +23,15 @@ std::string PathToType(const Run& run);
 // ms)", … Facts that were not recorded are left out.
 std::vector<std::string> FactsOf(const Report& report);
 
-// A command that continues from the report.
+// The run folder that was read, when that is all of the run; "" otherwise.
+std::string_view RunFolderOf(const Run& run);
+
+// Commands that continue from the report.
 struct Next {
-  std::string advice;  // how to record more; empty: nothing is missing
-  std::string query;   // a command, ready to be pasted
+  std::string advice;              // how to record more; empty: nothing is missing
+  std::string query;               // a command, ready to be pasted: the first of `lines`
+  std::vector<std::string> lines;  // the one to type first at the front (report/next.h)
+  std::string sql;                 // a query for more of what the first finding is about
 };
 Next NextOf(const Report& report);
 

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "base/timings.h"
+#include "report/about.h"
 #include "report/described.h"
 #include "report/explain.h"
 #include "report/notes.h"
@@ -123,6 +124,7 @@ struct Analyze {
   std::vector<ReadNote> read_stats{};
   std::vector<Error> failures{};
   std::vector<FailedRule> failed_rules{};
+  std::vector<std::string> next{};
   std::vector<PartTiming> timings{};
   static constexpr FieldInfo kFields[] = {
       Field<&Analyze::run>("run", "", "the run as a whole"),
@@ -142,6 +144,7 @@ struct Analyze {
       Field<&Analyze::read_stats>("read_stats", "", "what was noted while they were read"),
       Field<&Analyze::failures>("failures", "", "inputs that could not be read, while others could", kUnlessEmpty),
       Field<&Analyze::failed_rules>("failed_rules", "", "rules that could not run", kUnlessEmpty),
+      Field<&Analyze::next>("next", "", "command lines that continue from here, the first one first", kUnlessEmpty),
       Field<&Analyze::timings>("timings", "", "the program's own time, the longest part first; with --timings",
                                kUnlessEmpty),
   };
@@ -273,6 +276,7 @@ void WriteAnalyzeJson(JsonWriter& json, const Report& report,
   }
   for (const Diagnosis::Failure& failure : report.diagnosis.failures)
     document.failed_rules.push_back({std::string(failure.rule), failure.error.message});
+  document.next = NextOf(report).lines;
   for (const Timing& timing : CollectTimings())
     document.timings.push_back(
         {timing.part, timing.name, timing.calls, static_cast<double>(timing.ns) / 1e6, timing.fresh_bytes});

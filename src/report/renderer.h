@@ -37,6 +37,8 @@ struct Report {
   std::optional<StepPictures> pictures{};
   // Speedup by cheaper kernels, for those that take the most time; empty: nothing was replayed.
   std::vector<SweptPart> sweep{};
+  // The command that was recorded, of a run folder that was made here or copied whole; empty: not known.
+  std::vector<std::string> command{};
 };
 
 // One format. `render` cannot fail: a report of an empty run is a short report.

@@ -118,6 +118,20 @@ const Renderer& RendererOf(const AnalyzeArguments& arguments) {
   return *FindRenderer(arguments.JsonToStdout() ? "json" : "terminal");
 }
 
+// Refuses a file whose name asks for a form that there is not: report.pdf. A name without an extension says nothing.
+Result<void> CheckForm(const AnalyzeArguments& arguments) {
+  const std::string extension = std::filesystem::path(arguments.output).extension().string();
+  if (arguments.format != nullptr || extension.empty() || RendererFor(arguments.output) != nullptr) return {};
+  std::error_code unknown;
+  for (const std::string& path : arguments.paths)  // an input as the output has an error of its own
+    if (std::filesystem::equivalent(path, arguments.output, unknown)) return {};
+  std::string forms;
+  for (const Renderer* renderer : AllRenderers()) forms += StrCat(forms.empty() ? "" : ", ", renderer->extension);
+  const std::string stem = std::filesystem::path(arguments.output).replace_extension(".html").string();
+  return Fail(ErrorCode::kUsage, StrCat("cannot write a report as ", Printable(extension)), arguments.output,
+              StrCat("-o ", ShellWord(stem), ", which a browser prints; there are: ", forms));
+}
+
 // Returns the output's path. A format that is not for terminals gets a file of its own, in the analysed folder.
 std::string OutputOf(const AnalyzeArguments& arguments, const Session& session, const Renderer& renderer) {
   if (!arguments.output.empty() || renderer.file.empty() || !session.terminal.is_tty) return arguments.output;
@@ -183,6 +197,7 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisOf(const AnalyzeArguments& argument
 
 // The run on one GPU is read first: the recording may take minutes.
 Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
+  GAPLESS_TRY(CheckForm(arguments));
   if (arguments.timings) EnableTimings();
   std::optional<int64_t> single;
   if (!arguments.single.empty()) {
@@ -219,6 +234,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(analyze) = {
     .name = "analyze",
+    .place = {groups::kFind, 2},
     .help = "Show where the GPU's time goes and what to fix first",
     .about =
         "Reads recordings of a training job and reports where each step goes (compute, communication, copies,"

@@ -19,6 +19,7 @@
 #include "proof/result_json.h"
 #include "proof/scaling.h"
 #include "report/bench/report.h"
+#include "report/next.h"
 #include "validate/interval.h"
 
 namespace gapless::internal::bench_command {
@@ -108,7 +109,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
       continue;
     }
     samples.push_back(std::move(sample));
-    if (session.stderr_is_tty)
+    if (session.shows_progress)
       progress.Update("measuring", "", samples.size(), runs,
                       [](uint64_t count) { return StrCat(count, " processes"); });
   }
@@ -132,7 +133,7 @@ Result<int> Execute(const BenchArguments& arguments, Session& session) {
     size_t begun = 0;
     const size_t rounds = plan.runs.value_or(1);
     const auto curve = MeasureScaling(plan.request, plan.scaling, rounds, [&](int ranks) {
-      if (session.stderr_is_tty)
+      if (session.shows_progress)
         progress.Update("measuring", StrCat(ranks, ranks == 1 ? " rank" : " ranks"), begun++,
                         plan.scaling.size() * rounds, [](uint64_t count) { return StrCat(count, " of the runs"); });
     });
@@ -144,7 +145,11 @@ Result<int> Execute(const BenchArguments& arguments, Session& session) {
   if (plan.request.inference) return ExecuteInference(arguments, plan.request);
   GAPLESS_ASSIGN(const auto samples, Measure(plan, session));
   return PrintTextOrJson(
-      arguments, [&] { return BenchText(samples); }, [&] { return ResultJson(samples, plan.request.command); });
+      arguments,
+      [&] {
+        return StrCat(BenchText(samples), NextText(NextLines(After::kMeasuring, {.command = plan.request.command})));
+      },
+      [&] { return ResultJson(samples, plan.request.command); });
 }
 
 constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument};
@@ -160,6 +165,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(bench) = {
     .name = "bench",
+    .place = {groups::kProve, 4},
     .help = "Measure a command's steps, throughput and memory",
     .about =
         "Runs a command unchanged, measures its training steps after warm-up, then stops it. If no steps are "

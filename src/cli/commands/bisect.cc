@@ -252,6 +252,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(bisect) = {
     .name = "bisect",
+    .place = {groups::kGuard, 4},
     .help = "Find the commit that made a command slower, from noisy runs",
     .about =
         "Runs the command in commits between a good and a bad one, each in its own checkout beside the "

@@ -43,6 +43,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(brief) = {
     .name = "brief",
+    .place = {groups::kMore, 1},
     .help = "Print the findings as a short text to paste elsewhere",
     .about =
         "Prints what `analyze` finds as a text of at most 4,000 tokens: for each finding what it is, where in the "

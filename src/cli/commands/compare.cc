@@ -6,6 +6,9 @@
 // decided. Ratios of pairs from elsewhere are judged by the same sequence. Two files are independent samples, and get a
 // verdict only if each value is a process (compare/stored.h). The exit status is 0 if B is faster, else 1; with
 // --threshold it is 1 only where a series of a file is slower by more.
+#include <algorithm>
+#include <filesystem>
+
 #include "base/strings.h"
 #include "cli/pair_progress.h"
 #include "cli/pairs.h"
@@ -13,6 +16,7 @@
 #include "proof/stored.h"
 #include "report/compare/document.h"
 #include "report/compare/report.h"
+#include "report/next.h"
 #include "store/result_reader.h"
 
 namespace gapless::internal::compare_command {
@@ -46,7 +50,7 @@ struct CompareArguments : PairArguments {
 // Runs pairs until the comparison is decided, then the short runs that show if both are the same training.
 Result<void> Run(const CompareArguments& arguments, const PairPlan& plan, Comparison& comparison,
                  const Session& session) {
-  PairProgress progress("comparing", session.stderr_is_tty);
+  PairProgress progress("comparing", session.shows_progress);
   PairPlan shown = plan;
   progress.Follow(shown, comparison);
   GAPLESS_TRY(RunPairs(shown, comparison, [&] { return !comparison.IsDecided(); }));
@@ -94,13 +98,28 @@ Result<int> ExecuteRatios(const CompareArguments& arguments) {
       [&] { return RatiosJson(sequence, options); });
 }
 
+// Recordings are no results of a benchmark; two of them have verbs of their own.
+Error NoResults(const CompareArguments& arguments, Error error) {
+  std::error_code unknown;
+  const auto& files = arguments.files;
+  if (files.size() != 2 ||
+      !std::ranges::all_of(files, [&](const auto& f) { return std::filesystem::exists(f, unknown); }))
+    return error;
+  const std::string both = StrCat(ShellWord(files[0]), " ", ShellWord(files[1]));
+  const std::string of_recordings = StrCat("gapless why ", both, " (recordings: what changed; or gapless diff)");
+  error.hint = std::filesystem::is_directory(files[0], unknown) ? of_recordings
+                                                                : StrCat(of_recordings, "; results: ", error.hint);
+  return error;
+}
+
 // Reads one file or two, and compares.
 Result<StoredAnswer> AnswerOf(const CompareArguments& arguments, const StoredOptions& options) {
   const auto& files = arguments.files;
-  GAPLESS_ASSIGN(const auto a, ReadResultFile(files[0], arguments.column));
-  if (files.size() == 1) return CompareWithin(a, options);
+  auto a = ReadResultFile(files[0], arguments.column);
+  if (!a) return Unexpected{NoResults(arguments, std::move(a.error()))};
+  if (files.size() == 1) return CompareWithin(*a, options);
   GAPLESS_ASSIGN(const auto b, ReadResultFile(files[1], arguments.column));
-  return CompareFiles(a, b, options);
+  return CompareFiles(*a, b, options);
 }
 
 // Compares files of results; nothing is run.
@@ -129,7 +148,8 @@ Result<int> Execute(const CompareArguments& arguments, Session& session) {
       const auto comparison,
       Compare(arguments, plan, Comparison({.margin = arguments.margin}, arguments.higher_is_better), session));
   return Answer(
-      arguments, StatusFor(arguments, comparison.Verdict()), [&] { return CompareText(comparison, plan); },
+      arguments, StatusFor(arguments, comparison.Verdict()),
+      [&] { return StrCat(CompareText(comparison, plan), NextText(NextOf(comparison, plan))); },
       [&] { return CompareJson(comparison, plan); });
 }
 
@@ -147,6 +167,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(compare) = {
     .name = "compare",
+    .place = {groups::kProve, 1},
     .help = "Decide which of two commands is faster",
     .about =
         "Runs both commands in pairs of fresh processes, in random order, and judges after every pair: B is "

@@ -50,6 +50,7 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 COMMAND(completion) = {.name = "completion",
+                       .place = {groups::kMore, 6},
                        .help = "Print the completion script of a shell",
                        .about = "Prints a script that makes the shell complete verbs, options and their values.",
                        .examples = kExamples,

@@ -210,6 +210,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(convert) = {
     .name = "convert",
+    .place = {groups::kMore, 2},
     .help = "Write an annotated recording in a format that other tools open",
     .about =
         "Writes recordings as Chrome trace events, which ui.perfetto.dev and chrome://tracing open, with the "

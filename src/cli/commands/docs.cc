@@ -85,6 +85,7 @@ constexpr Example kExamples[] = {{"gapless docs pages", "Writes pages/reference,
 
 COMMAND(docs) = {
     .name = "docs",
+    .place = {groups::kMore, 7},
     .help = "Write the reference pages, man page and completions",
     .about =
         "Writes the pages that are made from the program itself into a folder: the reference of commands, "

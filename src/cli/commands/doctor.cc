@@ -29,6 +29,7 @@ constexpr Example kExamples[] = {{"gapless doctor", "Looks at this machine"},
 
 COMMAND(doctor) = {
     .name = "doctor",
+    .place = {groups::kMore, 4},
     .help = "Report what makes this machine slow or prevents profiling",
     .about =
         "Checks the driver, the GPUs and their clocks, memory errors and links, permissions and limits, the "

@@ -63,6 +63,7 @@ constexpr Example kExamples[] = {{"gapless formats", "Lists the formats"}};
 
 COMMAND(formats) = {
     .name = "formats",
+    .place = {groups::kMore, 5},
     .help = "List the file formats that can be read",
     .about =
         "Lists the formats of recordings that can be read. The format of a file is detected from its content,"

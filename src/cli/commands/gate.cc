@@ -8,7 +8,6 @@
 // --write are files beside the output. The exit status is 0 unless there is a regression: "cannot tell" does not fail a
 // pipeline, unless --strict says so. A result of which runs failed is bad input.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -181,34 +180,15 @@ Result<Judgement> AgainstHistory(const GateArguments& arguments) {
   return judgement;
 }
 
-// Says how far the pairs are: on a terminal in place, in a log a line now and then.
-class PairProgress {
- public:
-  PairProgress(bool is_tty, size_t most) : is_tty_(is_tty), most_(most) {}
-
-  void Say(size_t done, const Comparison& comparison) {
-    const std::string so_far = done == 0 ? "the first pair runs" : SpeedupInShort(comparison);
-    if (is_tty_)
-      return line_.Update("judging", so_far, done, most_,
-                          [](uint64_t count) { return StrCat(count, " pairs at most"); });
-    const auto now = std::chrono::steady_clock::now();
-    if (now - said_ < kBetweenLines) return;
-    said_ = now;
-    std::fputs(StrCat("judging: ", done, " of at most ", most_, " pairs, ", so_far, "\n").c_str(), stderr);
-  }
-
- private:
-  static constexpr std::chrono::seconds kBetweenLines{30};
-  bool is_tty_;
-  size_t most_;
-  ProgressLine line_{};
-  std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
-};
-
 // Judges the working tree against a commit in pairs.
 Result<Judgement> AgainstCommit(const GateArguments& arguments, const Session& session) {
   GAPLESS_ASSIGN(auto request, RequestFrom(arguments, arguments.command));
-  PairProgress progress(session.stderr_is_tty, arguments.pairs);
+  ProgressLine progress(ProgressLine::AtOnce{});
+  const auto say = [&](size_t done, const Comparison& comparison) {
+    if (!session.shows_progress) return;
+    progress.Update("judging", done == 0 ? "the first pair runs" : SpeedupInShort(comparison), done, arguments.pairs,
+                    [](uint64_t count) { return StrCat(count, " pairs at most"); });
+  };
   return JudgeCommit({.against = *arguments.against,
                       .build = arguments.build,
                       .shared = arguments.share,
@@ -218,7 +198,7 @@ Result<Judgement> AgainstCommit(const GateArguments& arguments, const Session& s
                       .most_pairs = arguments.pairs,
                       .budget_s = arguments.budget,
                       .seed = std::random_device()(),
-                      .on_run = [&](size_t done, const Comparison& comparison) { progress.Say(done, comparison); }});
+                      .on_run = say});
 }
 
 // Returns the first word of the command that is a file here, else the file of results, else "". Absolute paths are left
@@ -263,6 +243,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(gate) = {
     .name = "gate",
+    .place = {groups::kGuard, 1},
     .help = "Fail if a command is slower than its history or another commit",
     .about =
         "Judges a result in one of two ways. With --against, the commit is checked out beside the repository,"

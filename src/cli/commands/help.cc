@@ -38,11 +38,12 @@ struct HelpArgument {
 
 // A command. `options` includes those that every command has.
 struct HelpCommand {
-  std::string_view name{}, help{};
+  std::string_view name{}, group{}, help{};
   std::vector<HelpArgument> arguments{};
   std::vector<HelpOption> options{};
   static constexpr FieldInfo kFields[] = {
       Field<&HelpCommand::name>("name", "", "name of the command"),
+      Field<&HelpCommand::group>("group", "", "what it is for: find, fix, prove, guard, jobs or more"),
       Field<&HelpCommand::help>("help", "", "the command in a line"),
       Field<&HelpCommand::arguments>("arguments", "", "arguments without dashes"),
       Field<&HelpCommand::options>("options", "", "its options"),
@@ -81,6 +82,7 @@ std::string AsJson(std::span<const Command* const> commands) {
   for (const Command* command : commands) {
     documents::HelpCommand& described = document.commands.emplace_back();
     described.name = command->name;
+    described.group = command->place.group.name;
     described.help = command->help;
     for (const WordSpec& word : command->call.words) described.arguments.push_back({word.name, word.help});
     // With the options that every command has, and without hidden ones.
@@ -104,6 +106,7 @@ constexpr Example kExamples[] = {{"gapless help query", "Explains the verb query
 }  // namespace
 
 COMMAND(help) = {.name = "help",
+                 .place = {groups::kMore, 8},
                  .help = "Explain a command, or list all commands",
                  .about = "Prints the help of a verb, as `gapless VERB --help` does. With --json, the grammar as data.",
                  .examples = kExamples,

@@ -53,6 +53,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(history) = {
     .name = "history",
+    .place = {groups::kGuard, 2},
     .help = "Keep results of benchmarks, and list, export or import them",
     .about =
         "Keeps results with their commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "

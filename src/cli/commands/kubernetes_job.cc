@@ -105,6 +105,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(kubernetes_job) = {
     .name = "kubernetes-job",
+    .place = {groups::kJobs, 4},
     .help = "Print a Kubernetes Job that summarises a job's ranks",
     .about =
         "Prints a manifest of batch/v1: an indexed Job whose pods summarise the recordings, in a volume or an object "

@@ -55,6 +55,7 @@ constexpr Example kExamples[] = {{"gapless mcp", "A server on standard input and
 
 COMMAND(mcp) = {
     .name = "mcp",
+    .place = {groups::kMore, 3},
     .help = "Serve recordings and verdicts to assistants (MCP)",
     .about =
         "Serves the Model Context Protocol on standard input and output: opens recordings, lists findings, explains "

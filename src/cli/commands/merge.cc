@@ -90,6 +90,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(merge) = {
     .name = "merge",
+    .place = {groups::kJobs, 2},
     .help = "Put summaries of many ranks into one file",
     .about =
         "Puts summaries that `gapless summarize` wrote into one file, which every command that reads recordings takes. "

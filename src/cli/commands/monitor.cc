@@ -100,6 +100,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(monitor) = {
     .name = "monitor",
+    .place = {groups::kGuard, 5},
     .help = "Watch a job while it trains: serve metrics, record slow steps",
     .about =
         "Runs the command as `gapless profile` does, without recording, and serves its steps, throughput, "

@@ -82,7 +82,8 @@ OptimizeOptions OptionsFrom(const OptimizeArguments& arguments) {
 // Prints a line on standard error, without secrets: reasons may quote the program's output.
 void Say(const std::string& line) { std::fputs(StrCat("gapless: ", RedactText(line), "\n").c_str(), stderr); }
 
-// Prints progress on standard error: a line for each decision, and on a terminal what is being done.
+// Prints progress on standard error: a line for each decision that took a trial or that the user can change, and what
+// is being done.
 class Speaker {
  public:
   Speaker(const Session& session, bool quiet) : session_(session), quiet_(quiet) {}
@@ -91,10 +92,10 @@ class Speaker {
   void On(const PlannerEvent& event) {
     if (event.kind == PlannerEvent::Kind::kDecided) {
       line_.reset();
-      if (!quiet_) Say(WordsOf(*event.decision));
+      if (!quiet_ && !IsInapplicable(*event.decision)) Say(WordsOf(*event.decision));
       return;
     }
-    if (!session_.stderr_is_tty || quiet_) return;
+    if (!session_.shows_progress || quiet_) return;
     if (!line_) line_.emplace();
     line_->Update(DoingOf(event), "", event.done, event.of, [](uint64_t of) { return StrCat(of, " fixes"); });
   }
@@ -191,6 +192,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(optimize) = {
     .name = "optimize",
+    .place = {groups::kFix, 1},
     .help = "Make a training command faster, with proof, without editing it",
     .about =
         "Records the command once, orders the fixes by predicted gain per second of trial, and tries them one"

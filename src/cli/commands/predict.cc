@@ -21,7 +21,7 @@ struct PredictArguments : ReadArguments {
   std::vector<std::vector<WhatIfItem>> what{};  // combinations
   std::optional<SweepBy> sweep{};
   std::string measured{};  // empty: not given
-  bool path = false, record = false, list = false;
+  bool path = false, record = false, list = false, verbose = false;
   static constexpr OptionList kOptions{
       Parsed<&PredictArguments::what, ReadCombination>(
           "ITEMS", "Predict this combination: workers=8,amp,host=0.5 (may repeat; else each fix alone)"),
@@ -32,6 +32,7 @@ struct PredictArguments : ReadArguments {
       Flag<&PredictArguments::record>("Record the comparison, which corrects later predictions of the same kind"),
       Text<&ReadArguments::db>("URL", "Use the history at URL: sqlite:FILE or postgresql://…"),
       Flag<&PredictArguments::list>("List the fixes that can be predicted"),
+      Flag<&PredictArguments::verbose>("Show the fixes that would change nothing, too, with the reason").Short('v'),
       kRankOption,
       kAllStepsOption,
       kReadingOptions,
@@ -101,7 +102,8 @@ Result<int> Execute(const PredictArguments& arguments, Session& session) {
   GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
   WarnOfLosses(analysis->loaded());
   const auto predictor = PredictorOf(*analysis);
-  PredictView view{.predictor = predictor ? &*predictor : nullptr};
+  PredictView view{.predictor = predictor ? &*predictor : nullptr,
+                   .shows_all = arguments.verbose || !arguments.what.empty()};
   // A recording that fails the check is still shown with the reason, and with the memory that is known.
   if (view.is_accepted()) {
     GAPLESS_TRY(Fill(arguments, *analysis, view));
@@ -129,6 +131,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(predict) = {
     .name = "predict",
+    .place = {groups::kFix, 2},
     .help = "Estimate the speedup of each fix before it is tried",
     .about =
         "Rebuilds from a recording the dependencies between its events, and replays a step with other times: "

@@ -155,6 +155,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(profile) = {
     .name = "profile",
+    .place = {groups::kFind, 1},
     .help = "Run a training command unchanged and record it",
     .about =
         "Runs the command unchanged and writes a folder: its steps, their waits, telemetry of the machine, "

@@ -5,6 +5,7 @@
 // Rows are printed as SQLite yields them, so memory does not grow with the result; Arrow and Parquet need all of it. A
 // file appears only if the statement succeeds. On standard output rows that were printed before a failure stay.
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -301,6 +302,16 @@ std::string WholeTable(const std::string& sql) {
   return sql;
 }
 
+// Finds a statement that was typed before the recording.
+Result<void> CheckOrder(const QueryArguments& arguments) {
+  std::error_code unknown;
+  if (arguments.paths.size() != 1 || !std::filesystem::exists(arguments.sql, unknown)) return {};
+  if (std::filesystem::exists(arguments.paths[0], unknown) || arguments.paths[0].find(' ') == std::string::npos)
+    return {};
+  return Fail(ErrorCode::kUsage, "the recording comes before the statement", "",
+              StrCat("gapless query ", ShellWord(arguments.sql), " ", ShellWord(arguments.paths[0])));
+}
+
 Result<int> Execute(const QueryArguments& arguments, Session& session) {
   if (arguments.tables) return ListTables(arguments);
   const bool sql_is_piped = arguments.file == "-" || (arguments.file.empty() && arguments.sql == "-");
@@ -308,6 +319,7 @@ Result<int> Execute(const QueryArguments& arguments, Session& session) {
     return Fail(ErrorCode::kUsage, "standard input cannot be both the recording and the statement", "",
                 "type the statement, or name its file with --file");
   GAPLESS_TRY(CheckForms(arguments, session));
+  GAPLESS_TRY(CheckOrder(arguments));
   GAPLESS_ASSIGN(const auto sql, StatementOf(arguments));
   const std::string files[] = {arguments.arrow, arguments.parquet};
   GAPLESS_ASSIGN(const auto loaded, LoadFor(arguments, session, arguments.paths, files));
@@ -318,6 +330,7 @@ Result<int> Execute(const QueryArguments& arguments, Session& session) {
 
 constexpr const TypeInfo* kDocuments[] = {&TypeOf<documents::QueryRows>::kInfo, &TypeOf<documents::Tables>::kInfo};
 constexpr Example kExamples[] = {
+    {"gapless query trace.json.gz kernels", "A whole table; gapless query --tables lists them"},
     {"gapless query trace.json.gz \"SELECT name, count(*), sum(dur_ns) FROM gpu_op WHERE kind = 'kernel' GROUP BY name "
      "ORDER BY 3 DESC LIMIT 10\"",
      "The ten kernels that take the most time"},
@@ -333,6 +346,7 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 COMMAND(query) = {.name = "query",
+                  .place = {groups::kFind, 4},
                   .help = "Query a recording with SQL",
                   .about =
                       "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all "

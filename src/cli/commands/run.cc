@@ -178,6 +178,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(run) = {
     .name = "run",
+    .place = {groups::kFix, 4},
     .help = "Run a command with the fixes of a recipe",
     .about =
         "Runs the command with the fixes that `gapless optimize` accepted. The script is not edited; its "

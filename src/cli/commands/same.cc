@@ -120,7 +120,7 @@ Result<int> Execute(const SameArguments& arguments, Session& session) {
   const auto report = [&] {
     ProgressLine progress;
     SameQuestion asked = question;
-    if (session.stderr_is_tty)
+    if (session.shows_progress)
       asked.on_run = [&](std::string_view what) {
         progress.Update("recording", what, 0, 0, [](uint64_t) { return std::string(); });
       };
@@ -143,6 +143,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(same) = {
     .name = "same",
+    .place = {groups::kProve, 3},
     .help = "Decide if two commands are the same training, up to rounding",
     .about =
         "Runs A twice and B once, each for the first 20 optimiser steps. B gets A's parameters after every "

@@ -87,6 +87,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(slurm_script) = {
     .name = "slurm-script",
+    .place = {groups::kJobs, 3},
     .help = "Print a script that summarises a job's ranks on Slurm",
     .about =
         "Prints a script for sh that submits two jobs with sbatch: an array whose tasks summarise the recordings where "

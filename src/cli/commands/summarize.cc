@@ -261,6 +261,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(summarize) = {
     .name = "summarize",
+    .place = {groups::kJobs, 1},
     .help = "Turn recordings into small summaries that stand for them",
     .about =
         "Writes a summary of each recording, of at most 256 KiB, on the machine where the recording lies. Every "

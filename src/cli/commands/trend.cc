@@ -213,6 +213,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(trend) = {
     .name = "trend",
+    .place = {groups::kGuard, 3},
     .help = "Show when a benchmark's level changed, and the commits between",
     .about =
         "Finds the changes of level in the history of each metric: their dates, sizes, commits and "

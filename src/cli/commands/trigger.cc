@@ -243,6 +243,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(trigger) = {
     .name = "trigger",
+    .place = {groups::kGuard, 6},
     .help = "Ask an active job for a recording, a snapshot or a fix",
     .about =
         "Sends a request to the processes of a run that `gapless profile` or `gapless monitor` started, and "

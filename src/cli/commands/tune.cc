@@ -71,10 +71,10 @@ Result<TuneOrder> OrderFrom(const TuneArguments& arguments) {
   return order;
 }
 
-// Shows what is being measured, on a terminal only.
+// Shows what is being measured.
 class TuneLine {
  public:
-  explicit TuneLine(const Session& session) : shows_(session.stderr_is_tty) {}
+  explicit TuneLine(const Session& session) : shows_(session.shows_progress) {}
   void Say(const std::string& doing) {
     if (shows_) line_.Update("measuring", doing, ++runs_, 0, [](uint64_t count) { return StrCat(count, " runs"); });
   }
@@ -196,6 +196,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(tune) = {
     .name = "tune",
+    .place = {groups::kFix, 3},
     .help = "Measure one setting: workers, batch size, scaling, exchange",
     .about =
         "Runs an unmodified training script under several settings, in rounds of random order, and reports "

@@ -93,7 +93,7 @@ Result<Validation> Validate(const ValidateArguments& arguments, ValidationQuesti
   if (!same.empty()) return NothingDiffers(question, std::move(same));
   GAPLESS_ASSIGN(auto history, question.record ? History::Open(arguments.db)
                                                : History::OpenToRead(arguments.db, History::IfAbsent::kEmpty));
-  PairProgress progress("validating", session.stderr_is_tty);
+  PairProgress progress("validating", session.shows_progress);
   question.on_begin = [&](PairPlan& plan, const Comparison& comparison) { progress.Follow(plan, comparison); };
   return ValidateOptimization(question, history);
 }
@@ -122,6 +122,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(validate) = {
     .name = "validate",
+    .place = {groups::kProve, 2},
     .help = "Prove an optimisation: faster, same training, no regression",
     .about =
         "Runs the original and the optimised command in pairs, as compare does, checks that both are the same"

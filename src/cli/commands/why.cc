@@ -56,6 +56,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(why) = {
     .name = "why",
+    .place = {groups::kFind, 5},
     .help = "Split the difference of two runs' steps into causes",
     .about =
         "Compares the mean step of two recordings, or of two records of the history, and splits their difference into "

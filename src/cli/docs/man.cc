@@ -57,7 +57,13 @@ std::string ManPage() {
   out += StrCat(".SH NAME\ngapless \\- ", Roff(kOneLiner), "\n");
   out += ".SH SYNOPSIS\n.B gapless\n.I VERB\n.RI [ ARGUMENT ...]\n";
   out += ".SH VERBS\n";
-  for (const Command* command : AllCommands()) out += Verb(*command);
+  for (const Group* group : kGroups) {
+    std::vector<std::string> names;
+    for (const Command* command : CommandsOf(*group)) names.emplace_back(command->name);
+    out += Term(StrCat(group->name, " ", group->what), Join(names, ", "));
+  }
+  for (const Group* group : kGroups)
+    for (const Command* command : CommandsOf(*group)) out += Verb(*command);
   out += ".SH EXIT STATUS\n";
   for (const ExitCode& exit : ExitCodes()) out += Term(StrCat(exit.code), exit.what);
   out += ".SH ENVIRONMENT\n";

@@ -188,6 +188,13 @@ std::string FormatsPage() {
 
 std::string CommandsPage() {
   std::string out = Start("Commands", "The program `gapless` and its verbs.");
+  out += "\n| | verbs |\n|---|---|\n";
+  for (const Group* group : kGroups) {
+    std::vector<std::string> links;
+    for (const Command* command : CommandsOf(*group))
+      links.push_back(StrCat("[", command->name, "](#", command->name, ")"));
+    out += StrCat("| **", group->name, "** ", group->what, " | ", Join(links, ", "), " |\n");
+  }
   for (const Command* command : AllCommands()) {
     out +=
         StrCat("\n## ", command->name, "\n\n", command->help, ".\n\n```text\n", HelpOf(*command, kHelpWidth), "```\n");

@@ -72,6 +72,7 @@ struct Compare {
   std::optional<Parity> training{};
   std::optional<SampleSource> source{};
   std::optional<Environment> environment{};
+  std::vector<std::string> next{};
   static constexpr FieldInfo kFields[] = {
       Spliced<&Compare::pairs>(),
       Field<&Compare::interrupted>("interrupted", "", "a signal ended the runs: true, or missing", kUnlessEmpty),
@@ -88,6 +89,7 @@ struct Compare {
       Field<&Compare::training>("training", "", "is B the same training as A? missing: not asked"),
       Field<&Compare::source>("source", "", "what was measured"),
       Field<&Compare::environment>("environment", "", "where it was measured"),
+      Field<&Compare::next>("next", "", "command lines that continue from here, the first one first", kUnlessEmpty),
   };
 };
 

@@ -56,6 +56,7 @@ documents::Compare CompareDocument(const Comparison& comparison, const PairPlan&
   if (b) document.b = MetricsDocument(*b, comparison.b()[0].source);
   if (b) document.b_command = CommandText(plan.b.command);
   if (comparison.training()) document.training = ParityDocument(*comparison.training());
+  document.next = NextOf(comparison, plan);
   // Without a pair nothing is known of the environment.
   if (comparison.pairs() == 0) return document;
   document.source = comparison.a()[0].source;

@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "proof/metrics.h"
+#include "report/next.h"
 #include "validate/rank_tests.h"
 
 namespace gapless::internal {
@@ -163,6 +164,11 @@ std::string CompareText(const Comparison& comparison, const PairPlan& plan) {
   return StrCat(interrupted, Headline(sequence, comparison.options()), "\n\n", MetricTable(comparison), "\n",
                 EvidenceText(sequence, comparison.Nominal()), TrainingText(comparison), MetricText(comparison, plan),
                 NoiseText(comparison));
+}
+
+std::vector<std::string> NextOf(const Comparison& comparison, const PairPlan& plan) {
+  if (comparison.Verdict() != SpeedVerdict::kFaster) return {};
+  return NextLines(After::kFaster, {.command = plan.b.command});
 }
 
 std::string RatiosText(const PairSequence& sequence, const PairOptions& options) {

@@ -19,6 +19,8 @@ std::string CompareText(const Comparison& comparison, const PairPlan& plan);
 std::string CompareJson(const Comparison& comparison, const PairPlan& plan);
 // Returns what disturbed the runs, the first sentence of each kind.
 std::vector<std::string> NoiseOf(const Comparison& comparison);
+// Command lines that continue from the answer (report/next.h); empty: B is not faster.
+std::vector<std::string> NextOf(const Comparison& comparison, const PairPlan& plan);
 // P values of the pairs alone.
 NominalP NominalOf(const PairSequence& sequence);
 

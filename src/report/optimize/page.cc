@@ -16,6 +16,7 @@ struct Described<RefusedRow> {
   static constexpr FieldInfo kFields[] = {
       Field<&RefusedRow::item>("fix", "", "fix and its value"),
       Field<&RefusedRow::reason>("reason", "", "the reason against it, as a sentence"),
+      Hidden<&RefusedRow::is_inapplicable>(),
   };
 };
 

@@ -37,9 +37,12 @@ std::vector<StageRow> RowsOf(const OptimizeView& view);
 std::vector<std::string> HeadOf(const OptimizeView& view);  // heads of the columns that any row fills
 std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::string>& head);
 
+// Returns true if a fix was not tried because it does not fit the program or the machine, or nothing is to be gained.
+bool IsInapplicable(const Decision& decision);
 // A fix, and the sentence with the reason against it, without a full stop.
 struct RefusedRow {
   std::string item{}, reason{};
+  bool is_inapplicable = false;
 };
 // Returns the fixes that were tried and rejected; if `tried` is false, also the fixes that were never tried.
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried);

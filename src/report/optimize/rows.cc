@@ -188,11 +188,16 @@ std::vector<std::string> HeadOf(const OptimizeView& view) {
 }
 
 // Fixes that the budget had no time for are in a list of their own, so that they are in neither of the two.
+bool IsInapplicable(const Decision& decision) {
+  const bool outcome = decision.outcome == FixOutcome::kNothingToGain || decision.outcome == FixOutcome::kDoesNotApply;
+  return outcome && !WasTried(decision);
+}
+
 std::vector<RefusedRow> RefusedOf(const Optimized& result, bool tried) {
   std::vector<RefusedRow> rows;
   for (const Decision& decision : result.decisions)
     if (decision.outcome != FixOutcome::kAccepted && WasTried(decision) == tried && !IsUntried(decision, result))
-      rows.push_back({decision.item.ToString(), decision.reason});
+      rows.push_back({decision.item.ToString(), decision.reason, IsInapplicable(decision)});
   return rows;
 }
 

@@ -22,6 +22,18 @@ std::string List(std::string_view title, const std::vector<RefusedRow>& rows, in
   return text;
 }
 
+// The fixes that were not tried: a person can do something about those that are listed; of the others the number.
+std::string NotTried(const OptimizeView& view, int width) {
+  std::vector<RefusedRow> rows = RefusedOf(view.result, false);
+  const auto others = std::erase_if(rows, [](const RefusedRow& row) { return row.is_inapplicable; });
+  std::string text = List("not tried", rows, width);
+  if (others > 0)
+    text += StrCat("\n", FormatCounted(static_cast<int64_t>(others), "fix", "fixes"),
+                   " of GPUs, of several ranks or without a gain here", view.log.empty() ? "" : StrCat(": ", view.log),
+                   "\n");
+  return text;
+}
+
 // States the speedup, and the verdict on the training only if all fixes together were measured.
 std::string Verdict(const OptimizeView& view, int width) {
   const Optimized& result = view.result;
@@ -76,7 +88,7 @@ std::string OptimizeText(const OptimizeView& view, int width) {
     text += StrCat(Wrapped(budget, 0, width), "\n");
   for (const std::string& warning : view.result.warnings) text += StrCat("warning: ", Wrapped(warning, 9, width), "\n");
   text += List("tried, and not kept", RefusedOf(view.result, true), width);
-  text += List("not tried", RefusedOf(view.result, false), width);
+  text += NotTried(view, width);
   text += List("no time was left for", UntriedOf(view.result), width);
   return text + Steps(view, width);
 }

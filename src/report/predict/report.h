@@ -25,6 +25,7 @@ struct PredictView {
   std::optional<double> measured{};    // the step after, as a share of the one before; of the only prediction
   std::string_view sweep_by{};
   std::vector<SweptPart> sweep{};
+  bool shows_all = true;  // also fixes that would change nothing; false: their number alone
 
   bool is_accepted() const { return predictor != nullptr && predictor->check().accepted(); }
 };

@@ -79,6 +79,12 @@ std::string Line(const Predictor& predictor, const Prediction& prediction, size_
   return text;
 }
 
+// Returns true if neither time nor memory would change.
+bool ChangesNothing(const Prediction& prediction) {
+  return prediction.refusal.empty() && prediction.memory.empty() && !prediction.no_effect.empty() &&
+         prediction.no_effect.size() == prediction.what.size();
+}
+
 // States the error of the prediction and if the measured value is in the interval.
 std::string MeasuredText(const Predictor& predictor, const Prediction& prediction, double measured) {
   std::string text = StrCat("measured ", MillisecondsText(StepNs(predictor, measured)), ", ", TimesText(1 / measured));
@@ -161,7 +167,14 @@ std::string PredictText(const PredictView& view, int columns) {
                " ranks replayed together", ranks < predictor.all_ranks() ? ", each for those that work alike\n" : "\n");
   if (!predictor.why_not_together().empty())
     text += StrCat("one rank alone; all together could not be replayed: ", predictor.why_not_together(), "\n");
-  for (const Prediction& prediction : predictions) text += Line(predictor, prediction, width, columns);
+  int64_t left_out = 0;
+  for (const Prediction& prediction : predictions) {
+    if (!view.shows_all && ChangesNothing(prediction))
+      ++left_out;
+    else
+      text += Line(predictor, prediction, width, columns);
+  }
+  if (left_out > 0) text += StrCat("  ", FormatCounted(left_out, "fix", "fixes"), " would change nothing here: -v\n");
   if (view.measured) text += MeasuredText(predictor, predictions[0], *view.measured);
   if (view.path) text += PathText(predictor.main_rank(), *view.path, columns);
   if (!view.sweep.empty()) text += SweepText(view, columns);

@@ -99,7 +99,7 @@ TEST_F(RendererTest, TheTerminalSaysWhereTimeGoesAndWhatToFix) {
   for (const std::string_view part :
        {"rank0.json", "1 × Tesla V100", "input bound", "compute       60.0 %", "idle          40.0 %",
         "the GPU waits 30 ms of every step for the next batch", "1.33× (1.20–1.49)", "train.py:41",
-        "→ load batches in worker processes", "gapless query run/rank0.json"}) {
+        "→ load batches in worker processes", "gapless analyze run/rank0.json --explain data_loading"}) {
     EXPECT_TRUE(Contains(text, part)) << part << "\nis missing in\n" << text;
   }
 }
@@ -169,7 +169,7 @@ TEST_F(RendererTest, NoLineButTheCommandsIsWiderThanAsked) {
   for (const int width : {60, 80, 100, 160}) {
     const std::string text = Render("terminal", {.width = width});
     for (const std::string_view line : Split(text, '\n')) {
-      if (!Contains(line, "gapless query")) {
+      if (!Contains(line, "gapless ")) {
         EXPECT_LE(DisplayWidth(line), std::max(80, width)) << line;
       }
     }

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "report/compare/document.h"
 #include "report/gate/document.h"
+#include "report/next.h"
 
 namespace gapless::internal {
 namespace documents {
@@ -39,7 +40,8 @@ std::string ValidationText(const Validation& validation, const PairPlan& plan) {
   return StrCat(head, "\n\n", CompareText(validation.comparison, plan), "\n", GateText(validation.judgement),
                 validation.recorded       ? StrCat("recorded as run ", *validation.recorded, "\n")
                 : validation.IsAccepted() ? ""
-                                          : "not recorded: it was refused\n");
+                                          : "not recorded: it was refused\n",
+                validation.IsAccepted() ? NextText(NextOf(validation.comparison, plan)) : "");
 }
 
 // Warnings are the disturbances of the runs and the notes of the judgement.

@@ -86,12 +86,11 @@ std::string Title(int place, const Bottleneck& bottleneck, const Paint& paint) {
   return out;
 }
 
-// In short: the first sentence of evidence, on one line.
+// In short: the first sentence of evidence, with the number that most of them end in.
 void AppendEvidence(std::string& out, const Bottleneck& bottleneck, const Paint& paint) {
   if (!paint.verbose()) {
     if (bottleneck.evidence.empty()) return;
-    out += std::string(kLeftMargin, ' ') +
-           Ellipsize(Printable(bottleneck.evidence[0].text), paint.width() - kLeftMargin) + "\n";
+    AppendIndented(out, bottleneck.evidence[0].text, paint, Tone::kPlain);
     return;
   }
   AppendIndented(out, bottleneck.description, paint, Tone::kPlain);

@@ -30,6 +30,7 @@ std::string NextSection(const Report& report, const Paint& paint) {
       out += StrCat(out.empty() ? "next: " : "      ", line, "\n");
   const std::string_view lead = out.empty() ? "next: " : "      ";
   out += StrCat(lead, paint.In(Tone::kAction, next.query), "\n");
+  if (paint.verbose()) out += StrCat("      ", paint.In(Tone::kAction, next.sql), "\n");
   if (const auto exemplars = report.tables.Get<ExemplarsRows>(); IsOfClosedSummaries(report) && exemplars.rows() > 0) {
     std::vector<std::string> ranks;
     for (size_t row = 0; row < exemplars.rows(); ++row)
@@ -37,7 +38,7 @@ std::string NextSection(const Report& report, const Paint& paint) {
     out += StrCat("      --drill opens recordings for their events",
                   ranks.empty() ? "" : StrCat(": ranks ", Join(ranks, ", ")), " (table exemplars)\n");
   }
-  if (!paint.verbose()) out += "      -v shows all evidence and the code to paste; -o report.html writes a page\n";
+  if (!paint.verbose()) out += "      -v shows all evidence, code and a query; -o report.html writes a page\n";
   return out;
 }
 
