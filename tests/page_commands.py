@@ -72,7 +72,7 @@ def matches(shown: list[str], printed: list[str]) -> bool:
     return bool(printed) and shown[0] == printed[0] and matches(shown[1:], printed[1:])
 
 
-def run(command: Command, folder: Path, variables: dict[str, str]) -> list[str]:
+def run(command: Command, folder: Path, variables: dict[str, str], limit_s: float = 120) -> list[str]:
     """The lines a command prints, and a line with its exit status when that is not 0."""
     done = subprocess.run(
         ["bash", "-o", "pipefail", "-c", f"{{ {command.text}\n}} 2>&1"],
@@ -80,7 +80,7 @@ def run(command: Command, folder: Path, variables: dict[str, str]) -> list[str]:
         env=variables,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=120,
+        timeout=limit_s,
         check=False,
     )
     lines = [line.rstrip() for line in done.stdout.decode("utf-8", "backslashreplace").splitlines()]

@@ -35,6 +35,7 @@ TRAINING = "<!-- runs a training -->"
 FILE = re.compile(r'^```[a-z]+ title="([^"/]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?")
 PER_SECOND = re.compile(r"# (?:ns|[µm]?s|[kMG]?B)\b")  # units change with the number
+LIMIT_S = 900  # of one command
 BAR = re.compile(r"[█▒░]+")
 
 
@@ -83,7 +84,7 @@ def check(page: Path, program: Path, python: str) -> list[str]:
             if not isinstance(step, Command):
                 (work / step[1]).write_text(step[2], encoding="utf-8")
                 continue
-            printed = run(step, work, variables)
+            printed = run(step, work, variables, LIMIT_S)
             if not matches(step.output, printed, loose):
                 lines = difflib.unified_diff(step.output, printed, "on the page", "printed", lineterm="")
                 return [f"{page}:{step.line}: {step.text}", *lines]
