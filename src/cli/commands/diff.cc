@@ -69,7 +69,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(diff) = {
     .name = "diff",
-    .place = {groups::kFind, 6},
+    .place = {groups::kFind, 7},
     .help = "Show two recordings side by side: operators, kernels, memory",
     .about =
         "Matches the operators of two recordings by path, name and input shapes, their kernels by operator, name and "

@@ -346,7 +346,7 @@ constexpr Example kExamples[] = {
 }  // namespace
 
 COMMAND(query) = {.name = "query",
-                  .place = {groups::kFind, 4},
+                  .place = {groups::kFind, 5},
                   .help = "Query a recording with SQL",
                   .about =
                       "Runs one SQL statement (SQLite's dialect) over the events of recordings and the tables of all "

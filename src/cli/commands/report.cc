@@ -55,7 +55,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(report) = {
     .name = "report",
-    .place = {groups::kFind, 3},
+    .place = {groups::kFind, 4},
     .help = "Write a document of the results: baseline, fixes, conclusions",
     .about =
         "Makes one document of several results: the baseline with its main bottlenecks, a table of every fix "

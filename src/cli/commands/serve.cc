@@ -127,6 +127,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(serve) = {
     .name = "serve",
+    .place = {groups::kFind, 3},
     .help = "Show recordings in a browser, with a timeline of every event",
     .about =
         "Reads recordings and serves a page: the report of `gapless analyze`, a timeline that shows any "

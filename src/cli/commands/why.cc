@@ -56,7 +56,7 @@ constexpr Example kExamples[] = {
 
 COMMAND(why) = {
     .name = "why",
-    .place = {groups::kFind, 5},
+    .place = {groups::kFind, 6},
     .help = "Split the difference of two runs' steps into causes",
     .about =
         "Compares the mean step of two recordings, or of two records of the history, and splits their difference into "
