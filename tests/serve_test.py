@@ -45,7 +45,7 @@ class Routes(Case):
         data = re.search(rb'<script type="application/json" id="data">(.*?)</script>', body, re.DOTALL)
         assert data is not None
         inlined = json.loads(data[1])
-        self.assertEqual(inlined["served"], {"run": "0"})
+        self.assertEqual(inlined["served"], {"run": "0", "several": False})
         self.assertEqual(inlined, self.served.json("/api/runs/0/report"))
 
     def test_the_list_of_runs(self) -> None:
@@ -186,7 +186,21 @@ class Routes(Case):
         self.assertEqual(runs[1]["ranks"], [0, 1])
         traces = both.json("/api/runs/1/timeline")["traces"]
         self.assertEqual([trace["rank"] for trace in traces], [0, 1])
-        self.assertEqual(both.json("/api/runs/1/report")["served"], {"run": "1"})
+        self.assertEqual(both.json("/api/runs/1/report")["served"], {"run": "1", "several": True})
+        self.assertIn(b'"run": "1"', both.ask("/?run=1")[2])
+        self.assertEqual(both.ask("/?run=2")[0], 404)
+
+    def test_two_runs_differ_by_what_why_says(self) -> None:
+        other = ROOT / "tests/data/two_ranks"
+        both = Served(str(SAMPLE), str(other))
+        self.addCleanup(both.kill)
+        said = both.json("/api/runs/1/compare?with=0")
+        done = subprocess.run(
+            [PROGRAM, "why", str(SAMPLE), str(other), "--no-cache", "--json"], capture_output=True, check=True
+        )
+        self.assertEqual(said["causes"], json.loads(done.stdout)["causes"])
+        self.assertEqual(sum(cause["ns"] for cause in said["causes"]), said["difference_ns"])
+        self.assertEqual(both.ask("/api/runs/1/compare?with=7")[0], 400)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ const std::string& ServedRun::PageJson() const {
       json.Key("served");
       json.BeginObject();
       json.Field("run", id_);
+      json.Field("several", several_);
       json.EndObject();
     });
   });

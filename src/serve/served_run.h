@@ -14,8 +14,9 @@ namespace gapless::internal {
 
 class ServedRun {
  public:
-  ServedRun(std::string id, std::unique_ptr<RunAnalysis> analysis)
-      : id_(std::move(id)), analysis_(std::move(analysis)), lanes_(analysis_->tables()) {}
+  // `several`: other runs are served beside it.
+  ServedRun(std::string id, std::unique_ptr<RunAnalysis> analysis, bool several = false)
+      : id_(std::move(id)), analysis_(std::move(analysis)), lanes_(analysis_->tables()), several_(several) {}
 
   const std::string& id() const { return id_; }
   const RunAnalysis& analysis() const { return *analysis_; }
@@ -28,6 +29,7 @@ class ServedRun {
   std::string id_;
   std::unique_ptr<RunAnalysis> analysis_;
   RunLanes lanes_;
+  bool several_;
   mutable OnceFlag made_;
   mutable std::string page_;
 };

@@ -9,6 +9,7 @@
 #include "base/json_value.h"
 #include "base/strings.h"
 #include "report/page.h"
+#include "report/why/report.h"
 #include "serve/reply.h"
 #include "serve/routes.h"
 
@@ -146,12 +147,27 @@ const ServedRun* Site::Find(std::string_view id) const {
 }
 
 HttpAnswer Site::OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route) {
+  if (route == "compare") {
+    if (!IsReading(request)) return ReplyMethod("GET");
+    return ReplyOr(request, Compare(request, run));
+  }
   if (route == "query") return request.method == "POST" ? Query(request, run) : ReplyMethod("POST");
   const auto* const found = std::ranges::find(kRoutes, route, &Route::name);
   if (found == std::end(kRoutes)) return ReplyNotFound();
   if (!IsReading(request)) return ReplyMethod("GET");
   const Seat seat(found->walks ? &walk_ : nullptr);
   return ReplyOr(request, found->answer(request, run));
+}
+
+// The document of `gapless why WITH RUN`.
+Result<std::string> Site::Compare(const HttpRequest& request, const ServedRun& run) const {
+  const ServedRun* with = Find(request.Parameter("with"));
+  if (with == nullptr) return Fail(ErrorCode::kUsage, "the parameter with names no run that is served");
+  WhyView view{.a_name = with->Info().path, .b_name = run.Info().path};
+  GAPLESS_ASSIGN(view.a, StepLedgerOf(with->analysis().tables()));
+  GAPLESS_ASSIGN(view.b, StepLedgerOf(run.analysis().tables()));
+  GAPLESS_ASSIGN(view.difference, DifferenceOf(view.a, view.b));
+  return WhyJson(view);
 }
 
 // A page of another site may send a form without asking first, but no JSON.

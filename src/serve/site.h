@@ -9,6 +9,7 @@
 //   /api/runs/ID/search      events by name: q, most
 //   /api/runs/ID/event       one event: kind, id
 //   /api/runs/ID/selection   sums of a stretch: trace, from, to, lanes
+//   /api/runs/ID/compare     what makes its steps longer or shorter than those of another run: with
 //   /api/runs/ID/query       SQL, by POST {"sql": …}
 #pragma once
 
@@ -40,6 +41,7 @@ class Site {
  private:
   HttpAnswer Page(const HttpRequest& request);
   HttpAnswer Api(const HttpRequest& request);
+  Result<std::string> Compare(const HttpRequest& request, const ServedRun& run) const;
   const ServedRun* Find(std::string_view id) const;  // nullptr: no run has this id
   HttpAnswer OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route);
   HttpAnswer Query(const HttpRequest& request, const ServedRun& run);

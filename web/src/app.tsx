@@ -16,6 +16,7 @@ import {Roofline} from "./sections/roofline";
 import {Steps} from "./sections/steps";
 import {Tables} from "./sections/tables";
 import {Verdict} from "./sections/verdict";
+import {Compare} from "./served/compare";
 import {Console} from "./served/console";
 import {initialTheme, setTheme, ThemeContext} from "./theme";
 import {Timeline} from "./timeline";
@@ -37,6 +38,7 @@ const SECTIONS = [
   {id: "ranks", name: "Ranks", Section: Ranks},
   {id: "timeline", name: "Timeline", Section: Timeline},
   {id: "tables", name: "Tables", Section: Tables},
+  {id: "compare", name: "Compare", Section: Compare},
   {id: "sql", name: "SQL", Section: Console},
   {id: "kernels", name: "Kernels", Section: Kernels},
   {id: "roofline", name: "Roofline", Section: Roofline},
@@ -58,6 +60,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return (data.tables.get("roles")?.rows ?? 0) > 1;
     case "timeline":
       return data.timeline !== undefined || data.served !== undefined;
+    case "compare":
+      return data.served?.several ?? false;
     case "sql":
       return data.served !== undefined;
     case "kernels":

@@ -92,6 +92,7 @@ export interface PackedRankMap {
 /** A page that `gapless serve` shows, which has more to give than is inlined. */
 export interface Served {
   run: string; // its id in the routes
+  several?: boolean; // other runs are served beside it
 }
 
 export interface Inlined {

@@ -74,6 +74,26 @@ test("several runs are one select apart", async ({page}) => {
   await expect(page.getByRole("heading", {level: 1})).toContainText("No work on a GPU");
 });
 
+test("what changed between two runs adds up", async ({page}) => {
+  const {address: own, server: second} = await serve(SMALL?.path() ?? "", SMALL?.path() ?? "");
+  try {
+    await page.goto(`${own}?run=1`);
+    const section = page.locator("#compare");
+    await expect(section).toContainText("a step of this run");
+    const causes = await section
+      .locator("[data-cause] [data-value]")
+      .evaluateAll((all) => all.map((one) => Number(one.getAttribute("data-value"))));
+    expect(causes.reduce((sum, ns) => sum + ns, 0)).toBe(0); // the same recording twice
+  } finally {
+    second.kill();
+  }
+});
+
+test("runs that cannot be compared say why", async ({page}) => {
+  await visit(page);
+  await expect(page.locator("#compare")).toContainText(/a step of this run|GPU|steps/);
+});
+
 test("nothing serious stands in the way of assistive tools", async ({page}) => {
   await visit(page);
   expect(await violations(page)).toEqual([]);

@@ -67,7 +67,7 @@ Result<std::vector<std::unique_ptr<ServedRun>>> ReadRuns(const ServeArguments& a
   for (size_t first = 0; first < paths.size(); first += of_run) {
     GAPLESS_ASSIGN(auto analysis, AnalysisFor(arguments, session, paths.subspan(first, of_run)));
     WarnOfLosses(analysis->loaded());
-    runs.push_back(std::make_unique<ServedRun>(StrCat(runs.size()), std::move(analysis)));
+    runs.push_back(std::make_unique<ServedRun>(StrCat(runs.size()), std::move(analysis), paths.size() > of_run));
   }
   return runs;
 }

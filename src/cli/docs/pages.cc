@@ -15,7 +15,7 @@ namespace gapless::internal {
 namespace {
 
 // The commands whose documents the pages of web/ show; their TypeScript types are what these are built with.
-constexpr std::string_view kOnPages[] = {"analyze", "optimize", "trend"};
+constexpr std::string_view kOnPages[] = {"analyze", "optimize", "trend", "why"};
 
 std::string TypesOf(const Command& command) {
   return StrCat("// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of `gapless ",

@@ -8,8 +8,8 @@ interface Run {
   path: string;
 }
 
-/** Nothing where there is one run only, or where the server does not answer. */
-export function Runs({run}: {run: string}) {
+/** The runs of the server; none as long as it has not answered. */
+export function useRuns(): Run[] {
   const [runs, setRuns] = useState<Run[]>([]);
   useEffect(() => {
     fetch("/api/runs")
@@ -17,6 +17,12 @@ export function Runs({run}: {run: string}) {
       .then((body) => setRuns(body.runs ?? []))
       .catch(() => {});
   }, []);
+  return runs;
+}
+
+/** Nothing where there is one run only. */
+export function Runs({run}: {run: string}) {
+  const runs = useRuns();
   if (runs.length < 2) return null;
   return (
     <select
