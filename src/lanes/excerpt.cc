@@ -77,14 +77,14 @@ Interval SlowestSpan(Tables& tables) {
 
 }  // namespace
 
-TimelineExcerpt ExcerptOf(const RunLanes& lanes, size_t most) {
+TimelineExcerpt ExcerptOf(Tables& tables, size_t most) {
+  const std::vector<const TraceTimeline*> drawn = DrawnTraces(tables);
+  const RunLanes lanes(
+      tables, [&](const TraceTimeline& timeline) { return std::ranges::find(drawn, &timeline) != drawn.end(); });
   Drawn traces;
-  for (const TraceTimeline* timeline : DrawnTraces(lanes.tables())) traces.push_back(lanes.Of(timeline->of->index));
-  const auto is_drawn = [&](const RunTrace& of) {
-    return std::ranges::count(traces, of.index, [](auto* trace) { return trace->of().index; }) > 0;
-  };
+  for (const auto& trace : lanes.traces()) traces.push_back(trace.get());
   TimelineExcerpt excerpt;
-  excerpt.overview = lanes.Overview(is_drawn);
+  excerpt.overview = lanes.Overview();
   for (TimelineTrace& trace : excerpt.overview.traces) {
     const std::vector<Lane>& all = lanes.Of(trace.trace)->lanes();
     std::erase_if(trace.lanes, [&](const TimelineLane& about) {
@@ -95,7 +95,7 @@ TimelineExcerpt ExcerptOf(const RunLanes& lanes, size_t most) {
   }
   if (excerpt.overview.steps.size() > kMostSteps) excerpt.overview.steps.resize(kMostSteps);
   AddTiles(lanes, traces, {0, excerpt.overview.to_ns}, most / 2, excerpt.tiles);
-  AddTiles(lanes, traces, SlowestSpan(lanes.tables()), most / 2, excerpt.tiles);
+  AddTiles(lanes, traces, SlowestSpan(tables), most / 2, excerpt.tiles);
   return excerpt;
 }
 

@@ -2,6 +2,7 @@
 #include "lanes/run_lanes.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "base/thread_pool.h"
@@ -85,15 +86,14 @@ void AddStepsOf(const RunTrace& of, std::vector<TimelineStep>& out) {
 
 const std::vector<std::unique_ptr<TraceLanes>>& RunLanes::traces() const {
   made_.Call([this] {
-    const std::vector<TraceTimeline>& timelines = tables_.Timelines();
-    std::vector<std::unique_ptr<TraceLanes>> made(timelines.size());
-    const auto make = [&](size_t i) { made[i] = std::make_unique<TraceLanes>(timelines[i]); };
-    if (made.size() > 1) {
-      ThreadPool pool(std::min(made.size(), tables_.threads()));
-      ForEach(&pool, made.size(), make);
-    } else {
-      ForEach(nullptr, made.size(), make);
-    }
+    std::vector<const TraceTimeline*> chosen;
+    for (const TraceTimeline& timeline : tables_.Timelines())
+      if (!only_ || only_(timeline)) chosen.push_back(&timeline);
+    std::vector<std::unique_ptr<TraceLanes>> made(chosen.size());
+    std::optional<ThreadPool> pool;
+    if (made.size() > 1) pool.emplace(std::min(made.size(), tables_.threads()));
+    ForEach(pool ? &*pool : nullptr, made.size(),
+            [&](size_t i) { made[i] = std::make_unique<TraceLanes>(*chosen[i]); });
     int64_t next = 0;
     for (const auto& trace : made) next = trace->Number(next);
     traces_ = std::move(made);
@@ -106,7 +106,7 @@ const TraceLanes* RunLanes::Of(int64_t trace) const {
   return found == traces().end() ? nullptr : found->get();
 }
 
-TimelineOverview RunLanes::Overview(const std::function<bool(const RunTrace&)>& shows) const {
+TimelineOverview RunLanes::Overview() const {
   TimelineOverview overview;
   if (!traces().empty()) {
     const RunTrace& first = traces().front()->of();
@@ -116,7 +116,6 @@ TimelineOverview RunLanes::Overview(const std::function<bool(const RunTrace&)>& 
   }
   for (const auto& lanes : traces()) {
     overview.to_ns = std::max(overview.to_ns, lanes->end_ns());
-    if (shows && !shows(lanes->of())) continue;
     overview.traces.push_back(AboutTrace(run(), *lanes));
     AddStepsOf(lanes->of(), overview.steps);
   }

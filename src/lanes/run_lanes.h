@@ -5,8 +5,8 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analyses/analysis.h"
@@ -18,8 +18,10 @@ namespace gapless::internal {
 
 class RunLanes {
  public:
-  // Of the primary recordings. Run and tables must outlive it.
-  explicit RunLanes(Tables& tables) : tables_(tables) {}
+  // Of the primary recordings, or of some of them: `only` leaves out those for which it is false. Run and tables must
+  // outlive it.
+  explicit RunLanes(Tables& tables, std::function<bool(const TraceTimeline&)> only = {})
+      : tables_(tables), only_(std::move(only)) {}
 
   const Run& run() const { return tables_.run(); }
   Tables& tables() const { return tables_; }
@@ -28,8 +30,7 @@ class RunLanes {
   // Returns the lanes of the recording with this index in the run; null: it is none of the primary ones.
   const TraceLanes* Of(int64_t trace) const;
 
-  // `shows`: leaves out recordings for which it is false.
-  TimelineOverview Overview(const std::function<bool(const RunTrace&)>& shows = {}) const;
+  TimelineOverview Overview() const;
   // What the lanes of these recordings hold in [at · 1024 · 2^level, (at + 1) · 1024 · 2^level). A run of merged events
   // begins in one tile and is whole in each that it reaches into. Level and place are within IsTile. `shows`: leaves
   // out lanes for which it is false.
@@ -39,6 +40,7 @@ class RunLanes {
 
  private:
   Tables& tables_;
+  std::function<bool(const TraceTimeline&)> only_;
   mutable OnceFlag made_;
   mutable std::vector<std::unique_ptr<TraceLanes>> traces_{};
 };

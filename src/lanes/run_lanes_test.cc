@@ -9,7 +9,6 @@
 #include <set>
 
 #include "analyses/testing/hand_made.h"
-#include "base/described_json.h"
 #include "lanes/excerpt.h"
 #include "lanes/search.h"
 #include "lanes/selection.h"
@@ -158,7 +157,7 @@ TEST(RunLanes, AnEmptyRunHasNoLanes) {
   const RunLanes lanes(tables);
   EXPECT_TRUE(lanes.Overview().traces.empty());
   EXPECT_TRUE(lanes.Tile({}, 10, 0).lanes.empty());
-  EXPECT_TRUE(ExcerptOf(lanes).tiles.empty());
+  EXPECT_TRUE(ExcerptOf(tables).tiles.empty());
 }
 
 TEST(SearchEvents, FindsNamesInAnyCaseAndByExpression) {
@@ -218,8 +217,7 @@ TEST(ExcerptOf, FitsItsBudgetAndShowsTheSlowestStepFinest) {
   trace.Step(0, 0, 40'000'000).Step(1, 40'000'000, 140'000'000);
   AddByChance(trace, 6, 20'000);
   Analysed run(trace);
-  const RunLanes lanes(run.tables());
-  const TimelineExcerpt excerpt = ExcerptOf(lanes, 3000);
+  const TimelineExcerpt excerpt = ExcerptOf(run.tables(), 3000);
   size_t spans = 0;
   for (const TimelineTile& tile : excerpt.tiles)
     for (const TileLane& lane : tile.lanes) spans += lane.start.size();

@@ -175,8 +175,7 @@ void WriteAnalysis(JsonWriter& json, const Report& report) {
 
 // The timeline as far as it fits, where there is somebody to draw it.
 void WriteTimeline(JsonWriter& json, const Report& report) {
-  const RunLanes lanes(report.tables);
-  const TimelineExcerpt excerpt = ExcerptOf(lanes);
+  const TimelineExcerpt excerpt = ExcerptOf(report.tables);
   if (excerpt.tiles.empty()) return;
   json.Key("timeline");
   WriteJson(json, excerpt);
