@@ -118,7 +118,7 @@ class Strangers(Case):
         self.assertEqual(self.served.ask("/api/runs")[0], 200)
 
     def test_dripping_clients_do_not_keep_a_reader_waiting(self) -> None:
-        clients = [socket.create_connection(("127.0.0.1", self.served.port), timeout=10) for _ in range(60)]
+        clients = [socket.create_connection(("127.0.0.1", self.served.port), timeout=10) for _ in range(120)]
         stop = threading.Event()
 
         def drip() -> None:
