@@ -98,10 +98,9 @@ export function App({data}: {data: Data}) {
         ))}
         <Words />
         <footer>
-          Written by gapless {data.analyze.gapless.version}.{" "}
           {data.served
-            ? "This page asks the server that shows it, and nothing else."
-            : "This file holds all it shows and connects to nothing."}
+            ? `Served by gapless ${data.analyze.gapless.version}. This page asks nobody but its own server.`
+            : `Written by gapless ${data.analyze.gapless.version}. This file holds all it shows and connects to nothing.`}
         </footer>
       </main>
     </ThemeContext.Provider>

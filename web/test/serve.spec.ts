@@ -25,7 +25,7 @@ async function visit(page: Page): Promise<string[]> {
     if (!request.url().startsWith(address)) complaints.push(`request: ${request.url()}`);
   });
   await page.goto(address);
-  await expect(page.locator("footer")).toContainText("asks the server");
+  await expect(page.locator("footer")).toContainText("its own server");
   return complaints;
 }
 
