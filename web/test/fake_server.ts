@@ -7,7 +7,6 @@ import type {Synthetic} from "./synthetic";
 export class FakeServer {
   readonly asked: string[] = [];
   atOnce = 0; // requests that wait for their answer
-  mostAtOnce = 0;
   delay = 0; // ms until a tile is answered
   failing = false;
   private server: Server | undefined;
@@ -27,7 +26,6 @@ export class FakeServer {
       }
       this.asked.push(address.pathname + address.search);
       this.atOnce += 1;
-      this.mostAtOnce = Math.max(this.mostAtOnce, this.atOnce);
       let open = true;
       const close = () => {
         if (open) this.atOnce -= 1;

@@ -56,6 +56,21 @@ function inlined(recording: Synthetic, texts = ["one", "two"]): Inlined {
         ],
       },
       {
+        ...{name: "ledger", help: "time of each step", rows: 4},
+        columns: ["trace", "rank", "device", "step", "wall_ns", "compute_ns", "exposed_comm_ns"].map((name) =>
+          column(name, "int", name.endsWith("_ns") ? "ns" : ""),
+        ),
+        cells: [
+          [0, 0, 1, 1],
+          [0, 0, 1, 1],
+          [0, 0, 0, 0],
+          [2, 3, 2, 3],
+          [120, 120, 120, 120],
+          [100, 90, 80, 120],
+          [20, 30, 40, 0],
+        ],
+      },
+      {
         ...{name: "idle", help: "gaps", rows: 1, sort: "dur_ns"},
         columns: [column("trace", "int", ""), column("ts_ns", "int", "ns"), column("dur_ns", "int", "ns")],
         cells: [[1], [slowest.ts_ns + 5_000_000], [2_000_000]],

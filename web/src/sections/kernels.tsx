@@ -8,6 +8,7 @@ import {bytes, cell, count, duration, percent, plain} from "../format";
 import {Choice} from "../owner";
 import {Scroll} from "../scroll";
 import {colour} from "../theme";
+import {canJump, jumpTo} from "../timeline/jump";
 
 const COLOURS = ["compute", "copy", "comm", "launch", "sync"] as const;
 
@@ -297,6 +298,7 @@ export function Kernels({data}: {data: Data}) {
   const option = useCallback((): Option => (roofline ? rooflineOption(roofline, points) : {}), [roofline, row]);
   if (!kernels) return null;
   const name = kernels.text(row, "kernel_name");
+  const launch = kernels.number(row, "gpu_op_id");
   return (
     <section id="kernels">
       <header>
@@ -318,6 +320,11 @@ export function Kernels({data}: {data: Data}) {
       <h3 class="kernel" title={name}>
         {short(name, 240)}
       </h3>
+      {launch !== null && canJump() && (
+        <button type="button" class="link" onClick={() => jumpTo({gpu_op: launch}, "the measured kernels")}>
+          show its launch in the timeline
+        </button>
+      )}
       <OfKernel data={data} kernels={kernels} row={row} />
     </section>
   );

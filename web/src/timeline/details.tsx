@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is known of the selected event, and the events of a lane as a table, for those who do not see the picture.
+import {useMemo} from "preact/hooks";
 import {cell, count, duration, percent} from "../format";
 import {type Event, traceName} from "./data";
 import {stateName} from "./draw";
@@ -8,12 +9,6 @@ import type {Link} from "./source";
 
 const MOST_LISTED = 200;
 const SAID = ["id", "trace", "rank", "name", "ts_ns", "dur_ns"]; // columns that the facts above have in words
-
-function stepOf(model: Model, event: Event) {
-  return model.source.overview.steps.find(
-    ({trace, ts_ns, dur_ns}) => trace === event.trace && ts_ns <= event.start && event.start < ts_ns + dur_ns,
-  );
-}
 
 /** What it is called: an idle gap by its cause. */
 export function titleOf(model: Model, event: Event): string {
@@ -25,7 +20,7 @@ export function titleOf(model: Model, event: Event): string {
 /** Where it is, and when it began. */
 function factsOf(model: Model, event: Event): [string, string][] {
   const lane = model.lanes.get(event.lane);
-  const step = stepOf(model, event);
+  const step = model.stepAt(event.trace, event.start);
   const start = event.start - model.bounds.from;
   const facts: [string, string][] = [
     ["duration", duration(event.end - event.start)],
@@ -111,8 +106,9 @@ export function Details({model, event}: {model: Model; event: Event}) {
 /** The events of the lane in focus that are in the view. */
 export function LaneList({model}: {model: Model}) {
   const lane = model.lane === undefined ? undefined : model.lanes.get(model.lane);
+  const {from, to} = model.view;
+  const events = useMemo(() => (lane ? model.events(lane.info.lane) : []), [lane, from, to, model.tiles]);
   if (!lane) return null;
-  const events = model.events(lane.info.lane);
   const start = model.step()?.ts_ns ?? model.bounds.from;
   const name = `${traceName(lane.trace)}, ${lane.info.label}`;
   return (

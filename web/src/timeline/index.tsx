@@ -189,8 +189,8 @@ function Help() {
 /** True where a report has no finer tiles, or none at all, of what is seen. */
 function isAtEnd(model: Model): boolean {
   if (model.source.served) return false;
-  return model.source.overview.traces.some(({trace}) => {
-    if (!model.layout.rows.some((row) => row.trace.trace === trace && row.lanes.length > 0)) return false;
+  const shown = new Set(model.layout.rows.filter(({lanes}) => lanes.length > 0).map(({trace}) => trace.trace));
+  return [...shown].some((trace) => {
     const pieces = model.pieces(trace);
     if (pieces.length === 0) return true;
     return pieces.some(({tile}) => tile.level > model.level + 1);

@@ -46,6 +46,8 @@ export class Model {
   said = ""; // for screen readers
   readonly lanes = new Map<number, {info: LaneInfo; trace: TraceInfo}>();
   readonly slowest: StepSpan | undefined;
+  tiles = 0; // how often tiles came
+  private readonly steps = new Map<number, StepSpan[]>(); // by trace
   /** Called when the picture is another; `more`: what is around it, too. */
   changed: (more: boolean) => void = () => {};
   /** Called when the view or what is selected became another; `jump`: the way back is worth a place in the history. */
@@ -59,6 +61,11 @@ export class Model {
     const {overview} = source;
     this.bounds = {from: Math.min(overview.from_ns, overview.to_ns - 1), to: overview.to_ns};
     for (const trace of overview.traces) for (const info of trace.lanes) this.lanes.set(info.lane, {info, trace});
+    for (const step of overview.steps) {
+      const steps = this.steps.get(step.trace);
+      if (steps) steps.push(step);
+      else this.steps.set(step.trace, [step]);
+    }
     this.slowest = slowest ?? slowestOf(overview.steps);
     const first = this.slowest?.trace ?? overview.traces[0]?.trace ?? 0;
     this.choice = {open: new Set([first]), pinned: new Set(), hidden: new Set(), filter: ""};
@@ -80,12 +87,18 @@ export class Model {
     return this.source.overview.traces.find(({trace}) => trace === number);
   }
 
-  /** The step that holds the middle of the view on the trace that is looked at, else on another. */
+  stepsOf(trace: number): readonly StepSpan[] {
+    return this.steps.get(trace) ?? [];
+  }
+
+  /** The step that holds the middle of the view on the trace that is looked at, else on that of the slowest. */
   step(): StepSpan | undefined {
     const middle = (this.view.from + this.view.to) / 2;
-    const holds = this.source.overview.steps.filter(({ts_ns, dur_ns}) => ts_ns <= middle && middle < ts_ns + dur_ns);
-    const trace = this.traceInFocus();
-    return holds.find((step) => step.trace === trace) ?? holds[0];
+    return this.stepAt(this.traceInFocus(), middle) ?? this.stepAt(this.slowest?.trace ?? 0, middle);
+  }
+
+  stepAt(trace: number, time: number): StepSpan | undefined {
+    return this.stepsOf(trace).find(({ts_ns, dur_ns}) => ts_ns <= time && time < ts_ns + dur_ns);
   }
 
   traceInFocus(): number {

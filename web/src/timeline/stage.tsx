@@ -69,7 +69,7 @@ class Painter {
     const {width, height, view, level} = model;
     const placed = inSight(model.layout, model.scroll, height);
     const pieces = new Map(placed.map(({row: {trace}}) => [trace.trace, model.pieces(trace.trace)] as const));
-    const steps = model.source.overview.steps.filter(({trace}) => trace === model.traceInFocus());
+    const steps = model.stepsOf(model.traceInFocus());
     const scene: Scene = {
       ...{width, height, view, level, placed, steps, colours, pattern: model.pattern},
       pieces: (trace) => pieces.get(trace) ?? [],
@@ -188,6 +188,7 @@ export function Stage({model, asked, redraw, place: keys}: Props) {
       if (more) redraw();
     };
     model.source.onChange(() => {
+      model.tiles += 1;
       paint.renew();
       redraw();
     });

@@ -14,9 +14,8 @@ const DEVICE = 10;
 export const STRIP = BARS + DEVICE + 4;
 
 /** The steps that the strip shows: of the trace with the slowest one. */
-function shown(model: Model): StepSpan[] {
-  const of = model.slowest?.trace;
-  return model.source.overview.steps.filter(({trace}) => trace === of);
+function shown(model: Model): readonly StepSpan[] {
+  return model.stepsOf(model.slowest?.trace ?? 0);
 }
 
 /** What the whole run takes of the source, so that the strip has something to show. */
