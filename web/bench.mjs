@@ -38,7 +38,7 @@ function measureFrames() {
     });
 }
 
-/** Zooms and moves, a wheel event a frame; gives how long the frames took, in ms. */
+/** Zooms, moves and scrolls, an event a frame; gives how long the frames took, in ms. */
 async function movedAround(page) {
   return page.evaluate(async () => {
     const canvas = document.querySelector(".tl-main");
@@ -57,6 +57,11 @@ async function movedAround(page) {
     const round = [...moves(14, 0, -120), ...moves(30, 60, 0), ...moves(30, -60, 0), ...moves(14, 0, 120)];
     for (const [deltaX, deltaY] of [...round, ...round, ...round]) {
       wheel(deltaX, deltaY);
+      await frame();
+    }
+    const bar = document.querySelector(".tl-bar");
+    for (let at = 0; at < 60; ++at) {
+      bar.scrollTop += at < 30 ? 40 : -40;
       await frame();
     }
     return window.frames_ms.filter((ms) => ms > 0.2); // others had nothing to draw
@@ -85,7 +90,7 @@ async function timeline() {
   await page.evaluate(() => document.getElementById("timeline").scrollIntoView());
   console.log("| 64 ranks | frames | median ms | p95 ms |\n|---|---|---|---|");
   for (const ranks of ["closed", "open"]) {
-    if (ranks === "open") await page.getByLabel("Lanes and ranks that hold this text").fill("stream");
+    if (ranks === "open") await page.getByLabel("Lanes and ranks that hold this text").fill("t"); // opens all: streams, threads, …
     await page.waitForTimeout(4000); // the tiles come
     for (const pixels of [false, true]) {
       await page.evaluate((is) => {
