@@ -181,6 +181,17 @@ test.describe("of a report", () => {
     expect((to - from) / (0.4 * (TO - FROM))).toBeCloseTo(1.3, 1);
   });
 
+  test("the pointer says what is below it: an event, or the value of a counter", async ({page}) => {
+    const box = await lanes(page);
+    const tip = page.locator(".tl-tip");
+    await page.mouse.move(box.x + 0.2 * box.width, await laneAt(page, "annotations"));
+    await expect(tip).toHaveText(/^forward67\.2 ms/);
+    await page.mouse.move(box.x + 0.5 * box.width, (await laneAt(page, "GPU power")) + 20);
+    await expect(tip).toHaveText(/^GPU power: \d+ W$/);
+    await page.mouse.move(box.x + 0.5 * box.width, box.y - 80);
+    await expect(tip).toBeHidden();
+  });
+
   test("letters zoom and move as in Perfetto, ? shows them", async ({page}) => {
     await lanes(page);
     const place = page.locator(".tl-place");
@@ -497,16 +508,29 @@ test.describe("served", () => {
     await expect(page.locator('[data-panel="event"] h3')).toHaveText("layer_norm_backward_kernel");
   });
 
+  test("what the server refuses is said where it was asked for", async ({page}) => {
+    await page.goto(address);
+    await page.locator(".tl-main").waitFor();
+    await page.waitForTimeout(500);
+    server.failing = true;
+    await page.getByLabel("Search events by name").fill("gemm");
+    await expect(page.locator(".tl-search .tl-problem")).toHaveText("there is none");
+    await page.evaluate(() => {
+      location.hash = "#timeline?range=1000000-2000000";
+    });
+    await expect(page.locator('[data-panel="selection"]')).toContainText("No sums: there is none");
+  });
+
   test("a server that fails is named, and asked again", async ({page}) => {
     await page.goto(address);
     await page.locator(".tl-main").waitFor();
     await page.waitForTimeout(500);
     server.failing = true;
     await page.getByRole("button", {name: "whole run"}).click();
-    await expect(page.locator(".tl-problem")).toContainText("there is none");
+    await expect(page.locator("p.tl-problem")).toContainText("there is none");
     server.failing = false;
     await page.waitForTimeout(4200);
     await page.locator(".tl-place").press("w");
-    await expect(page.locator(".tl-problem")).toHaveCount(0);
+    await expect(page.locator("p.tl-problem")).toHaveCount(0);
   });
 });

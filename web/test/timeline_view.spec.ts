@@ -3,7 +3,7 @@
 import {expect, test} from "@playwright/test";
 import {read, written} from "../src/timeline/address";
 import {covered, eachEvent, type LaneInfo, type Overview, tileOf, type WrittenTile} from "../src/timeline/data";
-import {shortened} from "../src/timeline/draw";
+import {drawLanes, shortened} from "../src/timeline/draw";
 import {boxesOf} from "../src/timeline/flame";
 import {flameOf, InlinedSource} from "../src/timeline/inlined";
 import {inSight, layOut} from "../src/timeline/lanes";
@@ -171,6 +171,71 @@ test("a recording of one process has no rank to open", () => {
   expect(layOut(one, choice).rows.map(({kind}) => kind)).toEqual(Array(10).fill("lane"));
 });
 
+/** A context that keeps what is drawn. */
+function pencil() {
+  const texts: string[] = [];
+  const boxes: number[][] = [];
+  const context = {
+    font: "",
+    measureText: (text: string) => ({width: 6 * text.length}),
+    fillText: (text: string) => texts.push(text),
+    fillRect: (...box: number[]) => boxes.push(box),
+  };
+  return {texts, boxes, context: context as unknown as CanvasRenderingContext2D};
+}
+
+/** What is drawn of these spans, on 1000 px for 1000 ns. */
+function drawn(spans: [number, number][]) {
+  const trace = overview.traces[0] as Overview["traces"][0];
+  const lane = trace.lanes[4] as LaneInfo;
+  const [same, dur] = [spans.map(() => 0), spans.map(([from, to]) => to - from)];
+  const ids = {name: same, kind: same, count: same.map(() => 1), busy: dur, id: same};
+  const held = tile(0, 0, 1000, {
+    names: ["a_name_of_a_kernel"],
+    lanes: [{lane: lane.lane, start: spans.map(([from]) => from), dur, depth: same, ...ids}],
+  });
+  const row = {
+    key: "",
+    kind: "lane" as const,
+    label: "",
+    title: "",
+    trace,
+    lanes: [lane],
+    top: 0,
+    line: 19,
+    height: 19,
+  };
+  const {texts, boxes, context} = pencil();
+  drawLanes(context, {
+    ...{width: 1000, height: 100, view: {from: 0, to: 1000}, level: 0, placed: [{row, y: 0, clip: 0}], steps: []},
+    ...{pieces: () => [{tile: held, from: 0, to: 1000}], pattern: undefined, colours: {labels: []} as never},
+  });
+  return {texts, boxes};
+}
+
+test("a name is on an event from 34 px on, and gives way in its middle", () => {
+  expect(drawn([[0, 33.9]]).texts).toEqual([]);
+  expect(drawn([[0, 60]]).texts).toEqual(["a_na…nel"]);
+  expect(drawn([[0, 300]]).texts).toEqual(["a_name_of_a_kernel"]);
+});
+
+test("events narrower than a pixel are put together: no more boxes than pixels, each where its events are", () => {
+  const many = Array.from({length: 5000}, (_, at): [number, number] => [100 + at * 0.1, 100 + at * 0.1 + 0.05]);
+  const {boxes} = drawn(many);
+  expect(boxes.length).toBeLessThan(20);
+  expect(Math.min(...boxes.map(([x = 0]) => x))).toBe(100);
+  expect(Math.max(...boxes.map(([x = 0, , width = 0]) => x + width))).toBeCloseTo(600, -1);
+  expect(
+    drawn([
+      [10, 10.1],
+      [500, 500.1],
+    ]).boxes.map(([x, , width]) => [x, width]),
+  ).toEqual([
+    [10, 1],
+    [500, 1],
+  ]);
+});
+
 test("names are shortened in the middle", () => {
   expect(shortened("ampere_bf16_gemm_tn", 9)).toBe("ampe…m_tn");
   expect(shortened("short", 9)).toBe("short");
@@ -191,6 +256,7 @@ test("an address says what is shown, and is read as it was written", () => {
 test("searches take texts in any case, and regular expressions after re:; what is being typed is none", () => {
   expect(patternOf("GEMM(")?.test("a gemm(")).toBe(true);
   expect(patternOf("re:^gemm")?.test("a gemm")).toBe(false);
+  expect(patternOf("re:(?i)^A GEMM")?.test("a gemm")).toBe(true);
   expect(patternOf("re:(")).toBeUndefined();
   expect(patternOf("")).toBeUndefined();
 });

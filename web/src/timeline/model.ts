@@ -26,6 +26,8 @@ export interface Range extends View {
 
 const MOST_NEIGHBOURS = 24; // views that a search for the next event looks at
 
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 export class Model {
   view: View;
   readonly bounds: View;
@@ -44,6 +46,7 @@ export class Model {
   hit = -1;
   pattern: RegExp | undefined;
   said = ""; // for screen readers
+  refused = {search: "", sums: ""}; // why the source has none
   readonly lanes = new Map<number, {info: LaneInfo; trace: TraceInfo}>();
   readonly slowest: StepSpan | undefined;
   tiles = 0; // how often tiles came
@@ -359,6 +362,7 @@ export class Model {
   selectRange(range: Range | undefined): void {
     this.range = range && {...clamped(range, this.bounds), trace: range.trace};
     this.sums = undefined;
+    this.refused.sums = "";
     this.changed(true);
     this.moved(false);
     const {range: of} = this;
@@ -372,7 +376,7 @@ export class Model {
       })
       .catch((error) => {
         if (this.range !== of) return;
-        this.said = `The selection has no sums: ${error instanceof Error ? error.message : error}`;
+        this.refused.sums = messageOf(error);
         this.changed(true);
       });
   }
@@ -396,11 +400,16 @@ export class Model {
   async search(query: string): Promise<void> {
     this.query = query;
     this.pattern = patternOf(query);
+    this.refused.search = "";
     this.found = undefined;
     this.hit = -1;
     this.changed(true);
-    if (!this.pattern) return;
-    const found = await this.source.search(query).catch(() => ({total: 0, hits: []}));
+    // What is no pattern here may be one of the server's.
+    if (!this.pattern && !(this.source.served && /^re:./.test(query))) return;
+    const found = await this.source.search(query).catch((error) => {
+      if (this.query === query) this.refused.search = messageOf(error);
+      return {total: 0, hits: []};
+    });
     if (this.query !== query) return;
     this.found = found;
     this.said = `${found.total} found`;

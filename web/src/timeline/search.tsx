@@ -36,6 +36,7 @@ export function SearchField({model, field}: {model: Model; field: {current: HTML
         }}
         onKeyDown={key}
       />
+      {model.refused.search && <span class="tl-problem">{model.refused.search}</span>}
       {model.found && (
         <>
           <span class="dim tl-count">

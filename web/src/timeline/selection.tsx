@@ -45,6 +45,7 @@ export function SelectionPanel({model, range}: {model: Model; range: Range}) {
       {!model.source.served && (
         <p class="dim">From what this report holds: short neighbours that were put together count as one.</p>
       )}
+      {model.refused.sums && <p class="tl-problem">No sums: {model.refused.sums}</p>}
       {sums && tables.length === 0 && <p class="dim">Nothing is recorded in it.</p>}
       <div class="tl-tables">
         {tables.map((table) => (

@@ -91,7 +91,8 @@ export interface Source {
 /** The pattern of a search: a text in any case, or a regular expression after "re:". Undefined: it is none. */
 export function patternOf(text: string): RegExp | undefined {
   try {
-    if (text.startsWith("re:")) return text.length > 3 ? new RegExp(text.slice(3)) : undefined;
+    const [, any, pattern] = text.match(/^re:(\(\?i\))?(.*)$/s) ?? []; // (?i): in any case, as the server takes it
+    if (pattern !== undefined) return pattern ? new RegExp(pattern, any ? "i" : "") : undefined;
     return text ? new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i") : undefined;
   } catch {
     return undefined; // it is still being typed
