@@ -526,11 +526,12 @@ test.describe("served", () => {
     await page.locator(".tl-main").waitFor();
     await page.waitForTimeout(500);
     server.failing = true;
+    const before = tiles().length;
     await page.getByRole("button", {name: "whole run"}).click();
     await expect(page.locator("p.tl-problem")).toContainText("there is none");
+    const asked = tiles()[before]; // it failed
     server.failing = false;
-    await page.waitForTimeout(4200);
-    await page.locator(".tl-place").press("w");
+    await expect.poll(() => tiles().filter((one) => one === asked).length, {timeout: 10_000}).toBe(2); // by itself
     await expect(page.locator("p.tl-problem")).toHaveCount(0);
   });
 });

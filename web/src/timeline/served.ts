@@ -151,6 +151,7 @@ export class ServedSource implements Source {
     } catch (error) {
       if (!controller.signal.aborted) {
         this.failed.set(key, performance.now());
+        setTimeout(() => this.changed(), AGAIN_MS + 1);
         this.said = error instanceof Error ? error.message : String(error);
       }
     }
