@@ -40,7 +40,7 @@ const COMPARE: Record<string, (value: number, limit: number) => boolean> = {
 };
 
 /**
- * What a column's filter takes: texts that hold it; numbers by a comparison with a unit (">2ms", "<= 10%"), else those
+ * The test of a column's filter: texts that hold it; numbers by a comparison with a unit (">2ms", "<= 10%"), else those
  * that are written so. Undefined: all.
  */
 export function filterOf(text: string, {type, unit}: Column): ((value: Cell) => boolean) | undefined {

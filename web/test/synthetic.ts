@@ -85,7 +85,7 @@ export class Synthetic {
     return {trace: rank, rank, host: `node-${rank >> 3}`, name: `rank_${rank}.json`, lanes};
   }
 
-  /** What a rank does in a step, by lane. The lanes of counters hold their values as names. */
+  /** Everything that a rank does in a step, by lane. The lanes of counters hold their values as names. */
   private made(rank: number, step: number): Item[][] {
     const key = rank * this.steps + step;
     const known = this.kept.get(key);
@@ -205,7 +205,7 @@ export class Synthetic {
     return all;
   }
 
-  /** Where the operation or slice is: its lane and itself. */
+  /** Finds an operation or slice: its lane and itself. */
   private find(kind: string, id: number): {lane: number; item: Item} | undefined {
     const kernel = kind === "gpu_op" ? id % 1e9 : Math.floor(id / 10);
     const place = Math.floor(kernel / this.kernels);

@@ -16,7 +16,7 @@ test.beforeAll(() => {
   report = reportWith(recording, "report", 8);
 });
 
-/** What the address says is in view, once it was written. */
+/** The view that the address has, once it was written. */
 async function viewOf(page: Page): Promise<[number, number]> {
   await page.waitForTimeout(400); // the address follows the view
   const parts = new URLSearchParams((await page.evaluate(() => location.hash)).split("?")[1] ?? "");

@@ -23,7 +23,7 @@ function* numbers(count: number): Generator<number> {
   }
 }
 
-/** What is wrong with the ticks of a view. */
+/** Mistakes in the ticks of a view. */
 function mistakes(view: {from: number; to: number}, width: number, reference: number): string[] {
   const {ticks} = axisOf(view, width, reference);
   const labels = ticks.map(({label}) => label);
@@ -184,7 +184,7 @@ function pencil() {
   return {texts, boxes, context: context as unknown as CanvasRenderingContext2D};
 }
 
-/** What is drawn of these spans, on 1000 px for 1000 ns. */
+/** The texts and boxes that these spans give on 1000 px for 1000 ns. */
 function drawn(spans: [number, number][]) {
   const trace = overview.traces[0] as Overview["traces"][0];
   const lane = trace.lanes[4] as LaneInfo;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // biome-ignore-all lint/style/noNonNullAssertion: places are within their arrays, and a frame has no time to ask
-// What a timeline is made of, as the program writes it (in a report and in answers of `gapless serve`), and tiles made
+// The parts of a timeline, as the program writes them (in a report and in answers of `gapless serve`), and tiles made
 // ready to be drawn. Times are ns since the run's first event. A tile is what lanes hold in a stretch of time at one
 // level of detail, at which a pixel is 2^level ns: neighbours shorter than a pixel are one, with how many they are.
 
@@ -71,7 +71,7 @@ export interface WrittenTile {
   lanes: (WrittenSpans | WrittenCurve)[];
 }
 
-/** What a report holds of the timeline. */
+/** The part of the timeline that a report holds. */
 export interface InlinedTimeline {
   overview: Overview;
   tiles: WrittenTile[];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of the selected event, and the events of a lane as a table, for those who do not see the picture.
+// Everything known of the selected event, and the events of a lane as a table, for those who do not see the picture.
 import {useMemo} from "preact/hooks";
 import {cell, count, duration, percent} from "../format";
 import {type Event, traceName} from "./data";
@@ -10,14 +10,14 @@ import type {Link} from "./source";
 const MOST_LISTED = 200;
 const SAID = ["id", "trace", "rank", "name", "ts_ns", "dur_ns"]; // columns that the facts above have in words
 
-/** What it is called: an idle gap by its cause. */
+/** Its name: an idle gap has that of its cause. */
 export function titleOf(model: Model, event: Event): string {
   if (model.lanes.get(event.lane)?.info.kind === "idle") return `idle: ${event.kind}`;
   if (model.lanes.get(event.lane)?.info.kind === "device") return stateName(event.kind);
   return event.name || event.kind;
 }
 
-/** Where it is, and when it began. */
+/** Its place, and when it began. */
 function factsOf(model: Model, event: Event): [string, string][] {
   const lane = model.lanes.get(event.lane);
   const step = model.stepAt(event.trace, event.start);

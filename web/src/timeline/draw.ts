@@ -22,7 +22,7 @@ const LOWEST = 11; // px: a lower one has none either
 const FONT_SIZE = 10.5;
 const DIMMED = 0.22;
 
-/** Where to draw: the size in CSS pixels. */
+/** The size of a picture in CSS pixels. */
 export interface Place {
   width: number;
   height: number;

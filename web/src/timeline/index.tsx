@@ -197,7 +197,7 @@ function isAtEnd(model: Model): boolean {
   });
 }
 
-/** What is not in the picture, and why. */
+/** Says what is not in the picture, and why. */
 function Remarks({model, path}: {model: Model; path: string}) {
   const {hidden} = model.choice;
   const problem = model.source.problem();

@@ -8,7 +8,7 @@ export interface Row {
   label: string;
   title: string;
   trace: TraceInfo;
-  /** What is drawn in it: a lane, or the devices of a closed rank. */
+  /** Drawn in it: a lane, or the devices of a closed rank. */
   lanes: LaneInfo[];
   top: number;
   line: number; // height of a line of a lane
@@ -61,7 +61,7 @@ function laneRow(trace: TraceInfo, lane: LaneInfo, top: number, named: boolean):
   return {key, kind: "lane", label: whose + lane.label, title, trace, lanes: [lane], top, line, height: lines * line};
 }
 
-/** What a closed rank shows: its devices; without one what its first thread does. */
+/** The lanes that a closed rank shows: its devices; without one what its first thread does. */
 function summary(trace: TraceInfo): LaneInfo[] {
   const devices = trace.lanes.filter(({kind}) => kind === "device").slice(0, MOST_DEVICES);
   if (devices.length > 0) return devices;

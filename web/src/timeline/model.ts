@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a timeline shows and what one can do with it, without a picture: the view, the lanes, what is selected, and what
+// The state of a timeline and what one can do with it, without a picture: the view, the lanes, what is selected, and what
 // was found. Whoever draws it listens to `changed`.
 import {type Address, read} from "./address";
 import {
@@ -299,7 +299,7 @@ export class Model {
     return true;
   }
 
-  /** What is at a place of the canvas: an event that is as close as a pointer can tell, and its lane. */
+  /** Finds what is at a place of the canvas: an event that is as close as a pointer can tell, and its lane. */
   at(x: number, y: number): {lane: LaneInfo; row: Row; event: Event | undefined} | undefined {
     const placed = inSight(this.layout, this.scroll, this.height).find(
       (one) => y >= Math.max(one.y, one.clip) && y < one.y + one.row.height,
@@ -334,7 +334,7 @@ export class Model {
     return line;
   }
 
-  /** What a counter's lane says at a time. */
+  /** The value of a counter's lane at a time, in words. */
   valueAt(lane: LaneInfo | undefined, time: number): string {
     const of = lane && this.lanes.get(lane.lane);
     if (!lane || !of || !isCurve(lane)) return "";
@@ -404,7 +404,7 @@ export class Model {
     this.found = undefined;
     this.hit = -1;
     this.changed(true);
-    // What is no pattern here may be one of the server's.
+    // Something that is no pattern here may be one of the server's.
     if (!this.pattern && !(this.source.served && /^re:./.test(query))) return;
     const found = await this.source.search(query).catch((error) => {
       if (this.query === query) this.refused.search = messageOf(error);

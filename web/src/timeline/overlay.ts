@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies over the lanes: what is pointed at and selected, the selected range, arrows between events that belong
+// Marks over the lanes: what is pointed at and selected, the selected range, arrows between events that belong
 // together; and the axis above them.
 import {duration} from "../format";
 import type {Event} from "./data";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a selected range holds: sums as tables, and a flame graph of the host's calls.
+// The content of a selected range: sums as tables, and a flame graph of the host's calls.
 import {useMemo} from "preact/hooks";
 import {Table} from "../data";
 import {duration} from "../format";

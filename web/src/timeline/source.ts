@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a timeline comes from: the report itself, or the server that shows the recording.
+// The origin of a timeline: the report itself, or the server that shows the recording.
 import type {Cell, Column} from "../data";
 import type {Overview, Piece} from "./data";
 
@@ -78,7 +78,7 @@ export interface Source {
   want(seen: readonly Seen[]): void;
   /** True as long as something that is wanted is on its way. */
   isLoading(): boolean;
-  /** What went wrong last; empty: nothing. */
+  /** The last thing that went wrong; empty: nothing. */
   problem(): string;
   /** Called when tiles came. */
   onChange(changed: () => void): void;

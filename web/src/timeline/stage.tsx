@@ -158,7 +158,7 @@ interface Props {
   asked: Asked;
   /** Something beside the picture is another: draw that again. */
   redraw: () => void;
-  /** What takes the keys. */
+  /** The element that takes the keys. */
   place: Ref<HTMLDivElement>;
 }
 

@@ -18,7 +18,7 @@ function shown(model: Model): readonly StepSpan[] {
   return model.stepsOf(model.slowest?.trace ?? 0);
 }
 
-/** What the whole run takes of the source, so that the strip has something to show. */
+/** The tiles of the whole run that the strip shows. */
 export function stripNeeds(model: Model, width: number) {
   const trace = model.slowest?.trace ?? model.source.overview.traces[0]?.trace ?? 0;
   const {from, to} = model.bounds;
