@@ -17,7 +17,7 @@ test.afterAll(() => {
   server?.kill();
 });
 
-async function visit(page: Page): Promise<string[]> {
+async function visit(page: Page, address: string): Promise<string[]> {
   const complaints: string[] = [];
   page.on("console", (message) => message.type() !== "log" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.message));
@@ -30,17 +30,21 @@ async function visit(page: Page): Promise<string[]> {
 }
 
 test("the timeline shows what the server has, and nothing else is asked", async ({page}) => {
-  const tiles: string[] = [];
-  page.on("response", (response) => response.url().includes("/tile?") && tiles.push(response.url()));
-  const complaints = await visit(page);
-  const stage = page.locator("#timeline canvas").last();
-  await stage.scrollIntoViewIfNeeded();
-  await expect.poll(() => tiles.length).toBeGreaterThan(0);
-  expect(complaints).toEqual([]);
+  const alone = await serve(SMALL?.path() ?? "");
+  try {
+    const tiles: string[] = [];
+    page.on("response", (response) => response.url().includes("/tile?") && tiles.push(response.url()));
+    const complaints = await visit(page, alone.address);
+    await page.locator("#timeline canvas").last().scrollIntoViewIfNeeded();
+    await expect.poll(() => tiles.length).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+  } finally {
+    alone.server.kill();
+  }
 });
 
 test("SQL of the page gives what gapless query gives", async ({page}) => {
-  await visit(page);
+  await visit(page, address);
   const sql = "SELECT name, calls, total_ns FROM kernels ORDER BY total_ns DESC LIMIT 7";
   const section = page.locator("#sql");
   await section.getByLabel("Query").fill(sql);
@@ -57,7 +61,7 @@ test("SQL of the page gives what gapless query gives", async ({page}) => {
 });
 
 test("a query that is wrong says why, and one may be kept", async ({page}) => {
-  await visit(page);
+  await visit(page, address);
   const section = page.locator("#sql");
   await section.getByLabel("Query").fill("SELECT nonsense FROM kernels");
   await section.getByRole("button", {name: "Keep"}).click();
@@ -68,7 +72,7 @@ test("a query that is wrong says why, and one may be kept", async ({page}) => {
 });
 
 test("several runs are one select apart", async ({page}) => {
-  await visit(page);
+  await visit(page, address);
   await page.getByLabel("Run", {exact: true}).selectOption({index: 1});
   await expect(page.locator(".file")).toHaveText("cpu_only.json");
   await expect(page.getByRole("heading", {level: 1})).toContainText("No work on a GPU");
@@ -90,11 +94,11 @@ test("what changed between two runs adds up", async ({page}) => {
 });
 
 test("runs that cannot be compared say why", async ({page}) => {
-  await visit(page);
+  await visit(page, address);
   await expect(page.locator("#compare")).toContainText(/a step of this run|GPU|steps/);
 });
 
 test("nothing serious stands in the way of assistive tools", async ({page}) => {
-  await visit(page);
+  await visit(page, address);
   expect(await violations(page)).toEqual([]);
 });
