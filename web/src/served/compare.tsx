@@ -3,7 +3,7 @@
 import {useEffect, useMemo, useState} from "preact/hooks";
 import type {Why, WhyCause} from "schema/why";
 import {type Column, type Data, Table} from "../data";
-import {duration, percent} from "../format";
+import {duration} from "../format";
 import {TableView} from "../table_view";
 import {useRuns} from "./runs";
 
@@ -136,7 +136,7 @@ export function Compare({data}: {data: Data}) {
       {why && (
         <>
           <p>
-            {why.sentence} <span class="dim">({percent(why.difference_share)} of a step)</span>
+            A is {why.a.name}, B is this run. {why.sentence}
           </p>
           <Falls why={why} chosen={chosen} choose={setChosen} />
           {(why.notes ?? []).map((note) => (

@@ -6,10 +6,13 @@ import {type Cell, type Column, type Data, Table} from "../data";
 import {cell as format} from "../format";
 import {TableView} from "../table_view";
 import {colour} from "../theme";
+import {shortened} from "../timeline/draw";
 
 const KEPT = "gapless.queries"; // in the browser's storage, for all runs
 const MOST_KEPT = 30;
-const MOST_DRAWN = 2000;
+const MOST_POINTS = 5000;
+const MOST_BARS = 40;
+const MOST_LETTERS = 30;
 const FIRST = "SELECT name, calls, total_ns FROM kernels ORDER BY total_ns DESC LIMIT 20";
 
 interface Answer {
@@ -54,19 +57,32 @@ function tableOf(answer: Answer): Table {
   return new Table({name: "result", help: "", rows: answer.rows, columns, cells}, texts);
 }
 
-/** Bars of the first number over the first text, or a line of one number over another. */
-function chartOf(table: Table): (() => Option) | undefined {
+/** What is drawn: a time, an amount or a share before a mere number. */
+function drawnOf(numbers: readonly Column[]): Column | undefined {
+  return numbers.find(({unit}) => unit !== "" && !unit.startsWith("id:")) ?? numbers[0];
+}
+
+/** Bars of a number by the first text, or a line of one number over another; undefined: the result has neither. */
+function chartOf(table: Table): {option: () => Option; height: number} | undefined {
   const numbers = table.columns.filter((column) => column.type !== "text" && !column.unit.startsWith("id:"));
   const label = table.columns.find((column) => column.type === "text");
-  const [first, second] = numbers;
-  const shown = label ? first : second;
-  if (!first || !shown || table.rows < 2) return undefined;
-  const rows = [...Array(Math.min(table.rows, MOST_DRAWN)).keys()];
-  const over = label ?? first;
+  const over = label ?? numbers[0];
+  const shown = drawnOf(label ? numbers : numbers.slice(1));
+  if (!over || !shown || table.rows < 2) return undefined;
+  const rows = [...Array(Math.min(table.rows, label ? MOST_BARS : MOST_POINTS)).keys()];
   const name = (row: number) => format(table.at(row, table.columns.indexOf(over)), over.unit);
-  return () => ({
+  const amount = (): object => ({
+    ...axis(shown.name, {type: "value"}),
+    axisLabel: {color: colour("dim"), formatter: (value: number) => format(value, shown.unit)},
+  });
+  const names = (): object => ({
+    ...axis(label ? "" : over.name, {type: "category", data: rows.map(name), inverse: label !== undefined}),
+    ...(label && {axisLabel: {color: colour("dim"), formatter: (text: string) => shortened(text, MOST_LETTERS)}}),
+  });
+  const below = {nameLocation: "middle", nameGap: 26};
+  const option = (): Option => ({
     ...base(),
-    grid: {left: 76, right: 16, top: 30, bottom: 40},
+    grid: label ? {left: 210, right: 60, top: 8, bottom: 40} : {left: 76, right: 16, top: 30, bottom: 40},
     tooltip: tooltip({
       trigger: "axis",
       formatter: (items: {dataIndex: number}[]) => {
@@ -74,11 +90,8 @@ function chartOf(table: Table): (() => Option) | undefined {
         return tip(name(row), [`${shown.name} ${format(table.number(row, shown.name), shown.unit)}`]);
       },
     }),
-    xAxis: axis(over.name, {type: "category", nameLocation: "middle", nameGap: 26, data: rows.map(name)}),
-    yAxis: axis(shown.name, {
-      type: "value",
-      axisLabel: {color: colour("dim"), formatter: (value: number) => format(value, shown.unit)},
-    }),
+    xAxis: {...(label ? amount() : names()), ...below},
+    yAxis: label ? names() : amount(),
     series: [
       {
         type: label ? "bar" : "line",
@@ -89,6 +102,7 @@ function chartOf(table: Table): (() => Option) | undefined {
       },
     ],
   });
+  return {option, height: label ? 60 + rows.length * 20 : 260};
 }
 
 async function ask(run: string, sql: string): Promise<Answer> {
@@ -104,19 +118,19 @@ async function ask(run: string, sql: string): Promise<Answer> {
 
 function Result({answer}: {answer: Answer}) {
   const table = useMemo(() => tableOf(answer), [answer]);
-  const option = useMemo(() => chartOf(table), [table]);
+  const chart = useMemo(() => chartOf(table), [table]);
   const [drawn, setDrawn] = useState(false);
   return (
     <>
       {!answer.complete && <p class="dim">There are more rows; the first {answer.rows} are here.</p>}
-      {option && (
+      {chart && (
         <label class="dim">
           <input type="checkbox" checked={drawn} onChange={(event) => setDrawn(event.currentTarget.checked)} /> as a
           chart
         </label>
       )}
-      {option && drawn && (
-        <ChartView height={260} label="The result as a chart; the table below has it" option={option} />
+      {chart && drawn && (
+        <ChartView height={chart.height} label="The result as a chart; the table below has it" option={chart.option} />
       )}
       <TableView key={answer.columns.map(({name}) => name).join()} table={table} filter="" ids />
     </>
