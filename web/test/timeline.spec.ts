@@ -286,6 +286,13 @@ test.describe("of a report", () => {
     await expect(page.locator('[data-panel="event"]')).toContainText("gpu_op");
   });
 
+  test("a row of a rank that is not drawn leads nowhere, and the page says so", async ({page}) => {
+    await page.getByRole("tab", {name: "Idle gaps"}).click();
+    await page.getByRole("button", {name: "Show row 2 in the timeline"}).click();
+    await expect(page.locator(".tl-back")).toContainText("does not hold that event, or its rank");
+    await expect(page.locator('[data-panel="selection"]')).toHaveCount(0);
+  });
+
   test("a bar of a step and a cell of the ranks lead to that step", async ({page}) => {
     const clickIn = async (label: RegExp, x: (width: number) => number, y: (height: number) => number) => {
       const chart = page.getByRole("img", {name: label});

@@ -71,9 +71,13 @@ function inlined(recording: Synthetic, texts = ["one", "two"]): Inlined {
         ],
       },
       {
-        ...{name: "idle", help: "gaps", rows: 1, sort: "dur_ns"},
+        ...{name: "idle", help: "gaps", rows: 2, sort: "dur_ns"},
         columns: [column("trace", "int", ""), column("ts_ns", "int", "ns"), column("dur_ns", "int", "ns")],
-        cells: [[1], [slowest.ts_ns + 5_000_000], [2_000_000]],
+        cells: [
+          [1, 999], // the other is of a recording that is not drawn
+          [slowest.ts_ns + 5_000_000, slowest.ts_ns],
+          [2_000_000, 1_000_000],
+        ],
       },
     ],
   } as unknown as Inlined; // what the page does not look at is left out

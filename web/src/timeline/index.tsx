@@ -268,7 +268,7 @@ function Shown({source, slowest, path}: {source: Source; slowest: StepSpan | und
           <button type="button" onClick={back}>
             ↩ back to {origin.name}
           </button>
-          {missed && <span> The timeline here does not hold that event.</span>}
+          {missed && <span> The timeline here does not hold that event, or its rank.</span>}
         </p>
       )}
       <Stage model={model} asked={asked} redraw={redraw} place={place} />

@@ -441,10 +441,10 @@ export class Model {
     const trace = target.trace ?? byRank?.trace;
     if (target.gpu_op !== undefined && (await this.open("gpu_op", target.gpu_op, true))) return true;
     if (target.slice !== undefined && (await this.open("slice", target.slice, true))) return true;
-    if (trace !== undefined) {
-      const first = this.trace(trace)?.lanes[0];
-      if (first) this.reveal(first.lane);
-    }
+    const isThere = trace === undefined ? target.rank === undefined : this.trace(trace) !== undefined;
+    if (!isThere) return false; // a report draws some of the ranks of a large job
+    const first = trace === undefined ? undefined : this.trace(trace)?.lanes[0];
+    if (first) this.reveal(first.lane);
     if (target.from !== undefined) {
       const to = Math.max(target.from + 1, target.to ?? target.from + 1e6);
       this.show(around(target.from, to, this.bounds), true);
