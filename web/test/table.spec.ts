@@ -62,11 +62,15 @@ test("columns filter together, and what is left is copied", async ({page, contex
   await expect(table.locator("tbody tr")).toHaveCount(2);
 });
 
-test("paper is white, as wide as the sheet, and has no buttons; then the screen is as it was", async ({page}) => {
+test("paper is white, its charts as wide as the sheet, and has no buttons; then the screen is as it was", async ({
+  page,
+}) => {
   await page.emulateMedia({colorScheme: "dark"});
   await open(page, file);
   const theme = () => page.evaluate(() => document.documentElement.dataset["theme"]);
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const chart = page.locator("#steps .chart canvas").first();
+  expect(await chart.evaluate((canvas) => canvas.clientWidth)).toBe(660); // before the browser lays the sheet out
   await page.emulateMedia({media: "print"});
   await page.setViewportSize({width: 718, height: 1000});
   expect(await theme()).toBe("light");
