@@ -71,6 +71,10 @@ test.describe("of a report", () => {
   test("begins with the slowest step, has all steps above, and loads nothing", async ({page}) => {
     await lanes(page);
     await expect(page.getByLabel("Step", {exact: true})).toHaveValue("8");
+    const [seen, all] = await Promise.all(
+      [".tl-window", ".tl-strip"].map(async (part) => (await page.locator(part).boundingBox())?.width ?? 0),
+    );
+    expect((seen ?? 0) / (all ?? 1)).toBeCloseTo((TO - FROM) / recording.overview.to_ns, 2);
     await page.getByLabel("Step after").click();
     expect(await viewOf(page)).toEqual([TO, TO + 120_000_000]);
     await page.getByRole("button", {name: "whole run"}).click();
