@@ -304,6 +304,26 @@ class Signals(unittest.TestCase):
                 self.assertEqual(list(Path(folder).iterdir()), [])
 
 
+MEASURING = ("compare", "--pairs", "3", "--no-same")
+TWO_SLEEPS = ("--", "sleep", "0.02", "--", "sleep", "0.02")
+AT_ONCE = {"GAPLESS_PROGRESS_SECONDS": "0"}
+
+
+class Progress(unittest.TestCase):
+    """Long measurements say in a log how far they are; here without the half minute between two lines."""
+
+    def test_a_log_has_lines_and_how_long_it_took(self) -> None:
+        said = run(*MEASURING, *TWO_SLEEPS, env=AT_ONCE).stderr
+        self.assertRegex(said, r"(?m)^comparing pair 1  0 % of 3 pairs at most$")
+        self.assertRegex(said, r"(?m)^comparing pair 3: speedup .+  67 % of 3 pairs at most$")
+        self.assertRegex(said, r"comparing took \S+ ?\w*\n$")
+        self.assertNotIn("\r", said)
+
+    def test_short_work_and_a_wish_for_silence_are_silent(self) -> None:
+        self.assertEqual(run(*MEASURING, *TWO_SLEEPS).stderr, "")
+        self.assertEqual(run(*MEASURING, "--log", "error", *TWO_SLEEPS, env=AT_ONCE).stderr, "")
+
+
 class Conversion(unittest.TestCase):
     def test_what_is_compressed_holds_the_same(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

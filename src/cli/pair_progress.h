@@ -20,8 +20,7 @@ class PairProgress {
   void Follow(PairPlan& plan, const Comparison& comparison) {
     if (!shows_) return;
     plan.on_run = [this, most = plan.most_pairs, &comparison](size_t done) {
-      Show(StrCat("pair ", done + 1, done > 0 ? StrCat(": ", SpeedupInShort(comparison), " so far ") : " "), done,
-           most);
+      Show(StrCat("pair ", done + 1, done > 0 ? StrCat(": ", SpeedupInShort(comparison), " so far") : ""), done, most);
     };
     plan.on_same = [this](std::string_view what) { Show(StrCat("the training: ", what), 0, 0); };
   }

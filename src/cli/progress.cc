@@ -58,7 +58,7 @@ void ProgressLine::Update(std::string_view doing, std::string_view what, uint64_
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   if (OnTerminal() && (now - start_ < kSilence || now - last_ < kInterval)) return;
-  std::string how_far = amount(done);
+  std::string how_far = done > 0 || total > 0 ? amount(done) : "";
   if (total > 0) {
     const double share = static_cast<double>(done) / static_cast<double>(total);
     how_far = StrCat(FormatNumber(share * 100, 0), " % of ", amount(total));
@@ -66,7 +66,9 @@ void ProgressLine::Update(std::string_view doing, std::string_view what, uint64_
       how_far += StrCat(", ", TimeText(took), ", at most ",
                         TimeText(std::chrono::duration_cast<Clock::duration>(took * ((1 - share) / share))), " more");
   }
-  const std::string text = StrCat(doing, " ", Ellipsize(Printable(what), kWhatWidth), "  ", how_far);
+  std::string text(doing);
+  if (!what.empty()) text += StrCat(" ", Ellipsize(Printable(what), kWhatWidth));
+  if (!how_far.empty()) text += StrCat("  ", how_far);
   if (!OnTerminal()) return Print(text, doing, now);
   last_ = now;
   shown_ = true;
