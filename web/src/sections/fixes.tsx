@@ -213,7 +213,7 @@ function Nothing({data: {analyze, page, tables}}: {data: Data}) {
             : "Neither work on a GPU nor operators of the host were recorded, so nothing can be judged."}
       </p>
       {page.advice && <Snippet text={page.advice} label="the advice" />}
-      <Snippet text={page.query} label="the query" />
+      <Snippet text={page.query} label="the next command" />
     </div>
   );
 }
