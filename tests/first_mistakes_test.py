@@ -65,7 +65,7 @@ MISTAKES: list[tuple[list[str], int, list[str]]] = [
     (["analyze", "trace.json.gz", "--explain", "launchbound"], 2, ["did you mean launch_bound?"]),
     (["predict", "trace.json.gz", "--what", "ampp"], 2, ["did you mean amp?"]),
     (["query", "trace.json.gz", "SELECT * FROM kernel"], 2, ["no such table: kernel", "did you mean kernels?"]),
-    (["query", "trace.json.gz", "SELECT namme FROM kernels"], 2, ["no such column: namme", "did you mean name?"]),
+    (["query", "trace.json.gz", "SELECT device_ FROM kernels"], 2, ["no such column: device_", "did you mean device?"]),
     (["query", "SELECT 1", "trace.json.gz"], 2, ["hint: gapless query trace.json.gz 'SELECT 1'"]),
     (["analyze", "trace.json.gz", "-o", "report.pdf"], 2, ["cannot write a report as .pdf", "hint: -o report.html", ".md"]),
 ]  # fmt: skip
