@@ -124,6 +124,11 @@ int Authorise(void*, int action, const char* first, const char* second, const ch
 
 int LookAtCancel(void* cancel) { return static_cast<const std::atomic<bool>*>(cancel)->load() ? 1 : 0; }
 
+void LookEvery(int steps, sqlite3* db, const std::atomic<bool>* cancel) {
+  // const_cast: SQLite takes a void*, and LookAtCancel only reads it.
+  sqlite3_progress_handler(db, steps, LookAtCancel, const_cast<std::atomic<bool>*>(cancel));
+}
+
 // Reads a cell of a result. An empty text stays a text here, as the query computed it; only cells of traces read "" as
 // absent. Blobs are shown as texts.
 SqlValue ValueOf(sqlite3_stmt* statement, int column) {
@@ -259,10 +264,17 @@ Result<Database> Database::Open(const Run& run, Tables& tables, const std::atomi
   sqlite3_set_authorizer(impl->db, Authorise, nullptr);
   if (cancel != nullptr) {
     impl->cancel = cancel;
-    // const_cast: SQLite takes a void*, and LookAtCancel only reads it.
-    sqlite3_progress_handler(impl->db, kStepsBetweenLooks, LookAtCancel, const_cast<std::atomic<bool>*>(cancel));
+    LookEvery(kStepsBetweenLooks, impl->db, cancel);
   }
   return Database(std::move(impl));
+}
+
+void Database::Bound(int text_bytes) {
+  sqlite3_limit(impl_->db, SQLITE_LIMIT_LENGTH, text_bytes);
+  sqlite3_set_authorizer(impl_->db, nullptr, nullptr);
+  sqlite3_exec(impl_->db, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(impl_->db, Authorise, nullptr);
+  if (impl_->cancel != nullptr) LookEvery(kStepsBetweenLooks / 100, impl_->db, impl_->cancel);
 }
 
 Result<void> Database::Query(std::string_view sql, RowSink& sink) {

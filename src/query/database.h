@@ -59,6 +59,11 @@ class Database {
   Database& operator=(Database&&) noexcept;
   ~Database();
 
+  // For statements of people elsewhere: none builds a text above `text_bytes`, nothing is put into files, and the
+  // cancel flag is looked at a hundred times as often. Functions of texts cannot be ended, so texts bound how long one
+  // takes.
+  void Bound(int text_bytes);
+
   // Runs one statement that reads. Faults of the statement are usage errors; the hint names the tables or columns there
   // are.
   Result<void> Query(std::string_view sql, RowSink& sink);

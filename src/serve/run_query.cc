@@ -12,6 +12,8 @@
 namespace gapless::internal {
 namespace {
 
+constexpr int kTextBytes = 1 << 17;  // a search in a text of this size takes a fifth of a second at worst
+
 // Sets a flag when the time is up or the server ends.
 class Deadline {
  public:
@@ -115,8 +117,11 @@ Result<QueryAnswer> AnswerQuery(const Run& run, Tables& tables, std::string_view
   AnswerSink sink(limits);
   try {
     GAPLESS_ASSIGN(auto database, Database::Open(run, tables, deadline.flag()));
+    database.Bound(kTextBytes);
     const auto done = database.Query(sql, sink);
-    if (!done && done.error().code == ErrorCode::kInterrupted)
+    const bool ended = !done && done.error().code == ErrorCode::kInterrupted;
+    if (ended && stop) return Fail(ErrorCode::kInterrupted, "the server ends, and the query with it");
+    if (ended)
       return Fail(ErrorCode::kUsage,
                   StrCat("the query was ended after ", FormatNumber(static_cast<double>(limits.time.count()) / 1e3, 0),
                          " s, the longest that one may take"),

@@ -88,9 +88,12 @@ Result<std::unique_ptr<Server>> Server::Start(const ServeOptions& options,
   return server;
 }
 
+// Queries that have not come to their end by then are ended, and say so.
 bool Server::Drain(std::chrono::milliseconds limit) {
-  const bool done = listener_->Drain(limit);
+  constexpr std::chrono::milliseconds kToSaySo{300};
+  bool done = listener_->Drain(limit);
   site_->Stop();
+  if (!done) done = listener_->Drain(kToSaySo);
   return done && (prepared_ || !preparing_.joinable());
 }
 
