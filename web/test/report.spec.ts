@@ -112,7 +112,7 @@ for (const recording of RECORDINGS) {
 }
 
 async function checkFigures(page: Page, recording: Recording) {
-  const {run, estimated_speedup: gain} = analyze(recording);
+  const {run, breakdown, estimated_speedup: gain} = analyze(recording);
   const expected: Record<string, number | undefined> = {
     "median step": run.step_ns?.median,
     "GPU busy": run.gpu_busy_share,
@@ -127,10 +127,9 @@ async function checkFigures(page: Page, recording: Recording) {
     const text = await figure.evaluate((element) => element.firstChild?.textContent?.trim() ?? "");
     expect(agrees(text, value), `${name}: ${text} for ${value}`).toBe(true);
   }
-  const sums = query(
-    recording,
-    "SELECT sum(compute_ns) compute, sum(idle_data_ns) data FROM ledger WHERE step IS NULL",
-  )[0];
+  const ofDevices = "SELECT sum(compute_ns) compute, sum(idle_data_ns) data FROM ledger WHERE step IS NULL";
+  const ofHosts = "SELECT sum(operator_ns) compute, sum(data_ns) data FROM host_steps";
+  const sums = query(recording, breakdown?.length ? ofDevices : ofHosts)[0];
   for (const part of ["compute", "data"]) {
     const shown = page.locator(`[data-part="${part}"]`);
     const value = Number(sums?.[part] ?? 0);

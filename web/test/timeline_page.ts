@@ -37,6 +37,7 @@ function inlined(recording: Synthetic, texts = ["one", "two"]): Inlined {
       read_stats: [],
       warnings: [],
       bottlenecks: [finding],
+      plan: [],
     },
     texts,
     tables: [
