@@ -32,7 +32,7 @@ RECORDED = (
 )
 DERIVED = ("idle", "ledger", "queue", "communication", "operators")
 # What a converted file cannot say: its own name and size, and what was wrong with the bytes of the one before it.
-REPORT_ONLY = ("read_stats", "failures", "warnings")
+REPORT_ONLY = ("read_stats", "failures", "warnings", "next")
 TRACE_ONLY = ("path", "event_count")
 
 OWN = (

@@ -20,7 +20,7 @@ from corpus import ROOT
 PROGRAM = ""
 SAMPLE = next((ROOT / "samples").glob("*.json.gz"))
 
-# What is typed after `gapless`, the exit status, and what the answer must say. The words of "hint:" are what to type next.
+# The words after `gapless`, the exit status, and what the answer must say. The words of "hint:" are what to type next.
 MISTAKES: list[tuple[list[str], int, list[str]]] = [
     # No verb.
     (["trace.json.gz", "-v"], 2, ["hint: gapless analyze trace.json.gz -v"]),

@@ -292,7 +292,7 @@ class Validate(Case):
             *noisy(8),
         )
         self.assertTrue(done.stdout.startswith("accepted: faster, and no reason against it was found\n"), done.stdout)
-        self.assertTrue(done.stdout.endswith("recorded as run 1\n"), done.stdout)
+        self.assertIn("\nrecorded as run 1\nnext: gapless gate --record -- ", done.stdout)
 
 
 if __name__ == "__main__":

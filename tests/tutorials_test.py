@@ -69,7 +69,7 @@ def steps(text: str) -> list[tuple[int, str, str] | Command]:
 
 
 def check(page: Path, program: Path, python: str) -> list[str]:
-    """What is wrong with a page."""
+    """A fault of a page."""
     text = page.read_text(encoding="utf-8")
     loose = TRAINING in text
     with tempfile.TemporaryDirectory() as home:

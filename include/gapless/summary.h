@@ -73,8 +73,7 @@ struct RunSummary {
   std::vector<DeviceBreakdown> breakdown;  // one per device that did work, in order of trace and device
   // Sums over `breakdown`; trace, rank, device and name mean nothing; wall_ns 0: no device did work.
   DeviceBreakdown total;
-  std::vector<HostBreakdown> host_breakdown{};  // one per process, where none used a device; else empty
-  int64_t steps = 0;                            // complete steps, of the rank with the most
+  int64_t steps = 0;  // complete steps, of the rank with the most
   std::optional<StepTimes> step_ns;
   std::optional<double> mean_step_ns;  // analysed time per step and device, time between steps included
   std::optional<double> gpu_busy_share;
@@ -102,6 +101,7 @@ struct RunSummary {
   // that in which a kernel runs by the driver ("nvml"), else that of the recording ("busy_share"); absent: no GPU.
   std::optional<double> gpu_utilization{};
   std::string_view gpu_utilization_source{};
+  std::vector<HostBreakdown> host_breakdown{};  // one per process, where none used a device; else empty
 };
 
 }  // namespace gapless

@@ -21,7 +21,7 @@ namespace gapless::internal {
 struct HttpRequest {
   std::string method, path;  // the path is decoded
   std::string host;          // the Host header; empty if there is none
-  // By name in lower case; of several of one name the first.
+  // Keys are in lower case; of several headers of one name the first counts.
   std::map<std::string, std::string, std::less<>> headers{};
   std::map<std::string, std::string, std::less<>> parameters{};  // of the query, decoded
   std::string body{};                                            // of a POST, where the limits allow any

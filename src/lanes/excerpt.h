@@ -9,7 +9,7 @@ namespace gapless::internal {
 
 inline constexpr size_t kExcerptSpans = 16'000;
 
-// Of the recordings that are drawn (analyses/drawn_traces.h), without the lanes of Python frames: half of `most` spans
+// Excerpts hold the recordings that are drawn (analyses/drawn_traces.h), without Python frames: half of `most` spans
 // show all of the time, half the slowest step, each at the finest level that fits. No spans: nothing was recorded.
 TimelineExcerpt ExcerptOf(Tables& tables, size_t most = kExcerptSpans);
 

@@ -113,7 +113,7 @@ class LaneLine {
     return low;
   }
 
-  // Of the spans that begin before the cell in front of `from`, only the last can reach `from`, and it is no run: the
+  // Only the last span that begins before the cell in front of `from` can reach `from`, and it is no run: the
   // end of a run is less than a pixel behind its cell.
   template <class At, class Emit>
   static void VisitIn(int level, int64_t from, int64_t to, size_t size, At&& at, Emit&& emit) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How events become fewer when they are seen from afar. At level L a pixel is 2^L ns. Neighbours that are shorter than
+// Events become fewer when they are seen from afar. At level L a pixel is 2^L ns. Neighbours that are shorter than
 // a pixel, with less than a pixel between them, become one, as long as they begin in the same cell of kCellPixels: a
 // cell keeps a long stretch of short events from becoming a single span that says nothing of where it is dense, and
 // makes each cell independent of the others. At level 0 nothing is merged.

@@ -18,7 +18,7 @@ namespace gapless::internal {
 
 class RunLanes {
  public:
-  // Of the primary recordings, or of some of them: `only` leaves out those for which it is false. Run and tables must
+  // Takes the primary recordings, or some of them: `only` leaves out those for which it is false. Run and tables must
   // outlive it.
   explicit RunLanes(Tables& tables, std::function<bool(const TraceTimeline&)> only = {})
       : tables_(tables), only_(std::move(only)) {}

@@ -112,7 +112,7 @@ struct TimelineTile {
   };
 };
 
-// What a report holds of a timeline.
+// The part of a timeline that a report holds.
 struct TimelineExcerpt {
   TimelineOverview overview{};
   std::vector<TimelineTile> tiles{};

@@ -33,7 +33,7 @@ struct Lane {
   }
 };
 
-// What the page says of a span: of its longest event.
+// The words of the page for a span: those of its longest event.
 struct SpanWords {
   std::string_view name, kind;
   int64_t id = -1;

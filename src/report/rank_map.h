@@ -28,7 +28,7 @@ struct RankMapColumn {
 };
 inline constexpr uint16_t kNoMapCell = 65'535;  // the device has no such step
 
-// Where each device's rank stands in one dimension of the job: table rank_layout.
+// The places of the devices' ranks in one dimension of the job: table rank_layout.
 struct RankMapDimension {
   std::string_view name{};       // column of that table
   std::vector<int64_t> place{};  // by device: its place in its group; kAbsent: in none

@@ -22,7 +22,7 @@ class ServedRun {
   const RunAnalysis& analysis() const { return *analysis_; }
   const RunLanes& lanes() const { return lanes_; }
   ServedRunInfo Info() const;
-  // What a report inlines, without a timeline: the page asks for that.
+  // Returns what a report inlines, without a timeline: the page asks for that.
   const std::string& PageJson() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is served: the page, and the routes that it asks. Only these paths are answered, and nothing of the file system.
+// The site: the page, and the routes that it asks. Only these paths are answered, and nothing of the file system.
 //
 //   /                        the page with the first run, or that of run=ID
 //   /api/runs                the runs

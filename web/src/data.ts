@@ -69,7 +69,7 @@ export interface Page {
   notes: {severity: "info" | "loss" | "error"; text: string}[];
 }
 
-/** Where ranks stand in one dimension of the job, by device: their place in their group, and which group that is. */
+/** The ranks' places in one dimension of the job, by device: the place in their group, and which group that is. */
 export interface RankDimension {
   name: string;
   place: (number | null)[];

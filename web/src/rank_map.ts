@@ -125,7 +125,7 @@ export class Job {
     return by === HOST ? groups : new Map([...groups].sort((a, b) => placeOf(a) - placeOf(b)));
   }
 
-  /** What is drawn as a column: the devices of a machine, or of a group of the dimension, in its order. */
+  /** The columns of the picture: the devices of a machine, or of a group of the dimension, in its order. */
   columnsOf(by: string): [string, number[]][] {
     const all = [...Array(this.devices).keys()];
     if (by === HOST) return [...this.groups(all, HOST)];
@@ -198,7 +198,7 @@ function addGroup(job: Job, groups: [string, number[]][], depth: number, open: R
   }
 }
 
-/** Those that differ first, each by itself; the others by their group. */
+/** Rows of those that differ first, each by itself; then the others by their group. */
 export function rowsOf(job: Job, grid: Grid, open: ReadonlySet<string>, by: string): {rows: Row[]; differ: number} {
   const order = [...Array(job.devices).keys()];
   order.sort((a, b) => Math.abs(grid.apart[b] ?? 0) - Math.abs(grid.apart[a] ?? 0));

@@ -57,7 +57,7 @@ function tableOf(answer: Answer): Table {
   return new Table({name: "result", help: "", rows: answer.rows, columns, cells}, texts);
 }
 
-/** What is drawn: a time, an amount or a share before a mere number. */
+/** The column to draw: a time, an amount or a share before a mere number. */
 function drawnOf(numbers: readonly Column[]): Column | undefined {
   return numbers.find(({unit}) => unit !== "" && !unit.startsWith("id:")) ?? numbers[0];
 }
