@@ -18,6 +18,7 @@ usage: page_commands.py PROGRAM [PAGE...]
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 import subprocess
@@ -89,16 +90,22 @@ def run(command: Command, folder: Path, variables: dict[str, str], limit_s: floa
     return lines + ([f"exit status {done.returncode}"] if done.returncode else [])
 
 
+@contextlib.contextmanager
+def workplace(program: Path, folders: tuple[str, ...]) -> Iterator[tuple[Path, dict[str, str]]]:
+    """An empty folder with links to some folders of the repository, and the variables of a person who begins there."""
+    with tempfile.TemporaryDirectory() as home:
+        work = Path(home) / "work"
+        work.mkdir()
+        for name in folders:
+            (work / name).symlink_to(ROOT / name)
+        yield work, environment(program, Path(home))
+
+
 def check(page: Path, program: Path) -> tuple[int, list[str]]:
     """How many commands the page has, and what is wrong with them."""
     wrong: list[str] = []
     count = 0
-    with tempfile.TemporaryDirectory() as home:
-        work = Path(home) / "work"
-        work.mkdir()
-        for name in ("samples", "tests", "docs"):
-            (work / name).symlink_to(ROOT / name)
-        variables = environment(program, Path(home))
+    with workplace(program, ("samples", "tests", "docs")) as (work, variables):
         for command in commands(page.read_text(encoding="utf-8")):
             count += 1
             printed = run(command, work, variables)

@@ -22,14 +22,12 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from agent_test import find_python
 from corpus import ROOT
-from page_commands import ELISION, Command, commands, run
-from run_goldens import environment
+from page_commands import ELISION, Command, commands, run, workplace
 
 TRAINING = "<!-- runs a training -->"
 FILE = re.compile(r'^```[a-z]+ title="([^"/]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -72,12 +70,7 @@ def check(page: Path, program: Path, python: str) -> list[str]:
     """A fault of a page."""
     text = page.read_text(encoding="utf-8")
     loose = TRAINING in text
-    with tempfile.TemporaryDirectory() as home:
-        work = Path(home) / "work"
-        work.mkdir()
-        for name in ("samples", "examples", "tests"):
-            (work / name).symlink_to(ROOT / name)
-        variables = environment(program, Path(home))
+    with workplace(program, ("samples", "examples", "tests")) as (work, variables):
         if python:
             variables["PATH"] = f"{Path(python).parent}:{variables['PATH']}"
         for step in steps(text):

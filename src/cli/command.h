@@ -91,7 +91,7 @@ struct Command {
   constinit const Command n##_command
 
 std::span<const Command* const> AllCommands();               // sorted by name; generated from the folder
-std::vector<const Command*> CommandsOf(const Group& group);  // by their positions
+std::vector<const Command*> CommandsOf(const Group& group);  // sorted by position
 
 // The options of a verb as the user sees them: its own, then --keep-command where it takes a command, --json and
 // --help.

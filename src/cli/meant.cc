@@ -25,7 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> kOtherWords[] = {
     {"record", "profile"},   {"trace", "profile"}, {"train", "profile"},   {"open", "analyze"}, {"show", "analyze"},
     {"view", "analyze"},     {"read", "analyze"},  {"benchmark", "bench"}, {"sql", "query"},    {"check", "doctor"},
     {"speedup", "optimize"}, {"fix", "optimize"},  {"export", "convert"}};
-constexpr int kMostEntries = 1000;  // of the current folder that are looked at
+constexpr int kMostEntries = 1000;  // entries of the current folder that are read
 
 std::string LineOf(std::string_view verb, std::span<const std::string> words) {
   std::string line = StrCat("gapless ", verb);

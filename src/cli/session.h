@@ -23,8 +23,8 @@ Terminal DetectTerminal();
 // The surroundings that a command gets beside its arguments.
 struct Session {
   Terminal terminal;
-  bool stderr_is_tty = false;                 // and messages are wanted there
-  bool shows_progress = true;                 // of long measurements (progress.h); false: --log says otherwise
+  bool stderr_is_tty = false;  // and messages are wanted there
+  bool shows_progress = true;  // shows progress of long measurements (progress.h); false: --log turns it off
   const std::atomic<bool>* cancel = nullptr;  // set by a signal that asks the program to stop
   std::shared_ptr<Redaction> redaction{};     // the names that all recordings of the call share (--redact)
 };

@@ -23,8 +23,8 @@ struct HttpRequest {
   std::string host;          // the Host header; empty if there is none
   // Keys are in lower case; of several headers of one name the first counts.
   std::map<std::string, std::string, std::less<>> headers{};
-  std::map<std::string, std::string, std::less<>> parameters{};  // of the query, decoded
-  std::string body{};                                            // of a POST, where the limits allow any
+  std::map<std::string, std::string, std::less<>> parameters{};  // parameters of the URL's query, decoded
+  std::string body{};                                            // body of a POST; empty unless the limits allow bodies
 
   // "" if there is none.
   std::string_view Header(std::string_view name) const { return Value(headers, name); }
@@ -51,7 +51,7 @@ struct HttpLimits {
   std::chrono::milliseconds deadline{5000}, deadline_if_others_wait{50};
   std::chrono::milliseconds answer_deadline{5000}, answer_deadline_if_others_wait{50};
   size_t threads = 16;    // connections that are served at once
-  size_t body_bytes = 0;  // of a POST; a longer body is refused unread. 0: bodies are not read
+  size_t body_bytes = 0;  // longest body of a POST; a longer one is refused unread. 0: bodies are not read
   // Makes the answer of what is refused before the handler sees it (400, 413, 414); null: an empty one.
   HttpAnswer (*refusal)(int status) = nullptr;
 };

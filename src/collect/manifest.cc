@@ -17,7 +17,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr size_t kLargestManifest = size_t{16} << 20;  // of which the command is read
+constexpr size_t kLargestManifest = size_t{16} << 20;  // bytes; the command of a larger manifest is not read
 
 }  // namespace
 

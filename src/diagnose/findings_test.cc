@@ -140,14 +140,15 @@ TEST(Summary, TheBreakdownIsTheLedgers) {
 
 TEST(Summary, WithoutADeviceTheHostHasALedger) {
   HandMade trace;
-  trace.Rank(2).Step(0, 0, 1000).Loader(0, 300).Operator("aten::mm", 300, 500);
+  trace.Rank(2).Step(0, 0, 1000).Loader(0, 250).Operator("aten::mm", 300, 500);
   trace.Annotation("Optimizer.step#AdamW.step", 600, 800).Operator("aten::mul_", 650, 750);
   const RunSummary summary = SummaryOf(trace);
   ASSERT_EQ(summary.host_breakdown.size(), 1u);
   const HostBreakdown& host = summary.host_breakdown[0];
   EXPECT_EQ(host.rank, 2);
   EXPECT_EQ(host.steps, 1);
-  EXPECT_EQ(host.data_ns, 300);
+  EXPECT_EQ(host.data_ns, 250);
+  EXPECT_EQ(host.python_ns, 350);
   EXPECT_EQ(host.optimizer_ns, 200);
   EXPECT_EQ(host.operator_ns + host.optimizer_ns + host.collective_ns + host.data_ns + host.python_ns + host.save_ns +
                 host.gc_ns + host.compile_ns,

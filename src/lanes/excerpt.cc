@@ -12,7 +12,7 @@
 namespace gapless::internal {
 namespace {
 
-constexpr int64_t kMostTiles = 8;     // of a level
+constexpr int64_t kMostTiles = 8;     // tiles of one level
 constexpr size_t kLongestName = 200;  // bytes
 constexpr size_t kMostSteps = 4'000;  // that are listed beside their lane
 

@@ -16,7 +16,7 @@ namespace gapless::internal {
 
 inline constexpr int kMaxLevel = 44;          // a tile is then 208 days long
 inline constexpr int kCellShift = 3;          // a cell is 8 pixels
-inline constexpr int64_t kTilePixels = 1024;  // of a tile, a multiple of a cell's
+inline constexpr int64_t kTilePixels = 1024;  // width of a tile, a multiple of a cell's width
 
 constexpr int64_t PixelNs(int level) { return int64_t{1} << level; }
 constexpr int64_t CellNs(int level) { return int64_t{1} << (level + kCellShift); }

@@ -16,9 +16,9 @@ namespace gapless::internal {
 // One lane. It has lines of one kind: of events in tables, of states that were made from them, or of a counter.
 struct Lane {
   TimelineLane about{};
-  ThreadId thread{};                       // of the lanes of a thread
-  bool python = false;                     // of a thread: its Python frames
-  const DeviceTimeline* device = nullptr;  // of the lanes `device` and `idle`
+  ThreadId thread{};                       // set for lanes of a thread
+  bool python = false;                     // true: the lane has the thread's Python frames
+  const DeviceTimeline* device = nullptr;  // set for the lanes `device` and `idle`
   std::vector<EventLine> events{};
   std::vector<StateLine> states{};
   std::vector<CounterLine> counters{};

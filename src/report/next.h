@@ -19,7 +19,7 @@ enum class After : uint8_t {
 
 struct NextFacts {
   std::vector<std::string> command{};  // that was recorded or measured, of two the better one; empty: not known
-  std::string path{};                  // of the recording, as a shell takes it
+  std::string path{};                  // path of the recording, as a shell takes it
   std::string_view rule{};             // that found what to fix first; "": nothing was found
 };
 

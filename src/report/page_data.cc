@@ -138,7 +138,7 @@ void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
     json.BeginObject();
     json.Field("name", Ellipsize(part.name, kLongestText));
     json.Field("time_ns", part.time_ns);
-    json.Key("points");  // what it costs, what the step then takes
+    json.Key("points");  // pairs: cost of the kernel, step time that results
     json.BeginArray();
     for (size_t i = 0; i < kSweepCosts.size(); ++i) {
       json.BeginArray();

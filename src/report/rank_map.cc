@@ -79,7 +79,7 @@ constexpr DimensionColumn kDimensions[] = {{"data", ParallelDimension::kData},
 void DescribeLayout(const Places& places, Tables& tables, RankMap& map) {
   const auto layout = tables.Get<RankLayoutRows>();  // a row for each timeline, in their order
   const ParallelGroups& groups = tables.OnceForRun(ParallelGroupsOf);
-  std::map<int64_t, size_t> row_of;  // by process
+  std::map<int64_t, size_t> row_of;  // process -> row
   for (size_t row = 0; row < layout.rows(); ++row)
     row_of.emplace(tables.run().traces()[static_cast<size_t>(layout.Int(row, "trace"))].process, row);
   for (const auto& [column, dimension] : kDimensions) {

@@ -31,8 +31,8 @@ inline constexpr uint16_t kNoMapCell = 65'535;  // the device has no such step
 // The places of the devices' ranks in one dimension of the job: table rank_layout.
 struct RankMapDimension {
   std::string_view name{};       // column of that table
-  std::vector<int64_t> place{};  // by device: its place in its group; kAbsent: in none
-  std::vector<int64_t> group{};  // by device: a number of its group; kAbsent: in none
+  std::vector<int64_t> place{};  // place of each device in its group; kAbsent: in none
+  std::vector<int64_t> group{};  // number of each device's group; kAbsent: in none
 };
 
 struct RankMap {

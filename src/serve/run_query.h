@@ -16,7 +16,7 @@ class Tables;
 
 struct QueryLimits {
   size_t rows = 10'000;
-  size_t bytes = size_t{16} << 20;  // of texts in the result
+  size_t bytes = size_t{16} << 20;  // bytes of texts in the result
   std::chrono::milliseconds time{10'000};
 };
 

@@ -52,7 +52,7 @@ class Site {
   std::atomic<bool> stop_ = false;
   static constexpr int kQueriesAtOnce = 2, kWalksAtOnce = 4;
   std::counting_semaphore<kQueriesAtOnce> query_{kQueriesAtOnce};
-  std::counting_semaphore<kWalksAtOnce> walk_{kWalksAtOnce};  // what walks over whole recordings takes memory
+  std::counting_semaphore<kWalksAtOnce> walk_{kWalksAtOnce};  // a walk over whole recordings takes memory
 };
 
 }  // namespace gapless::internal

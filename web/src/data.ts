@@ -54,7 +54,7 @@ interface InlinedTable {
   rows: number; // that the table has; fewer may be here
   sort?: string; // the column that says how much
   columns: Column[];
-  cells: Cell[][]; // by column; a text is its place in `texts`, or itself
+  cells: Cell[][]; // columns; a text is its place in `texts`, or itself
 }
 
 /** What the terminal says too: whose recording, and what to know about it. */

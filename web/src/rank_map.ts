@@ -41,7 +41,7 @@ export class Job {
   readonly devices: number;
   readonly steps: readonly number[];
   readonly step_ns: number; // of the median device, in the median step
-  readonly dimensions: readonly string[]; // of the job's layout; none: not known
+  readonly dimensions: readonly string[]; // dimensions of the job's layout; none: not known
   private readonly columns = new Map<string, {unit: number; cells: Uint16Array}>();
 
   constructor(readonly packed: PackedRankMap) {

@@ -7,8 +7,8 @@ import {placesOf} from "../places";
 interface Fall {
   id: string;
   name: string;
-  number?: number; // of the finding in the list to fix
-  after: number; // of the recorded step, as a share
+  number?: number; // number of the finding in the list to fix
+  after: number; // share of the recorded step, 0–1
   before: number;
   least: number; // the range of `after`
   most: number;

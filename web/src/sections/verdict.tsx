@@ -73,7 +73,7 @@ function Figures({analyze}: {analyze: Analyze}) {
 }
 
 interface Part {
-  key: string; // of its colour
+  key: string; // name of its colour
   name: string;
   ns: number;
   share: number;

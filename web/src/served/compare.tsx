@@ -55,7 +55,9 @@ function Falls({why, chosen, choose}: {why: Why; chosen: string; choose: (id: st
       <li>
         <span class="what">a step of the other run</span>
         {bar(why.a.step_ns, why.a.step_ns, false)}
-        <span class="number">{duration(why.a.step_ns)}</span>
+        <span class="number" data-step={why.a.step_ns}>
+          {duration(why.a.step_ns)}
+        </span>
       </li>
       {why.causes.map((cause) => {
         const from = at;
@@ -80,7 +82,9 @@ function Falls({why, chosen, choose}: {why: Why; chosen: string; choose: (id: st
       <li>
         <span class="what">a step of this run</span>
         {bar(why.b.step_ns, why.b.step_ns, false)}
-        <span class="number">{duration(why.b.step_ns)}</span>
+        <span class="number" data-step={why.b.step_ns}>
+          {duration(why.b.step_ns)}
+        </span>
       </li>
     </ol>
   );

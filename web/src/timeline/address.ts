@@ -6,7 +6,7 @@ export interface Address {
   to?: number | undefined;
   op?: number | undefined; // an operation of a device
   slice?: number | undefined;
-  range?: [number, number] | undefined; // what is selected, …
+  range?: [number, number] | undefined; // the selected range, …
   trace?: number | undefined; // … and of which trace
 }
 

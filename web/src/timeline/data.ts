@@ -15,7 +15,7 @@ export interface LaneInfo {
   tid?: number;
   depth: number; // lines that it needs
   events: number;
-  unit?: string; // of a counter
+  unit?: string; // unit of a counter
 }
 
 export interface TraceInfo {
@@ -50,7 +50,7 @@ interface WrittenSpans {
   kind: number[]; // its place in `kinds`
   count: number[];
   busy: number[];
-  id: number[]; // of the device's operation or the host's slice; -1: none
+  id: number[]; // id of the device's operation or the host's slice; -1: none
 }
 
 interface WrittenCurve {
@@ -102,7 +102,7 @@ export interface Tile {
   to: number;
   names: string[];
   kinds: string[];
-  spans: Map<number, Spans>; // by lane
+  spans: Map<number, Spans>; // lane -> spans
   curves: Map<number, Curve>;
   bytes: number; // about what it takes in memory
 }

@@ -61,7 +61,7 @@ export function shortened(text: string, most: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (most - 1 - head))}`;
 }
 
-const widths = new Map<string, number>(); // of texts in the font of labels
+const widths = new Map<string, number>(); // text -> width in the font of labels
 const cuts = new Map<string, string>();
 let fontOfWidths = "";
 
@@ -123,8 +123,8 @@ interface Label {
 }
 
 interface Look {
-  colours: Uint8Array; // by kind
-  matches: Uint8Array | undefined; // by name
+  colours: Uint8Array; // kind -> colour
+  matches: Uint8Array | undefined; // name -> 1: it matches
 }
 
 const looks = new WeakMap<Tile, Map<string, Uint8Array>>();
@@ -177,7 +177,7 @@ function drawLine(
     const ends = end[at]! < to ? end[at]! : to;
     let x = (begins - view.from) * scale;
     let till = (ends - view.from) * scale;
-    if (start[at]! < piece.from) x = Math.round(x); // where two tiles meet there is no seam
+    if (start[at]! < piece.from) x = Math.round(x); // no seam where two tiles meet
     if (end[at]! > piece.to) till = Math.round(till);
     let fill = colours[kind[at]!]!;
     const dim = matches !== undefined && matches[name[at]!] === 0;

@@ -6,7 +6,7 @@ import {duration, percent} from "../format";
 import type {Flame} from "./source";
 
 const MOST_DEPTH = 40;
-const NARROWEST = 0.002; // of the width; narrower calls are not drawn
+const NARROWEST = 0.002; // share of the width; narrower calls are not drawn
 
 interface Box {
   path: string;

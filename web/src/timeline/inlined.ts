@@ -76,7 +76,7 @@ export class InlinedSource implements Source {
   readonly served = false;
   readonly overview;
   private readonly lanes = new Map<number, {trace: number; info: LaneInfo}>();
-  private readonly tiles = new Map<number, Tile[]>(); // by trace, the finest first
+  private readonly tiles = new Map<number, Tile[]>(); // trace -> tiles, the finest first
 
   constructor(inlined: InlinedTimeline) {
     this.overview = inlined.overview;

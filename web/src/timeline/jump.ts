@@ -69,7 +69,7 @@ export function targetOf(table: Table, row: number): Target {
     trace: number("trace"),
     rank: number("rank"),
     gpu_op: number("gpu_op_id") ?? (table.name === "gpu_op" ? number("id") : undefined),
-    slice: from === undefined ? slice : undefined, // of a gap it is what the host did meanwhile
+    slice: from === undefined ? slice : undefined, // the slice of a gap is only what the host did meanwhile
     from,
     to: from === undefined ? undefined : from + (number("dur_ns") ?? 0),
     step: number("step"),

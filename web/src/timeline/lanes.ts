@@ -26,7 +26,7 @@ export interface Layout {
   pinned: Row[];
   pinnedHeight: number;
   rows: Row[];
-  height: number; // of `rows`
+  height: number; // height of `rows`
   hidden: number; // lanes that are hidden or do not match
 }
 
@@ -43,8 +43,8 @@ const LINE: Record<LaneKind, number> = {
 const RANK = 22;
 const GAP = 4;
 const MOST_DEVICES = 4; // lines of a closed rank
-const MOST_LINES = 64; // of a thread
-const MOST_PINNED = 0.4; // of the height that is in sight
+const MOST_LINES = 64; // rows of a thread
+const MOST_PINNED = 0.4; // share of the height in sight
 
 export const NOTHING: Layout = {pinned: [], pinnedHeight: 0, rows: [], height: 0, hidden: 0};
 

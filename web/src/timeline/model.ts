@@ -32,7 +32,7 @@ export class Model {
   view: View;
   readonly bounds: View;
   width = 800;
-  height = 400; // of the lanes in sight
+  height = 400; // height of the lanes in sight
   scroll = 0;
   layout: Layout = NOTHING;
   choice: Choice;
@@ -50,7 +50,7 @@ export class Model {
   readonly lanes = new Map<number, {info: LaneInfo; trace: TraceInfo}>();
   readonly slowest: StepSpan | undefined;
   tiles = 0; // how often tiles came
-  private readonly steps = new Map<number, StepSpan[]>(); // by trace
+  private readonly steps = new Map<number, StepSpan[]>(); // trace -> steps
   /** Called when the picture is another; `more`: what is around it, too. */
   changed: (more: boolean) => void = () => {};
   /** Called when the view or what is selected became another; `jump`: the way back is worth a place in the history. */

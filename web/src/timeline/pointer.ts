@@ -10,7 +10,7 @@ interface Point {
 }
 
 interface Drag extends Point {
-  from: number; // of the view
+  from: number; // start of the view
   to: number;
   scroll: number;
   selects: boolean;

@@ -5,7 +5,7 @@ import type {EventInfo, Found, Seen, Selection, Source} from "./source";
 
 export const MOST_REQUESTS = 6; // at once, as browsers have connections to one server
 const MOST_BYTES = 192e6;
-const PIXELS = 1024; // of a tile
+const PIXELS = 1024; // width of a tile
 const COARSEST = 44; // 2^44 ns are five hours a pixel
 const AGAIN_MS = 4000; // until a request that failed is sent again
 

@@ -38,7 +38,7 @@ export interface Sums {
   name: string;
   help: string;
   columns: Column[];
-  cells: Cell[][]; // by column
+  cells: Cell[][]; // columns
 }
 
 export interface Selection {

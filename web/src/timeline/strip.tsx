@@ -77,7 +77,7 @@ export function drawStrip(context: CanvasRenderingContext2D, model: Model, width
 
 interface Drag {
   x: number;
-  from: number; // of the view when it began
+  from: number; // start of the view when the drag began
   inside: boolean;
   moved: boolean;
 }
