@@ -31,12 +31,17 @@ export async function drawAll(page: Page) {
   await page.evaluate(() => scrollTo(0, 0));
 }
 
+/** The last of `sizes` for the dark theme in CI: it differs from the light one in colours, which are the same at every width. */
+export function sizesOf<T>(theme: "light" | "dark", sizes: readonly T[]): readonly T[] {
+  return theme === "light" || process.env["GAPLESS_RECORDINGS"] !== "few" ? sizes : sizes.slice(-1);
+}
+
 /** What stands in the way of assistive tools, as far as it is serious. */
 export async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return page.evaluate(async () => {
     // biome-ignore lint/suspicious/noExplicitAny: axe-core puts itself into the window
-    const found = await (window as any).axe.run();
+    const found = await (window as any).axe.run({resultTypes: ["violations"]});
     return found.violations
       .filter((violation: {impact: string}) => violation.impact === "serious" || violation.impact === "critical")
       .map(

@@ -7,7 +7,7 @@ import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {expect, test} from "@playwright/test";
 import {kindOf, type OptimizePage} from "../src/optimize/data";
-import {open, violations} from "./browser";
+import {open, sizesOf, violations} from "./browser";
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = resolve(process.env["GAPLESS_TEST_OUTPUT"] ?? join(web, "../build/web"), `optimize-${process.pid}`);
@@ -141,7 +141,7 @@ for (const theme of ["light", "dark"] as const) {
   test(`nothing serious stands in the way of assistive tools, ${theme}, at every width`, async ({page}) => {
     await page.emulateMedia({colorScheme: theme});
     await open(page, file);
-    for (const width of [1440, 768, 390]) {
+    for (const width of sizesOf(theme, [1440, 768, 390])) {
       await page.setViewportSize({width, height: 900});
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       expect(await violations(page)).toEqual([]);

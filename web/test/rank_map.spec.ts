@@ -4,7 +4,7 @@ import {mkdirSync, readFileSync, statSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {expect, test} from "@playwright/test";
 import type {Inlined, PackedRankMap} from "../src/data";
-import {open, violations} from "./browser";
+import {open, sizesOf, violations} from "./browser";
 import {RECORDINGS, type Recording, reportOf} from "./recordings";
 
 const RANKS = 10_000;
@@ -133,7 +133,7 @@ test("ranks of a pipeline are held against those of their stage", async ({page: 
 test("the map is usable with assistive tools, dark and light, wide and narrow", async ({page: tab}) => {
   const file = page();
   for (const colorScheme of ["light", "dark"] as const) {
-    for (const width of [1280, 390]) {
+    for (const width of sizesOf(colorScheme, [1280, 390])) {
       await tab.emulateMedia({colorScheme});
       await tab.setViewportSize({width, height: 900});
       await open(tab, file);

@@ -5,7 +5,7 @@
 import {expect, type Page, test} from "@playwright/test";
 import type {Bottleneck} from "../src/data";
 import {isToFix} from "../src/places";
-import {drawAll, open, violations} from "./browser";
+import {drawAll, open, sizesOf, violations} from "./browser";
 import {analyze, hostile, isThere, query, RECORDINGS, type Recording, type Row, reportOf, sizeOf} from "./recordings";
 
 const SIZES = [
@@ -90,7 +90,7 @@ for (const recording of RECORDINGS) {
           .first()
           .click({timeout: 1000})
           .catch(() => {});
-        for (const size of SIZES) {
+        for (const size of sizesOf(theme, SIZES)) {
           await page.setViewportSize(size);
           await drawAll(page);
           expect(await violations(page)).toEqual([]);

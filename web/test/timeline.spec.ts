@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a report as a person uses it (that of a server: timeline_served.spec.ts): moving, selecting, searching, jumping there and back.
 import {expect, type Page, test} from "@playwright/test";
-import {open, violations} from "./browser";
+import {open, sizesOf, violations} from "./browser";
 import {Synthetic} from "./synthetic";
 import {reportWith} from "./timeline_page";
 
@@ -394,9 +394,9 @@ test.describe("of a report", () => {
       await page.getByLabel("Search events by name").fill("gemm");
       await expect(page.locator(".tl-count")).toBeVisible();
       for (const details of await page.locator("#timeline summary").all()) await details.click();
-      for (const width of [2560, 1440, 768, 390]) {
+      for (const width of sizesOf(theme, [2560, 1440, 768, 390])) {
         await page.setViewportSize({width, height: 900});
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
         expect(await violations(page)).toEqual([]);
       }
     });

@@ -7,7 +7,7 @@ import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {expect, type Page, test} from "@playwright/test";
 import {fourDigits, tick} from "../src/trend/data";
-import {drawAll, open as openFile, violations} from "./browser";
+import {drawAll, open as openFile, sizesOf, violations} from "./browser";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const program = resolve(root, process.env["GAPLESS"] ?? "build/gapless");
@@ -91,7 +91,7 @@ test("a date in the table zooms to the change, with keys, and the button goes ba
 for (const theme of ["light", "dark"] as const) {
   test(`nothing serious stands in the way of assistive tools, ${theme}, at every width`, async ({page}) => {
     await page.emulateMedia({colorScheme: theme});
-    for (const width of [1440, 768, 390]) {
+    for (const width of sizesOf(theme, [1440, 768, 390])) {
       await page.setViewportSize({width, height: 900});
       await open(page, file);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);

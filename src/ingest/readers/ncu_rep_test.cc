@@ -176,7 +176,7 @@ TEST(NcuReportRefused, BySayingWhy) {
 }
 
 #ifdef GAPLESS_SANITIZED
-constexpr int kCopies = 1000;
+constexpr int kCopies = 400;
 #else
 constexpr int kCopies = 10'000;
 #endif

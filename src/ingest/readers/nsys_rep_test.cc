@@ -387,7 +387,7 @@ TEST(NsysReport, IsReadAlikeByAnyNumberOfThreads) {
 }
 
 #ifdef GAPLESS_SANITIZED
-constexpr int kDamagedCopies = 1000;  // each costs ten times as much
+constexpr int kDamagedCopies = 400;  // each costs ten times as much
 #else
 constexpr int kDamagedCopies = 10'000;
 #endif
