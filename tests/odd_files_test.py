@@ -235,6 +235,9 @@ class OddFiles(unittest.TestCase):
         self.assertIn("--step-function train.py:step", said)
         self.assertIn("PyTorch", said)
         self.assertNotIn("elsewhere name the function", said)
+        done = self.gapless("bench", "--step-function", "train.py:step", "--", *script, status=5)
+        self.assertIn("no call of --step-function train.py:step was counted", done.stderr)
+        self.assertIn("--whole", done.stderr)
 
 
 class Package(unittest.TestCase):

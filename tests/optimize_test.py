@@ -343,9 +343,12 @@ class Processes(Optimize):
         script = self.folder / "shared.py"
         script.write_text(SHARED_PARAMETERS)
         words = [PROGRAM, "bench", "--json", "--steps", "1000", "--warmup", "5", "--", PYTHON, str(script)]
-        done = subprocess.run(words, check=True, cwd=self.folder, capture_output=True, text=True)
+        at_once = {**os.environ, "GAPLESS_PROGRESS_SECONDS": "0"}
+        done = subprocess.run(words, check=True, cwd=self.folder, env=at_once, capture_output=True, text=True)
         found = json.loads(done.stdout)
         self.assertEqual((found["source"], len(found["steps"])), ("steps", 35))
+        self.assertRegex(done.stderr, r"(?m)^measuring  \d+ % of 1005 steps")
+        self.assertRegex(found["next"][0], r"^gapless compare -- \S+ \S+shared.py -- CHANGED COMMAND$")
 
 
 class Tune(unittest.TestCase):

@@ -20,6 +20,13 @@ Result<RunSample> RunMeasured(const RunRequest& request) {
 
 Result<RunSample> Checked(RunSample sample, const RunRequest& request) {
   if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, request);
+  // Whole processes, measured in place of the steps that were asked for, would be compared with steps one day.
+  if (!request.step_function.empty() && sample.source == SampleSource::kProcess && !request.whole_process)
+    return Fail(ErrorCode::kCommand,
+                StrCat("no call of --step-function ", Printable(request.step_function), " was counted"),
+                CommandText(request.command),
+                StrCat("steps are counted in Python processes that import PyTorch; --whole measures whole processes",
+                       AgentWords(sample)));
   if (TypicalValue(sample).value_or(0) > 0) return sample;
   std::string why =
       request.pattern.empty() ? "it took no step after warm-up; lower --warmup" : "no number matches --pattern";

@@ -43,6 +43,7 @@ struct Bench {
   std::vector<double> losses{}, process_medians{};
   std::vector<std::string> noise{};
   Environment environment{};
+  std::vector<std::string> next{};
   static constexpr FieldInfo kFields[] = {
       Field<&Bench::command>("command", "", "the command that was measured"),
       Field<&Bench::source>("source", "", "what was measured: steps, whole processes, or numbers of the output"),
@@ -58,6 +59,7 @@ struct Bench {
       Field<&Bench::process_medians>("process_medians", "", "typical value of each process"),
       Field<&Bench::noise>("noise", "", "what disturbed the measurement; the same as warnings"),
       Field<&Bench::environment>("environment", "", "what a result must be compared with"),
+      Field<&Bench::next>("next", "", "command lines that continue from here, the first one first", kUnlessEmpty),
   };
 };
 
@@ -165,7 +167,8 @@ documents::Environment EnvironmentDocument(const RunSample& sample) {
   return document;
 }
 
-std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command) {
+std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command,
+                       const std::vector<std::string>& next) {
   const RunSample& first = samples[0];
   documents::Bench document{.command = CommandText(command),
                             .source = first.source,
@@ -176,7 +179,8 @@ std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<
                             .interval = IntervalDocument(IntervalOf(samples)),
                             .losses = first.losses,
                             .noise = NoiseSeen(first),
-                            .environment = EnvironmentDocument(first)};
+                            .environment = EnvironmentDocument(first),
+                            .next = next};
   for (const RunSample& sample : samples) {
     document.steps.insert(document.steps.end(), sample.step_ns.begin(), sample.step_ns.end());
     if (sample.source == SampleSource::kProcess) document.steps.push_back(sample.wall_ns);

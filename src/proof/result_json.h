@@ -31,7 +31,9 @@ TypicalInterval IntervalOf(const std::vector<RunSample>& samples);
 
 // `gapless bench --json`. At least one process, all of the same command and source.
 extern const TypeInfo kBenchDocument;
-std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
+// `next`: command lines that continue from the result.
+std::string ResultJson(const std::vector<RunSample>& samples, const std::vector<std::string>& command,
+                       const std::vector<std::string>& next = {});
 // The same as the history keeps it.
 Result<BenchmarkRecord> RecordOf(const std::vector<RunSample>& samples, const std::vector<std::string>& command);
 

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scaling.h"
+#include "cli/step_progress.h"
 #include "proof/measure.h"
 #include "proof/result_json.h"
 #include "proof/scaling.h"
@@ -97,10 +98,13 @@ Result<Plan> PlanFrom(const BenchArguments& arguments) {
 Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session) {
   std::vector<RunSample> samples;
   ProgressLine progress;
+  RunRequest request = plan.request;
+  StepProgress steps(progress, request.warmup, request.measure);
+  if (session.shows_progress && !request.show_output) request.watchers.push_back(&steps);
   size_t runs = plan.runs.value_or(1);
   bool warm = false;
   while (samples.size() < runs) {
-    GAPLESS_ASSIGN(auto sample, RunMeasured(plan.request));
+    GAPLESS_ASSIGN(auto sample, RunMeasured(request));
     const bool whole = sample.source == SampleSource::kProcess;
     // Known only after the first process: without steps one process is one value.
     if (whole && !plan.runs && runs == 1) runs = kWholeRuns;
@@ -109,7 +113,7 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
       continue;
     }
     samples.push_back(std::move(sample));
-    if (session.shows_progress)
+    if (session.shows_progress && runs > 1)
       progress.Update("measuring", "", samples.size(), runs,
                       [](uint64_t count) { return StrCat(count, " processes"); });
   }
@@ -117,7 +121,10 @@ Result<std::vector<RunSample>> Measure(const Plan& plan, const Session& session)
 }
 
 // Measures the requests of one process.
-Result<int> ExecuteInference(const BenchArguments& arguments, const RunRequest& request) {
+Result<int> ExecuteInference(const BenchArguments& arguments, RunRequest request, const Session& session) {
+  ProgressLine progress;
+  StepProgress steps(progress, request.warmup, request.measure);
+  if (session.shows_progress && !request.show_output) request.watchers.push_back(&steps);
   GAPLESS_ASSIGN(const auto sample, RunMeasured(request));
   GAPLESS_ASSIGN(const auto metrics, InferenceOf(sample));
   return PrintTextOrJson(
@@ -127,7 +134,7 @@ Result<int> ExecuteInference(const BenchArguments& arguments, const RunRequest& 
 
 // Measures a scaling curve, requests, or a command, in this order of precedence.
 Result<int> Execute(const BenchArguments& arguments, Session& session) {
-  GAPLESS_ASSIGN(const auto plan, PlanFrom(arguments));
+  GAPLESS_ASSIGN(auto plan, PlanFrom(arguments));
   if (!plan.scaling.empty()) {
     ProgressLine progress;
     size_t begun = 0;
@@ -142,14 +149,12 @@ Result<int> Execute(const BenchArguments& arguments, Session& session) {
         arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
         [&] { return ScalingJson(*curve, "bench"); });
   }
-  if (plan.request.inference) return ExecuteInference(arguments, plan.request);
+  if (plan.request.inference) return ExecuteInference(arguments, plan.request, session);
   GAPLESS_ASSIGN(const auto samples, Measure(plan, session));
+  const std::vector<std::string> next = NextLines(After::kMeasuring, {.command = plan.request.command});
   return PrintTextOrJson(
-      arguments,
-      [&] {
-        return StrCat(BenchText(samples), NextText(NextLines(After::kMeasuring, {.command = plan.request.command})));
-      },
-      [&] { return ResultJson(samples, plan.request.command); });
+      arguments, [&] { return StrCat(BenchText(samples), NextText(next)); },
+      [&] { return ResultJson(samples, plan.request.command, next); });
 }
 
 constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument};

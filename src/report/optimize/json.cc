@@ -124,6 +124,7 @@ struct Optimize {
   std::string budget_use{};
   double took_s = 0, budget_s = 0;
   bool interrupted = false;
+  std::vector<std::string> next{};
   static constexpr FieldInfo kFields[] = {
       Field<&Optimize::command>("command", "", "the command that was optimised"),
       Field<&Optimize::about>("about", "", "where it ran, and on what", kUnlessEmpty),
@@ -154,6 +155,7 @@ struct Optimize {
       Field<&Optimize::took_s>("took_s", "s", "time that was used"),
       Field<&Optimize::budget_s>("budget_s", "s", "time that was given"),
       Field<&Optimize::interrupted>("interrupted", "", "the user ended it; what was decided stands"),
+      Field<&Optimize::next>("next", "", "command lines that continue from here, the first one first", kUnlessEmpty),
   };
 };
 
@@ -245,7 +247,8 @@ Optimize DocumentFrom(const OptimizeView& view) {
                     .budget_use = BudgetText(result),
                     .took_s = result.took_s,
                     .budget_s = result.budget_s,
-                    .interrupted = result.interrupted};
+                    .interrupted = result.interrupted,
+                    .next = NextOf(view)};
   for (const PatchedFile& file : view.patch.files) document.patch_files.push_back(file.path);
   for (const Decision& decision : result.decisions) {
     const bool applied = document.proved && decision.outcome == FixOutcome::kAccepted;

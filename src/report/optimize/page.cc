@@ -52,8 +52,7 @@ std::string DataOf(const OptimizeView& view) {
   field("not_tried", RefusedOf(view.result, false));
   field("no_time", UntriedOf(view.result));
   field("found", view.found);
-  if (!view.recipe.empty())
-    field("run", StrCat("gapless run --recipe ", view.recipe, " -- ", ShellCommand(view.command)));
+  if (!view.recipe.empty()) field("run", NextOf(view).front());
   field("diff", view.patch.diff);
   json.EndObject();
   json.EndObject();

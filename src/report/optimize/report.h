@@ -69,6 +69,9 @@ bool HasRowOfAll(const Optimized& result);
 std::string ProofText(const Optimized& result);
 // Changes that the patch does not hold: a sentence each, what to do or why not.
 std::vector<std::string> ByHandOf(const Patch& patch);
+// Command lines that use the result, the first one first: run it and apply the patch where it is proved, else measure
+// the candidate again. Empty: nothing was kept.
+std::vector<std::string> NextOf(const OptimizeView& view);
 // Returns the next step for fixes that were kept without a proof of all together, without a full stop. Empty: proved,
 // or no fix was kept.
 std::string UnprovedText(const OptimizeView& view);

@@ -71,8 +71,9 @@ TEST_F(OptimizeReport, WithoutAProofThereIsNothingToRun) {
   EXPECT_NE(json.find("\"outcome\": \"not_proved\""), std::string::npos) << json;
   EXPECT_NE(json.find("\"proved\": false"), std::string::npos) << json;
   view.candidate = "optimized/candidate.json";
-  EXPECT_NE(OptimizeText(view, 200).find("gapless validate -- train -- gapless run --recipe optimized/candidate.json"),
-            std::string::npos);
+  const std::string again = "gapless validate -- train -- gapless run --recipe optimized/candidate.json -- train";
+  EXPECT_NE(OptimizeText(view, 400).find(again), std::string::npos);
+  EXPECT_NE(OptimizeJson(view).find(StrCat("\"next\": [\n    \"", again)), std::string::npos);
 }
 
 // The page of a reader without scripts, and the data of the others; neither is ended by a text.

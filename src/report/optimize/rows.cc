@@ -138,13 +138,25 @@ std::vector<std::string> ByHandOf(const Patch& patch) {
   return all;
 }
 
+std::vector<std::string> NextOf(const OptimizeView& view) {
+  const std::string command = ShellCommand(view.command);
+  std::vector<std::string> lines;
+  if (!view.recipe.empty()) lines.push_back(StrCat("gapless run --recipe ", view.recipe, " -- ", command));
+  if (!view.patch_file.empty())
+    lines.push_back(StrCat("patch -p1 ", view.patch_root.empty() ? "" : StrCat("-d ", ShellWord(view.patch_root), " "),
+                           "< ", view.patch_file));
+  if (!view.candidate.empty())
+    lines.push_back(
+        StrCat("gapless validate -- ", command, " -- gapless run --recipe ", view.candidate, " -- ", command));
+  return lines;
+}
+
 std::string UnprovedText(const OptimizeView& view) {
   if ((view.result.accepted.empty() && view.result.ahead.empty()) || IsProved(view.result)) return "";
   if (view.candidate.empty())
     return "nothing is proved, so there is no recipe and no patch; --keep-candidate leaves candidate.json, to go on "
            "from";
-  return StrCat(view.candidate, " has them, unproved: gapless validate -- ", ShellCommand(view.command),
-                " -- gapless run --recipe ", view.candidate, " -- ", ShellCommand(view.command), " measures it again");
+  return StrCat(view.candidate, " has them, unproved: ", NextOf(view).back(), " measures it again");
 }
 
 // A single fix that is proved was measured against the command as it is already.

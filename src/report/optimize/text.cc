@@ -50,11 +50,9 @@ std::string Steps(const OptimizeView& view, int width) {
   const auto line = [&](std::string_view what, const std::string& how) {
     if (!how.empty()) text += StrCat("  ", Padded(what, 8, false), Wrapped(how, 10, width), "\n");
   };
-  if (!view.recipe.empty())
-    line("run it", StrCat("gapless run --recipe ", view.recipe, " -- ", ShellCommand(view.command)));
-  if (!view.patch_file.empty())
-    line("patch", StrCat("patch -p1 ", view.patch_root.empty() ? "" : StrCat("-d ", ShellWord(view.patch_root), " "),
-                         "< ", view.patch_file));
+  const std::vector<std::string> next = NextOf(view);
+  if (!view.recipe.empty()) line("run it", next.front());
+  if (!view.patch_file.empty()) line("patch", next[view.recipe.empty() ? 0 : 1]);
   line("tested", view.patch.tested);
   for (const std::string& change : ByHandOf(view.patch)) line("by hand", change);
   line("next", UnprovedText(view));
