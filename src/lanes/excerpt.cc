@@ -16,7 +16,10 @@ constexpr int64_t kMostTiles = 8;     // tiles of one level
 constexpr size_t kLongestName = 200;  // bytes
 constexpr size_t kMostSteps = 4'000;  // that are listed beside their lane
 
-bool IsShown(const Lane& lane) { return !lane.python; }
+// What is deep or dense would leave no room for the rest: Python frames, what the system saw.
+bool IsShown(const Lane& lane) {
+  return !lane.python && lane.about.kind != LaneKind::kCalls && lane.about.kind != LaneKind::kSamples;
+}
 
 using Drawn = std::vector<const TraceLanes*>;
 
@@ -85,6 +88,9 @@ TimelineExcerpt ExcerptOf(Tables& tables, size_t most) {
   for (const auto& trace : lanes.traces()) traces.push_back(trace.get());
   TimelineExcerpt excerpt;
   excerpt.overview = lanes.Overview();
+  excerpt.overview.from_ns = excerpt.overview.to_ns = 0;
+  for (const TraceLanes* trace : traces)
+    excerpt.overview.to_ns = std::max(excerpt.overview.to_ns, trace->end_of_work_ns());
   for (TimelineTrace& trace : excerpt.overview.traces) {
     const std::vector<Lane>& all = lanes.Of(trace.trace)->lanes();
     std::erase_if(trace.lanes, [&](const TimelineLane& about) {

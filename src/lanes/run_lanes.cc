@@ -115,6 +115,7 @@ TimelineOverview RunLanes::Overview() const {
     overview.origin_ns = (on_wall_clock ? info.start_unix_ns : info.origin_ns) - first.ts_shift_ns;
   }
   for (const auto& lanes : traces()) {
+    overview.from_ns = std::min(overview.from_ns, lanes->begin_ns());
     overview.to_ns = std::max(overview.to_ns, lanes->end_ns());
     overview.traces.push_back(AboutTrace(run(), *lanes));
     AddStepsOf(lanes->of(), overview.steps);

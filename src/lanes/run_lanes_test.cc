@@ -90,6 +90,65 @@ TEST(RunLanes, AtLevelZeroEveryKernelHasItsOwnName) {
   EXPECT_EQ(far[0].busy, 50);
 }
 
+// Calls of the system may lie before the first slice and behind the last; a thread without slices has a lane of them,
+// too.
+TEST(RunLanes, CallsOfTheSystemHaveLanesOfTheirOwn) {
+  HandMade trace;
+  trace.Step(0, 0, 10'000).Operator("aten::mm", 0, 400);
+  trace.OsCall("read", 100, 300).OsCall("poll", -500, 12'000, 77).OsCall("futex", 200, 250, 77);
+  Analysed run(trace);
+  const RunLanes lanes(run.tables());
+  const TimelineOverview overview = lanes.Overview();
+  EXPECT_EQ(overview.from_ns, -500);
+  EXPECT_EQ(overview.to_ns, 12'000);
+  std::vector<std::pair<std::string, int64_t>> calls;  // label, events
+  for (const TimelineLane& lane : overview.traces.front().lanes)
+    if (lane.kind == LaneKind::kCalls) calls.emplace_back(lane.label, lane.events);
+  const std::string main = overview.traces.front().lanes[1].label;  // below the steps
+  const std::vector<std::pair<std::string, int64_t>> expected = {{main + ", system", 1}, {"thread 77, system", 2}};
+  EXPECT_EQ(calls, expected);
+  const auto found = SearchEvents(lanes, "futex", 9);
+  ASSERT_TRUE(found && found->hits.size() == 1);
+  EXPECT_EQ(found->hits[0].kind, "os_call");
+  EXPECT_EQ(found->hits[0].id, -1) << "the table has no ids";
+  const SelectionSums sums = SumSelection(*lanes.traces().front(), {.from = 0, .to = 260});
+  const testing::TableByName system(sums.tables.back().table);
+  EXPECT_EQ(testing::IntWhere(system, "name", "poll", "total_ns"), 260) << "what is outside does not count";
+  EXPECT_EQ(testing::IntWhere(system, "name", "read", "total_ns"), 160) << "it goes on behind the selection";
+  const TimelineExcerpt excerpt = ExcerptOf(run.tables(), 1000);
+  EXPECT_EQ(excerpt.overview.to_ns, 10'000) << "a report has the work, not what the system saw";
+  for (const TimelineLane& lane : excerpt.overview.traces.front().lanes) EXPECT_NE(lane.kind, LaneKind::kCalls);
+}
+
+// A sample stands for its weight, and no further than to the next one; without a weight, for the usual pause.
+TEST(RunLanes, SamplesLastUntilTheNextOne) {
+  HandMade trace;
+  trace.Step(0, 0, 1000).Operator("aten::mm", 0, 400);
+  const StackId read = trace.builder().AddFrame({.parent = {}, .function = "read"});
+  const StackId work = trace.builder().AddFrame({.parent = {}, .function = "work"});
+  TraceBuilder::Shard& shard = trace.shard();
+  shard.Add(SampleRow{.ts_ns = 0, .tid = 5, .stack = read});
+  shard.Add(SampleRow{.ts_ns = 100, .tid = 5, .stack = work});
+  shard.Add(SampleRow{.ts_ns = 200, .tid = 5, .stack = read, .weight_ns = 40});
+  shard.Add(SampleRow{.ts_ns = 900, .tid = 5, .stack = work});
+  for (const int64_t at : {300, 980})  // a thread that mostly sleeps, in which it is not sampled
+    shard.Add(SampleRow{.ts_ns = at, .tid = 6, .stack = work});
+  shard.Add(SampleRow{.ts_ns = 950, .tid = 5, .stack = work, .count = 7});  // seven at unknown times
+  Analysed run(trace);
+  const RunLanes lanes(run.tables());
+  const TraceLanes* const traces[] = {lanes.traces().front().get()};
+  using Spans = std::vector<std::tuple<std::string, int64_t, int64_t>>;
+  const auto spans_of = [&](int64_t tid) {
+    Spans spans;
+    const Lane* lane = traces[0]->LaneOf(LaneKind::kSamples, tid);
+    for (const testing::PlainSpan& span : testing::SpansIn(lanes.Tile(traces, 0, 0), lane->about.lane))
+      spans.emplace_back(span.name, span.start, span.end);
+    return spans;
+  };
+  EXPECT_EQ(spans_of(5), Spans({{"read", 0, 100}, {"work", 100, 200}, {"read", 200, 240}, {"work", 900, 1000}}));
+  EXPECT_EQ(spans_of(6), Spans({{"work", 300, 400}, {"work", 980, 1080}}));
+}
+
 TEST(RunLanes, ADeviceIsInOneStateAtATime) {
   HandMade trace;
   trace.Step(0, 0, 10'000).Operator("aten::mm", 0, 400);

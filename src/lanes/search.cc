@@ -40,7 +40,11 @@ class Searcher {
     Scan(trace.slices, "slice", lanes.of().base.slice, [&](uint32_t row) { return lanes.LaneOf(SliceId(row)); });
     Scan(trace.gpu_annotations, "annotation", lanes.of().base.gpu_annotation,
          [&](uint32_t) { return lanes.FirstOf(LaneKind::kAnnotations); });
+    const OsCallTable& calls = trace.os_calls;
+    const size_t first = found_.hits.size();
+    Scan(calls, "os_call", 0, [&](uint32_t row) { return lanes.LaneOf(LaneKind::kCalls, calls.tid[row]); });
     const size_t before = found_.hits.size();
+    for (size_t i = first; i < before; ++i) found_.hits[i].id = -1;
     Scan(trace.steps, "step", 0, [&](uint32_t) { return lanes.FirstOf(LaneKind::kSteps); });
     for (size_t i = before; i < found_.hits.size(); ++i)
       found_.hits[i].id = trace.steps.number[static_cast<size_t>(found_.hits[i].id)];

@@ -21,8 +21,8 @@ struct SearchHit {
   static constexpr FieldInfo kFields[] = {
       Field<&SearchHit::trace>("trace", "", "key of table trace"),
       Field<&SearchHit::lane>("lane", "", "lane it is in"),
-      Field<&SearchHit::kind>("kind", "", "gpu_op, slice, step or annotation"),
-      Field<&SearchHit::id>("id", "", "of a step its number, else its id in the table of this kind"),
+      Field<&SearchHit::kind>("kind", "", "gpu_op, slice, step, annotation or os_call"),
+      Field<&SearchHit::id>("id", "", "of a step its number, else its id in the table of this kind; -1: it has none"),
       Field<&SearchHit::name>("name", "", "its name"),
       Field<&SearchHit::ts_ns>("ts_ns", "ns", "when it began"),
       Field<&SearchHit::dur_ns>("dur_ns", "ns", "how long it took"),

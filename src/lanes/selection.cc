@@ -48,6 +48,16 @@ struct SelectedCallsRows : TypedRows<SelectedCallsRows> {
   };
 };
 
+struct SelectedSystemRows : TypedRows<SelectedSystemRows> {
+  static constexpr std::string_view kName = "system_calls";
+  static constexpr std::string_view kHelp = "Calls of the operating system's library in the selection, by name";
+  static constexpr ColumnSpec kColumns[] = {
+      {"name", kText, "", "function that was called"},
+      {"calls", kInt, "", "calls that are in the selection, or reach into it"},
+      {"total_ns", kInt, "ns", "their time in the selection, of all threads together"},
+  };
+};
+
 struct NameSums {
   int64_t calls = 0, total = 0, self = 0;
 };
@@ -62,7 +72,7 @@ class Summer {
 
   SelectionSums Sum() {
     SelectionSums sums;
-    for (auto add : {&Summer::AddOps, &Summer::AddStates, &Summer::AddCalls}) (this->*add)(sums);
+    for (auto add : {&Summer::AddOps, &Summer::AddStates, &Summer::AddCalls, &Summer::AddSystem}) (this->*add)(sums);
     AddSamples();
     sums.flame = flame_.Take(std::max<int64_t>(1, (range_.to - range_.from) / kLeastShare));
     return sums;
@@ -155,6 +165,20 @@ class Summer {
       auto row = table.Row();
       row.Set("name", trace_.Text(key.first)).Set("category", ToString(key.second)).Set("calls", name.calls);
       row.Set("total_ns", name.total).Set("self_ns", std::max<int64_t>(0, name.self));
+    }
+    Keep(sums, table);
+  }
+
+  void AddSystem(SelectionSums& sums) {
+    std::map<StringId, NameSums> names;
+    ForEach(LaneKind::kCalls, [&](const Lane&, const Span& span) {
+      NameSums& name = names[trace_.os_calls.name[span.row]];
+      ++name.calls, name.total += Inside(range_, span);
+    });
+    TableOf<SelectedSystemRows> table;
+    for (const auto& [key, name] : Sorted(names)) {
+      auto row = table.Row();
+      row.Set("name", trace_.Text(key)).Set("calls", name.calls).Set("total_ns", name.total);
     }
     Keep(sums, table);
   }

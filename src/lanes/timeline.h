@@ -2,7 +2,8 @@
 // The timeline as the page gets it (web/src): which lanes there are, and what each holds in a stretch of time. A lane
 // is one row of the picture: what a device did, a stream, a host thread, a counter. Times are ns since the beginning of
 // the run. Python frames have lanes of their own, below the one of their thread: they are deep and many, and whoever
-// looks at operators wants to fold them away.
+// looks at operators wants to fold them away. So have a thread's calls of the operating system and samples of its
+// stack.
 #pragma once
 
 #include <string>
@@ -12,9 +13,20 @@
 
 namespace gapless::internal {
 
-enum class LaneKind : uint8_t { kSteps, kAnnotations, kDevice, kIdle, kStream, kThread, kCounter, kMemory };
-inline constexpr std::string_view kLaneKindNames[] = {"steps",  "annotations", "device",  "idle",
-                                                      "stream", "thread",      "counter", "memory"};
+enum class LaneKind : uint8_t {
+  kSteps,
+  kAnnotations,
+  kDevice,
+  kIdle,
+  kStream,
+  kThread,
+  kCalls,
+  kSamples,
+  kCounter,
+  kMemory
+};
+inline constexpr std::string_view kLaneKindNames[] = {"steps",  "annotations", "device",  "idle",    "stream",
+                                                      "thread", "calls",       "samples", "counter", "memory"};
 constexpr std::string_view ToString(LaneKind kind) { return kLaneKindNames[static_cast<size_t>(kind)]; }
 template <>
 inline constexpr int64_t kValuesOf<LaneKind> = std::size(kLaneKindNames);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order of the lanes: steps; of each device its states, its gaps, annotations and streams; the threads, that with most
-// events first, each with its Python frames below; counters; memory.
+// events first, each with its Python frames, its calls of the system and the samples of its stack below; counters;
+// memory.
 #include "lanes/trace_lanes.h"
 
 #include <algorithm>
@@ -68,10 +69,60 @@ std::string ThreadLabel(const Trace& trace, uint32_t thread) {
   return name.find(tid) == std::string_view::npos ? StrCat(name, " (", tid, ")") : std::string(name);
 }
 
+// The usual pause between two samples of a thread: what a sample without a weight stands for. A thread that sleeps is
+// not sampled, so threads that run say it, which have most pauses.
+int64_t UsualPause(const SampleTable& samples, const std::vector<std::vector<uint32_t>>& threads) {
+  std::vector<int64_t> pauses;
+  for (const std::vector<uint32_t>& rows : threads)
+    for (size_t i = 1; i < rows.size(); ++i) pauses.push_back(samples.ts_ns[rows[i]] - samples.ts_ns[rows[i - 1]]);
+  if (pauses.empty()) return 0;
+  const auto middle = pauses.begin() + static_cast<std::ptrdiff_t>((pauses.size() - 1) / 2);
+  std::ranges::nth_element(pauses, middle);
+  return *middle;
+}
+
+// Samples of one thread stand for their weight, else for the usual pause, and for no more than the time until the next.
+std::vector<Span> SampledSpans(const SampleTable& samples, const std::vector<uint32_t>& rows, int64_t usual,
+                               int64_t shift) {
+  std::vector<Span> spans;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const int64_t start = samples.ts_ns[rows[i]], weight = samples.weight_ns[rows[i]];
+    int64_t length = weight == kAbsent ? usual : std::max<int64_t>(0, weight);
+    if (i + 1 < rows.size()) length = std::min(length, samples.ts_ns[rows[i + 1]] - start);
+    spans.push_back({start + shift, start + shift + length, length, length, rows[i], 1});
+  }
+  return spans;
+}
+
 }  // namespace
 
+// What the system saw of each thread: its calls and samples. Those whose lanes are made are taken out.
+struct TraceLanes::SystemOfThreads {
+  struct One {
+    GrowingLane calls{};
+    std::vector<uint32_t> samples{};
+  };
+  std::map<int64_t, One> threads{};
+  int64_t usual_pause = 0;
+
+  explicit SystemOfThreads(const Trace& trace) {
+    const OsCallTable& calls = trace.os_calls;
+    for (uint32_t row = 0; row < calls.size(); ++row)
+      threads[calls.tid[row]].calls.Add(row, calls.ts_ns[row], calls.dur_ns[row]);
+    // Rows that stand for several have no time: profiles that only count are no timeline.
+    for (uint32_t row = 0; row < trace.samples.size(); ++row)
+      if (trace.samples.count[row] == kAbsent) threads[trace.samples.tid[row]].samples.push_back(row);
+    std::vector<std::vector<uint32_t>> rows;
+    for (const auto& [tid, thread] : threads) rows.push_back(thread.samples);
+    usual_pause = UsualPause(trace.samples, rows);
+  }
+};
+
 // A summary stands for a recording that is not here; its rows stand for others, and are no events.
-TraceLanes::TraceLanes(const TraceTimeline& timeline) : timeline_(&timeline) {
+TraceLanes::TraceLanes(const TraceTimeline& timeline)
+    : timeline_(&timeline),
+      end_of_work_ns_(timeline.of->trace->info.dur_ns + timeline.of->ts_shift_ns),
+      end_ns_(end_of_work_ns_) {
   AddSteps();
   if (!of().trace->summary) {
     for (const DeviceTimeline& device : timeline.devices) {
@@ -136,9 +187,50 @@ void TraceLanes::AddAnnotations(const DeviceTimeline& device) {
   growing.MoveTo(lane, ranges, of().ts_shift_ns);
 }
 
+void TraceLanes::AddSystemOf(int64_t tid, const std::string& label, SystemOfThreads& threads) {
+  const auto found = threads.threads.find(tid);
+  if (found == threads.threads.end()) return;
+  const Trace& trace = *of().trace;
+  SystemOfThreads::One system = std::move(found->second);
+  threads.threads.erase(found);
+  const auto cover = [this](int64_t begin, int64_t end) {
+    begin_ns_ = std::min(begin_ns_, begin), end_ns_ = std::max(end_ns_, end);
+  };
+  if (system.calls.events > 0) {
+    Lane& lane = lanes_.emplace_back(NewLane(LaneKind::kCalls, label + ", system"));
+    lane.about.tid = tid;
+    for (const RowSpans& spans : system.calls.rows)
+      for (const uint32_t row : {spans.rows.front(), spans.rows.back()}) {
+        const int64_t start = trace.os_calls.ts_ns[row] + of().ts_shift_ns;
+        cover(start, start + trace.os_calls.dur_ns[row]);
+      }
+    system.calls.MoveTo(lane, trace.os_calls, of().ts_shift_ns);
+  }
+  if (system.samples.empty()) return;
+  Lane& lane = lanes_.emplace_back(NewLane(LaneKind::kSamples, label + ", samples"));
+  lane.about.tid = tid, lane.about.events = static_cast<int64_t>(system.samples.size());
+  std::vector<Span> spans = SampledSpans(trace.samples, system.samples, threads.usual_pause, of().ts_shift_ns);
+  cover(spans.front().start, spans.back().end);
+  lane.states.push_back(LineOf(std::move(spans)));
+}
+
+// Of threads without a slice of their own.
+void TraceLanes::AddRestOf(SystemOfThreads& system) {
+  const ThreadTable& threads = of().trace->threads;
+  while (!system.threads.empty()) {
+    const int64_t tid = system.threads.begin()->first;
+    const auto known = std::ranges::find(threads.tid, tid);
+    std::string label = tid == kAbsent ? "process" : StrCat("thread ", tid);
+    if (known != threads.tid.end())
+      label = ThreadLabel(*of().trace, static_cast<uint32_t>(known - threads.tid.begin()));
+    AddSystemOf(tid, label, system);
+  }
+}
+
 void TraceLanes::AddThreads() {
   const Trace& trace = *of().trace;
   const SliceTable& slices = trace.slices;
+  SystemOfThreads system(trace);
   std::vector<GrowingLane> growing(2 * trace.threads.size());
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const size_t python = slices.category[row] == SliceCategory::kPython ? 1 : 0;
@@ -159,7 +251,10 @@ void TraceLanes::AddThreads() {
       lane.thread = ThreadId(thread), lane.python = python == 1;
       events.MoveTo(lane, slices, of().ts_shift_ns);
     }
+    if (growing[2 * size_t{thread}].events + growing[2 * size_t{thread} + 1].events > 0)
+      AddSystemOf(trace.threads.tid[thread], ThreadLabel(trace, thread), system);
   }
+  AddRestOf(system);
 }
 
 void TraceLanes::AddCounters() {
@@ -226,6 +321,11 @@ SpanWords TraceLanes::WordsOf(const Lane& lane, uint32_t row) const {
       return {trace.Text(trace.gpu_ops.name[row]), ToString(trace.gpu_ops.op_class[row]), of().Id(GpuOpId(row))};
     case LaneKind::kThread:
       return {trace.Text(trace.slices.name[row]), ToString(trace.slices.category[row]), of().Id(SliceId(row))};
+    case LaneKind::kCalls: return {trace.Text(trace.os_calls.name[row]), "system"};
+    case LaneKind::kSamples: {
+      const StackId stack = trace.samples.stack[row];
+      return {stack.valid() ? trace.Text(trace.stacks.function[stack.value]) : std::string_view(), "sample"};
+    }
     case LaneKind::kIdle: break;
     case LaneKind::kCounter:
     case LaneKind::kMemory: return {};
@@ -253,6 +353,12 @@ const Lane* TraceLanes::LaneOf(SliceId row) const {
   for (const Lane& lane : lanes_)
     if (lane.about.kind == LaneKind::kThread && lane.thread == thread && lane.python == python) return &lane;
   return nullptr;
+}
+
+const Lane* TraceLanes::LaneOf(LaneKind kind, int64_t tid) const {
+  const auto found =
+      std::ranges::find_if(lanes_, [&](const Lane& lane) { return lane.about.kind == kind && lane.about.tid == tid; });
+  return found == lanes_.end() ? nullptr : &*found;
 }
 
 const Lane* TraceLanes::FirstOf(LaneKind kind) const {

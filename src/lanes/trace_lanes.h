@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,23 +55,32 @@ class TraceLanes {
   // The lane of a row; null: of none.
   const Lane* LaneOf(GpuOpId row) const;
   const Lane* LaneOf(SliceId row) const;
+  const Lane* LaneOf(LaneKind kind, int64_t tid) const;  // of a thread's calls of the system, or samples
   const Lane* FirstOf(LaneKind kind) const;
 
-  // The end of the last event, in run time.
-  int64_t end_ns() const { return of().trace->info.dur_ns + of().ts_shift_ns; }
+  // From 0, or the first event before it, to the end of the last one, in run time.
+  int64_t begin_ns() const { return begin_ns_; }
+  int64_t end_ns() const { return end_ns_; }
+  // The same of the last slice or device operation: the system may have been watched for longer.
+  int64_t end_of_work_ns() const { return end_of_work_ns_; }
 
  private:
+  struct SystemOfThreads;
+
   void AddSteps();
   void AddDevice(const DeviceTimeline& device);
   void AddStreams(const DeviceTimeline& device);
   void AddAnnotations(const DeviceTimeline& device);
   void AddThreads();
+  void AddSystemOf(int64_t tid, const std::string& label, SystemOfThreads& system);
+  void AddRestOf(SystemOfThreads& system);
   void AddCounters();
   void AddMemory();
   void Finish();
 
   const TraceTimeline* timeline_;
   std::vector<Lane> lanes_;
+  int64_t begin_ns_ = 0, end_of_work_ns_, end_ns_;
 };
 
 }  // namespace gapless::internal

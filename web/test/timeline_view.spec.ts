@@ -2,7 +2,15 @@
 // The arithmetic of a timeline: views, ticks, tiles, lanes, addresses, and sums over the tiles of a report.
 import {expect, test} from "@playwright/test";
 import {read, written} from "../src/timeline/address";
-import {covered, eachEvent, type LaneInfo, type Overview, tileOf, type WrittenTile} from "../src/timeline/data";
+import {
+  covered,
+  eachEvent,
+  type LaneInfo,
+  type Overview,
+  slowestComplete,
+  tileOf,
+  type WrittenTile,
+} from "../src/timeline/data";
 import {drawLanes, shortened} from "../src/timeline/draw";
 import {boxesOf} from "../src/timeline/flame";
 import {flameOf, InlinedSource} from "../src/timeline/inlined";
@@ -315,4 +323,16 @@ test("lanes that a tile leaves out, or writes without counts and ids, are no mis
   expect(spans.get(1)?.id[0]).toBe(-1);
   const empty: LaneInfo[] = [];
   expect(layOut({...overview, traces: [{...overview.traces[0], lanes: empty} as never]}, choice).rows).toEqual([]);
+});
+
+test("the slowest step may be the first, at time 0, of the first recording; one that is cut off is not looked at", () => {
+  const columns = ["trace", "step", "ts_ns", "dur_ns", "complete"];
+  const rows = [
+    [0, 0, 0, 900, 1],
+    [0, 1, 900, 300, 1],
+    [0, 2, 1200, 5000, 0],
+  ];
+  const table = {rows: rows.length, number: (row: number, name: string) => rows[row]?.[columns.indexOf(name)] ?? null};
+  expect(slowestComplete(table)).toEqual({trace: 0, number: 0, ts_ns: 0, dur_ns: 900});
+  expect(slowestComplete(undefined)).toBeUndefined();
 });

@@ -4,7 +4,17 @@
 // ready to be drawn. Times are ns since the run's first event. A tile is what lanes hold in a stretch of time at one
 // level of detail, at which a pixel is 2^level ns: neighbours shorter than a pixel are one, with how many they are.
 
-export type LaneKind = "steps" | "annotations" | "device" | "idle" | "stream" | "thread" | "counter" | "memory";
+export type LaneKind =
+  | "steps"
+  | "annotations"
+  | "device"
+  | "idle"
+  | "stream"
+  | "thread"
+  | "calls"
+  | "samples"
+  | "counter"
+  | "memory";
 
 export interface LaneInfo {
   lane: number; // unique in the run
@@ -274,4 +284,23 @@ export function slowestOf(steps: readonly StepSpan[]): StepSpan | undefined {
     (most, step) => (!most || step.dur_ns > most.dur_ns ? step : most),
     undefined,
   );
+}
+
+/** Of a table of the page, what is needed here. */
+interface Steps {
+  rows: number;
+  number(row: number, name: string): number | null;
+}
+
+/** The slowest of the complete steps, as the analysis counts them: until the device is done, too. */
+export function slowestComplete(table: Steps | undefined): StepSpan | undefined {
+  const steps: StepSpan[] = [];
+  for (let row = 0; table && row < table.rows; ++row) {
+    const [trace, step, ts_ns, dur_ns, complete] = ["trace", "step", "ts_ns", "dur_ns", "complete"].map((name) =>
+      table.number(row, name),
+    );
+    if (complete && typeof trace === "number" && typeof step === "number" && typeof ts_ns === "number" && dur_ns)
+      steps.push({trace, number: step, ts_ns, dur_ns}); // the first may begin at 0
+  }
+  return slowestOf(steps);
 }

@@ -6,7 +6,7 @@ import type {Data} from "../data";
 import {count, duration} from "../format";
 import {Plain} from "../words";
 import {written} from "./address";
-import {type StepSpan, slowestOf} from "./data";
+import {type StepSpan, slowestComplete, slowestOf} from "./data";
 import {Details, LaneList, titleOf} from "./details";
 import {InlinedSource} from "./inlined";
 import {goBack, type Origin, onJump} from "./jump";
@@ -306,31 +306,19 @@ function useSource(data: Data): {source?: Source; problem?: string} {
   return state;
 }
 
-/** The slowest of the complete steps, as the analysis counts them: until the device is done, too. */
-function slowestComplete({tables}: Data): StepSpan | undefined {
-  const table = tables.get("steps");
-  const steps: StepSpan[] = [];
-  for (let row = 0; table && row < table.rows; ++row) {
-    const [trace, step, ts_ns, dur_ns, complete] = ["trace", "step", "ts_ns", "dur_ns", "complete"].map((name) =>
-      table.number(row, name),
-    );
-    if (complete && typeof trace === "number" && typeof step === "number" && ts_ns && dur_ns)
-      steps.push({trace, number: step, ts_ns, dur_ns});
-  }
-  return slowestOf(steps);
-}
-
 export function Timeline({data}: {data: Data}) {
   const {source, problem} = useSource(data);
-  const slowest = slowestComplete(data) ?? (source && slowestOf(source.overview.steps));
+  const slowest = slowestComplete(data.tables.get("steps")) ?? (source && slowestOf(source.overview.steps));
   const median = data.analyze.run.step_ns?.median;
+  const only = data.analyze.run.steps === 1;
   return (
     <section id="timeline">
       <header>
         <h2>Timeline</h2>
         <span class="dim">
-          {slowest && `the slowest step, ${slowest.number}, took ${duration(slowest.dur_ns)}`}
-          {slowest && median !== undefined && `, the median ${duration(median)}`}
+          {slowest && only && `step ${slowest.number} took ${duration(slowest.dur_ns)}`}
+          {slowest && !only && `the slowest step, ${slowest.number}, took ${duration(slowest.dur_ns)}`}
+          {slowest && !only && median !== undefined && `, the median ${duration(median)}`}
         </span>
       </header>
       {problem && <p class="tl-problem">The server did not answer: {problem}</p>}

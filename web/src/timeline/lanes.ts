@@ -37,6 +37,8 @@ const LINE: Record<LaneKind, number> = {
   idle: 14,
   stream: 19,
   thread: 15,
+  calls: 15,
+  samples: 15,
   counter: 40,
   memory: 40,
 };

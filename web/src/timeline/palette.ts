@@ -76,7 +76,10 @@ export function colourOf(kind: string, lane: LaneKind): number {
     case "annotations":
       return 8;
     case "thread":
+    case "samples":
       return HOST[kind] ?? 10;
+    case "calls":
+      return 7;
     case "idle":
       return DEVICE[kind.replace(/^idle[^a-z]*/, "")] ?? 7;
     case "device":
