@@ -59,6 +59,7 @@ function page(packedMap: PackedRankMap = map): string {
   const from = whole.indexOf('id="data">') + 'id="data">'.length;
   const to = whole.indexOf("</script>", from);
   const data = JSON.parse(whole.slice(from, to)) as Inlined;
+  for (const trace of data.timeline?.overview.traces ?? []) trace.rank = 0;
   const file = join(dirname(report), `map-${process.pid}-${packedMap.layout ? "staged" : "plain"}`, "page.html");
   mkdirSync(dirname(file), {recursive: true});
   writeFileSync(file, whole.slice(0, from) + JSON.stringify({...data, rank_map: packedMap}) + whole.slice(to));
@@ -128,6 +129,27 @@ test("ranks of a pipeline are held against those of their stage", async ({page: 
   );
   await section.getByLabel("Group ranks by").selectOption("host");
   await expect(section).toContainText(/[45]\d{3} of 10000 ranks differ from the median rank by/); // a whole stage
+});
+
+// The report has the timeline of one rank, which becomes number 0; the map has its steps for all.
+test("a cell of one rank leads to its step in the timeline, or the page says that it has none of that rank", async ({
+  page: tab,
+}) => {
+  const ofTheSlow = ranks.map((rank) => (rank === SLOW ? 0 : rank + 1));
+  await open(tab, page({...map, steps: [5, 6, 7, 8, 9, 10], ranks: ofTheSlow}));
+  const heat = tab.locator("#ranks .rank-map");
+  const timeline = tab.locator("#timeline");
+  await heat.focus();
+  await tab.keyboard.press("Enter");
+  await expect(timeline).toContainText("does not hold that event, or its rank");
+  await heat.focus();
+  await tab.keyboard.press("ArrowDown");
+  await tab.keyboard.press("ArrowRight");
+  await tab.keyboard.press("Enter");
+  await expect(timeline).not.toContainText("does not hold");
+  await expect(timeline.getByRole("spinbutton", {name: "Step"})).toHaveValue("6");
+  await timeline.getByRole("button", {name: "back to the ranks"}).click();
+  await expect(heat).toBeFocused();
 });
 
 test("the map is usable with assistive tools, dark and light, wide and narrow", async ({page: tab}) => {

@@ -7,6 +7,7 @@ import {duration, percent} from "../format";
 import {cellOf, DIFFERS, type Grid, HOST, Job, OWN, type Row, rowsOf, tableOf} from "../rank_map";
 import {TableView} from "../table_view";
 import {colour, ThemeContext} from "../theme";
+import {canJump, jumpTo} from "../timeline/jump";
 
 const ROW = 18;
 const HEAD = 22;
@@ -168,16 +169,23 @@ function HeatMap({job, grid, measure, by}: MapProps) {
     };
   }, [theme, job, grid, rows, here.row, here.step, focused, height]);
 
-  const toggle = (row: number) => {
+  /** Opens or closes a group; of one rank, shows the step in the timeline. */
+  const enter = ({row, step}: At) => {
     const one = rows[row];
-    if (!one || one.devices.length === 1) return;
+    const [device, another] = one?.devices ?? [];
+    if (!one || device === undefined) return;
+    if (another === undefined) {
+      const rank = job.packed.ranks[device] ?? undefined;
+      if (canJump() && rank !== undefined) jumpTo({rank, step: job.steps[step]}, "the ranks");
+      return;
+    }
     const next = new Set(open);
     if (!next.delete(one.key)) next.add(one.key);
     setOpen(next);
   };
   const press = (event: KeyboardEvent) => {
     const move = KEYS.get(event.key);
-    if (event.key === "Enter" || event.key === " ") toggle(here.row);
+    if (event.key === "Enter" || event.key === " ") enter(here);
     else if (!move) return;
     event.preventDefault();
     if (!move) return;
@@ -205,7 +213,7 @@ function HeatMap({job, grid, measure, by}: MapProps) {
   };
   const click = (event: MouseEvent) => {
     const next = pointed(event);
-    if (next) toggle(next.row);
+    if (next) enter(next);
   };
   const alike = job.devices - differ;
   return (
@@ -221,7 +229,7 @@ function HeatMap({job, grid, measure, by}: MapProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys move over a picture
         tabIndex={0}
         role="application"
-        aria-label={`Heat map of ${job.devices} ranks and ${job.steps.length} steps; arrows move, Enter opens a group`}
+        aria-label={`Heat map of ${job.devices} ranks and ${job.steps.length} steps; arrows move, Enter opens a group${canJump() ? " or shows the step in the timeline" : ""}`}
         aria-describedby="rank-map-cell"
         onKeyDown={press}
         onMouseMove={move}
