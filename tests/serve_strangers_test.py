@@ -238,8 +238,11 @@ class Life(unittest.TestCase):
         self.addCleanup(served.kill)
         self.assertEqual(served.ask("/api/runs/0/timeline")[0], 200)
         answers: list[int] = []
-        sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 4000000) SELECT sum(i) FROM n"
-        reader = threading.Thread(target=lambda: answers.append(served.query(sql)[0]))
+        sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT sum(i) FROM n"
+        begun = time.monotonic()
+        served.query(sql.format(400_000))
+        half_a_second = int(400_000 * 0.5 / (time.monotonic() - begun))  # two seconds are given to it
+        reader = threading.Thread(target=lambda: answers.append(served.query(sql.format(half_a_second))[0]))
         reader.start()
         time.sleep(0.15)
         self.assertEqual(served.stop(), 0)
