@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the agent's options as JSON; docs/agent_protocol.md describes the keys.
+// Writes the agent's options as JSON; python/gapless/agent/gapless_agent/options.py describes the keys.
 #include "collect/agent_options.h"
 
 #include "base/described_json.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that the launcher gives to the agent at its start (GAPLESS_OPTIONS in docs/agent_protocol.md).
+// The options that the launcher gives to the agent at its start (GAPLESS_OPTIONS).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ControlBlock asks the agents of a run for something (docs/agent_protocol.md). It owns the descriptor of the
+// A ControlBlock asks the agents of a run for something (python/gapless/agent/README.md). It owns the descriptor of the
 // file. Several processes may use the same block; an object is not thread-safe.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading agents' rings while they are written (docs/agent_protocol.md). The files belong to processes that are not
-// trusted: they are read with pread, never mapped, so that one which shrinks or lies cannot hurt the reader.
+// Reading agents' rings while they are written (python/gapless/agent/README.md). The files belong to processes that are
+// not trusted: they are read with pread, never mapped, so that one which shrinks or lies cannot hurt the reader.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,7 @@ struct Rule {
   BottleneckType type;
   std::string_view title;                   // one line of at most 72 characters
   std::string_view why;                     // one paragraph: what the rule looks at, its thresholds and their source
+  std::string_view saves{};                 // share of the affected time: low, expected, high; empty: has no gain
   std::span<const std::string_view> needs;  // analyses, by name
   Result<std::vector<Bottleneck>> (*check)(Tables& tables);
   bool types_differ = false;  // each finding has a type of its own, and `type` is that of most

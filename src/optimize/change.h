@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of a fix inside a process, as the agent reports it (record `fix` of docs/agent_protocol.md), and the
-// same change as an edit of the user's script.
+// The effect of a fix inside a process, as the agent reports it (record `fix` of python/gapless/agent/README.md), and
+// the same change as an edit of the user's script.
 #pragma once
 
 #include <cstdint>

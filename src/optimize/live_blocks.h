@@ -6,10 +6,10 @@
 // Several fixes, the arms, share a process: a round has one pair of each undecided arm. Each arm has its own pairs, so
 // its verdict is as valid as that of an arm measured alone.
 //
-// The control block (docs/agent_protocol.md) orders each block ahead, at a known step; the agent answers with the step
-// at which the block really began. The first `settle` steps of a block are left out, because work computed or fetched
-// ahead belongs to the other state. If workers of a DataLoader change, more steps are left out, until the new workers
-// have started and filled their queues; the counted steps are whole rounds of the workers.
+// The control block (python/gapless/agent/README.md) orders each block ahead, at a known step; the agent answers with
+// the step at which the block really began. The first `settle` steps of a block are left out, because work computed or
+// fetched ahead belongs to the other state. If workers of a DataLoader change, more steps are left out, until the new
+// workers have started and filled their queues; the counted steps are whole rounds of the workers.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ std::string_view NameOf(SampleSource source);  // "process", "steps", "pattern"
 struct FixReport {
   int32_t state = 0;  // 0 off, 1 on, 2 refused
   int64_t step = 0;
-  std::string text{};  // JSON, see docs/agent_protocol.md
+  std::string text{};  // JSON, see python/gapless/agent/README.md
 };
 
 // The mean and the highest of what was sampled while the process ran.

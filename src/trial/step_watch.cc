@@ -22,7 +22,7 @@ constexpr size_t kAskEvery = 10;                     // steps
 constexpr auto kAskAfter = std::chrono::seconds(1);  // pause between questions where a step takes longer
 constexpr size_t kMaxMessages = 8;
 constexpr size_t kParityPatience = 20;  // steps that are allowed beyond twice those of a recording
-constexpr int kWarning = 1;             // level of a message, see docs/agent_protocol.md
+constexpr int kWarning = 1;             // level of a message, see python/gapless/agent/README.md
 // A loss may be reported before its step, and a ring that wrapped may have lost steps. A loss further ahead than this
 // is ignored.
 constexpr int64_t kMaxStepsAhead = 1 << 16;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring in which the agent inside a training process reports (docs/agent_protocol.md is the contract; the Python
-// side is python/gapless/agent/…/layout.py). Little-endian. Offsets are those of the page: static_asserts hold them.
+// The ring in which the agent inside a training process reports (python/gapless/agent/README.md is the contract; the
+// Python side is python/gapless/agent/…/layout.py). Little-endian. Offsets are those of the page: static_asserts hold
+// them.
 #pragma once
 
 #include <cstddef>

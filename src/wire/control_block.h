@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control block through which the launcher asks the agents of a run for something (docs/agent_protocol.md).
+// The control block through which the launcher asks the agents of a run for something (python/gapless/agent/README.md).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of a ring, put together from their pieces (docs/agent_protocol.md). A ring may hold anything: of texts without
-// end the newest are kept, which are those that the records behind them name.
+// Texts of a ring, put together from their pieces (python/gapless/agent/README.md). A ring may hold anything: of texts
+// without end the newest are kept, which are those that the records behind them name.
 #pragma once
 
 #include <algorithm>

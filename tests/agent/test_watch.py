@@ -156,7 +156,7 @@ class Watch(AgentTest):
 class Layout(AgentTest):
     """The page of the protocol and the constants say the same."""
 
-    page = (ROOT / "docs" / "agent_protocol.md").read_text()
+    page = (ROOT / "python" / "gapless" / "agent" / "README.md").read_text()
 
     def rows(self, after: str) -> list[list[str]]:
         text = self.page[self.page.index(after) :]

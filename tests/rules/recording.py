@@ -207,7 +207,7 @@ class Rank:
 
 
 class Agent:
-    """The agent's report of one process, as the file that the launcher saves (docs/agent_protocol.md)."""
+    """The agent's report of one process, as the file that the launcher saves (python/gapless/agent/README.md)."""
 
     def __init__(self, rank: int) -> None:
         self.rank, self.texts, self.records = rank, 0, []  # type: ignore[var-annotated]

@@ -23,8 +23,11 @@ struct PrecisionRows : TypedRows<PrecisionRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"autocast", kInt, "", "1: seen at work; 0: not; NULL: no operators were recorded"},
-      {"grad_scaler", kInt, "", "1: seen at work; 0: not; NULL: no operators were recorded"},
+      {"autocast", kInt, "",
+       "1: seen at work, as a conversion directly inside an operator with weights; 0: not; NULL: no operators were "
+       "recorded"},
+      {"grad_scaler", kInt, "",
+       "1: seen at work, as an operator aten::_amp_…; 0: not; NULL: no operators were recorded"},
       {"matrix_ns", kInt, "ns", "kernels of products, convolutions and attention"},
       {"float_ns", kInt, "ns", "of these, on 32-bit floats (TF32 included)"},
       {"half_ns", kInt, "ns", "on 16-bit floats"},

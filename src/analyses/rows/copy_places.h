@@ -12,7 +12,9 @@ struct CopyPlacesRows : TypedRows<CopyPlacesRows> {
   static constexpr ColumnSpec kColumns[] = {
       kTraceColumn,
       kRankColumn,
-      {"kind", kText, "", "h2d_pageable, d2h_pinned, d2d … as in copies; on the device by kernels: cast, layout, join"},
+      {"kind", kText, "",
+       "h2d_pageable, d2h_pinned, d2d … as in copies; on the device by kernels: cast (the types of the two tensors "
+       "differ), layout (they do not), join (aten::cat)"},
       {"operator", kText, "", "outermost operator around it, except autograd nodes; NULL: none"},
       {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
       {"inside", kText, "", "compiled: directly inside a compiled function, whose wrapper copies; NULL: elsewhere"},

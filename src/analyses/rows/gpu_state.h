@@ -34,7 +34,7 @@ struct GpuStateRows : TypedRows<GpuStateRows> {
       {"power_peak_watts", kReal, "W", "highest power; NULL: not sampled"},
       {"power_limit_watts", kReal, "W", "limit of the power; NULL: not sampled"},
       {"capped_share", kReal, "share",
-       "samples with the power at its limit, or clocks held down by it; NULL: not known"},
+       "samples with the power at 97 % of its limit or more, or clocks held down by it; NULL: not known"},
       {"idle_share", kReal, "share", "samples with a utilisation of 5 % or less; NULL: not sampled"},
       {"idle_stretches", kInt, "", "stretches of such samples; NULL: not sampled"},
       {"longest_idle_ns", kInt, "ns", "the longest of them; NULL: not sampled"},

@@ -16,7 +16,9 @@ struct GrowingCallsRows : TypedRows<GrowingCallsRows> {
       {"kind", kText, "", "function: of the user's code; operator"},
       {"name", kText, "", "frame of the function, or the operator"},
       {"source_line", kText, "", "line of the user's code that calls it; NULL: not recorded"},
-      {"steps", kInt, "", "recorded complete steps, of all recordings of the process"},
+      {"steps", kInt, "",
+       "recorded complete steps, of all recordings of the process; none calls it less often than the one before, and "
+       "half of them or more call it more often"},
       {"first_calls", kInt, "", "calls in the first of them"},
       {"last_calls", kInt, "", "calls in the last of them"},
       {"first_step", kInt, "", "number of the first of them"},

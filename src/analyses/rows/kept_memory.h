@@ -16,7 +16,7 @@ struct KeptMemoryRows : TypedRows<KeptMemoryRows> {
       {"device", kInt, "", "device number; NULL: host memory"},
       {"source_line", kText, "", "line of the user's code that allocates; NULL: not recorded"},
       {"operator", kText, "", "operator that allocates; NULL: outside all operators"},
-      {"steps", kInt, "", "recorded steps from which something is kept"},
+      {"steps", kInt, "", "recorded steps from which something is kept: more than half of all but the last two"},
       {"allocations", kInt, "", "what these steps allocated there and is still in use two steps later"},
       {"bytes", kInt, "bytes", "their sizes"},
       {"bytes_per_step", kReal, "bytes", "bytes over steps"},

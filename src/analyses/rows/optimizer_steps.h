@@ -15,7 +15,8 @@ struct OptimizerStepsRows : TypedRows<OptimizerStepsRows> {
       kRankColumn,
       {"name", kText, "", "the annotation, e.g. Optimizer.step#SGD.step, Optimizer.zero_grad#SGD.zero_grad"},
       {"implementation", kText, "",
-       "loop, foreach, fused or compiled, by what most kernels are; NULL: it launches none"},
+       "by what most kernels are: fused (_fused_, FusedAdam), foreach (_foreach_, multi_tensor), compiled (triton_) or "
+       "loop; NULL: it launches none"},
       {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
       {"calls", kInt, "", "how often"},
       {"host_ns", kInt, "ns", "host time, without that of a closure"},

@@ -12,7 +12,10 @@ struct ParallelLayoutRows : TypedRows<ParallelLayoutRows> {
   static constexpr ColumnSpec kColumns[] = {
       {"trace", kInt, "", "first recording of the first group: key of table trace"},
       {"rank", kInt, "", "its rank; NULL: none recorded"},
-      {"dimension", kText, "", "data, tensor, pipeline, expert, expert_data, sequence, context, unknown"},
+      {"dimension", kText, "",
+       "data, tensor, pipeline, expert, expert_data, sequence, context, unknown. Inferred: pipeline: messages both "
+       "ways; expert: all_to_all, and kernels of a mixture of experts; tensor: one host, 4 reductions a step or more, "
+       "nine tenths of them exposed; data: 1 MB a step or more, with a pause of a fifth of the step"},
       {"size", kInt, "", "ranks of a group"},
       {"groups", kInt, "", "groups that were recorded"},
       {"ranks", kText, "", "ranks of the first group: 0-7, 0-248/8 (every eighth); NULL: not known"},

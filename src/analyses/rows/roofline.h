@@ -23,7 +23,9 @@ struct RooflineRows : TypedRows<RooflineRows> {
       {"device_ns", kInt, "ns", "time of what it launched"},
       {"matrix_ns", kInt, "ns", "of it, kernels that multiply matrices"},
       {"share", kReal, "share", "device_ns of all device work of the device"},
-      {"flops", kReal, "FLOP", "FLOPs of one call, as executed; NULL: the recorded inputs do not suffice"},
+      {"flops", kReal, "FLOP",
+       "FLOPs of one call, as executed: products 2·batch·m·n·k, convolutions 2·N·K·P·Q·(C/groups)·R·S, attention 2 "
+       "products forward and 4 backward; NULL: the recorded inputs do not suffice"},
       {"model_flops", kReal, "FLOP", "of one call, without what is computed a second time"},
       {"bytes", kReal, "bytes", "of one call, each operand once"},
       {"tflops", kReal, "TFLOP/s", "reached"},

@@ -22,7 +22,8 @@ struct WholeRunRows : TypedRows<WholeRunRows> {
        "or "
        "computes, also within evaluations; NULL: the row is of all of the kind"},
       {"calls", kInt, "",
-       "how often; data: waits of 1 ms or more; step: steps that count; environment: environment steps"},
+       "how often; data: waits of 1 ms or more; step: steps that count, which are complete and neither the first one, "
+       "nor recorded, nor right after a recording; environment: environment steps"},
       {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
       {"max_ns", kInt, "ns", "the longest"},
       {"source_line", kText, "", "line of the user's code that takes most of it; NULL: not known"},

@@ -127,9 +127,14 @@ std::string AnalysesPage() {
 }
 
 std::string RulesPage() {
-  std::string out = Start("Rules", "What `gapless analyze` looks for. `--only` and `--without` take the names.");
+  std::string out =
+      Start("Rules",
+            "What `gapless analyze` looks for. `--only` and `--without` take the names. A rule has an affected time;\n"
+            "how much of it its fix is expected to save stands behind it, with the ends of an 80 % prediction\n"
+            "interval. A rule without such a line has no gain of its own.");
   for (const Rule* rule : AllRules()) {
     out += StrCat("\n## ", rule->id, "\n\n", rule->title, " (`", ToString(rule->type), "`).\n\n", rule->why, "\n");
+    if (!rule->saves.empty()) out += StrCat("\nSaves of that time (low, expected, high): ", rule->saves, ".\n");
     out += "\nLooks at:";
     for (const std::string_view need : rule->needs) out += StrCat(" [", need, "](analyses.md#", need, ")");
     out += "\n";

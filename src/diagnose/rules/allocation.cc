@@ -138,6 +138,7 @@ RULE(allocation) = {.id = "allocation",
                         "% of the analysed time or more: a loop whose shapes do not change makes no such call. Of a "
                         "program without steps that does not use PyTorch all such calls count, and loading of kernels "
                         "with them, at 5 % or more.",
+                    .saves = "½, 9/10, all of it",
                     .needs = kNeeds,
                     .check = Check};
 

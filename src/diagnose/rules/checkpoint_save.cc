@@ -52,6 +52,7 @@ RULE(checkpoint_save) = {
         "Idle time of the GPU while the host is in torch.save, torch.distributed.checkpoint, safetensors or a function "
         "or annotation called save_checkpoint, by recorded stacks and annotations. Reported at 3 % of the "
         "recorded time or more; says that the share of the whole run depends on how often it saves.",
+    .saves = "½, 8/10, all of it. Part of host_bound",
     .needs = kNeeds,
     .check = Check};
 

@@ -86,6 +86,9 @@ RULE(exposed_communication) = {
         "tenth of NVLink or xGMI (messages of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), "
         "the advice on the connection comes first. Overlap is expected to hide half, but no more than there is "
         "computation that runs alone.",
+    .saves =
+        "1/10, ½, all of it; where overlap is the first advice, the first two are at most the computation that runs "
+        "alone",
     .needs = kNeeds,
     .check = Check};
 

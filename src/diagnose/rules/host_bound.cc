@@ -146,6 +146,7 @@ RULE(host_bound) = {
         "the recording is a sample, and operators that ran are missing from it. Names the frame or annotation that was "
         "open and its line, and the call of the operating system in which the launching thread was, where they were "
         "recorded.",
+    .saves = "¼, ½, all of it",
     .needs = kNeeds,
     .check = Check};
 

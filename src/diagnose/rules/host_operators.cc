@@ -61,6 +61,7 @@ RULE(host_operators) = {
         "ones too, what calling one takes: the recording's median of operators that only make a "
         "view, else 1.5 µs. Looked at where a step runs 64 outermost operators or more, the optimiser's left out, that "
         "take 10 such calls or less on average. Reported at 25 % of the analysed time or more.",
+    .saves = "1/10, ½, 9/10 of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -82,6 +82,7 @@ RULE(host_sleep) = {
     .why =
         "Calls of time.sleep on the thread that takes the steps, outside of the data loader, by recorded stacks. "
         "Reported at 5 % of the steps' time or more, or where a GPU is idle for 5 % of the time meanwhile.",
+    .saves = "1/10, all, all of it. With a GPU part of host_bound",
     .needs = kNeeds,
     .check = Check};
 

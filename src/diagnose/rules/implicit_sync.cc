@@ -105,6 +105,7 @@ RULE(implicit_sync) = {.id = "implicit_sync",
                            "GPU (.item(), nonzero, indexing with a mask, copies to the host, `if tensor:`). Each wait "
                            "counts at most its own length. Reported if waits of all kinds cost 5 % of the analysed "
                            "time and these waits 2 %. Names the operators, their calls per step, and the line.",
+                       .saves = "¼, ½, all of it",
                        .needs = kNeeds,
                        .check = Check};
 

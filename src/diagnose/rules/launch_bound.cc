@@ -204,6 +204,7 @@ RULE(launch_bound) = {
         "more: TraceLens flags idle time of any cause at 15 %, this is two thirds of that for one cause. Shows "
         "launches per step, their cost on the host, how short the kernels are, and which operators and lines keep the "
         "GPU waiting.",
+    .saves = "¼, 6/10, all of it",
     .needs = kNeeds,
     .check = Check};
 

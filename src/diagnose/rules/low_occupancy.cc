@@ -88,6 +88,7 @@ RULE(low_occupancy) = {
         "GPU. Products, convolutions, attention and all that runs on matrix units are left out: tuned kernels of these "
         "hold their tiles in registers and run at low occupancy on purpose. Communication and kernels under 10 µs are "
         "left out, too. Reported at 5 % of the analysed time or more.",
+    .saves = "1/20, 1/5, ½ of it",
     .needs = kNeeds,
     .check = Check};
 

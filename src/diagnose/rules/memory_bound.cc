@@ -213,6 +213,7 @@ RULE(memory_bound) = {
         "less than a quarter of the bandwidth: then something else slows them down. Copies, optimizers (written as "
         "loops, too) and attention, the softmax of attention that is not fused included, have rules of their own and "
         "are not counted.",
+    .saves = "1/10, 3/10, 6/10 of it",
     .needs = kNeeds,
     .check = Check};
 

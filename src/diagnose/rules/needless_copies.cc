@@ -176,6 +176,7 @@ RULE(needless_copies) = {
         "within the GPU by operators, large tensors copied to the host and back within a step, and small copies to the "
         "GPU where one place makes at least 8 a step. What optimiser, gradient accumulation and data loading copy is "
         "left out. Reported at 5 % of the analysed time or more, TraceLens' line for copies.",
+    .saves = "1/10, ⅓, 8/10 of it. Part of unfused_pointwise",
     .needs = kNeeds,
     .check = Check};
 

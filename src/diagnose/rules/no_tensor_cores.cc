@@ -265,6 +265,10 @@ RULE(no_tensor_cores) = {
         "when no kernel uses them. Kernels whose names do not say so are not counted. Where the recording does not "
         "describe the GPU, its generation is read from names of kernels that carry it (volta_…, ampere_…, "
         "cutlass_80_…), and the rule says so.",
+    .saves =
+        "1 - 1/f of it, with f = r^¼, √r, r^¾ and r the peak of the matrix units over that of the ordinary ones; f = "
+        "1.5, 2.5, 4 where the GPU is not in the table (TF32: 1.3, 2, 3), and 1.1, 1.5, 4 where the recording does not "
+        "describe it",
     .needs = kNeeds,
     .check = Check};
 

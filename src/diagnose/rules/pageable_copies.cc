@@ -129,6 +129,7 @@ RULE(pageable_copies) = {
         "more, what the median step loses, for all of them. nsys lists all of them (cuda_memcpy_async). This rule "
         "reports them at 5 % of the analysed time or more, TraceLens' line for copies. Copies to the GPU that take "
         "more than half of the time are named as such.",
+    .saves = "½, ¾, all of it",
     .needs = kNeeds,
     .check = Check};
 

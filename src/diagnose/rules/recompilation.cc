@@ -86,6 +86,7 @@ RULE(recompilation) = {.id = "recompilation",
                            "recorded, in complete steps after the first recorded one (PyTorch's '(dynamo_timed)' "
                            "annotations and compiler frames; cache look-ups are not compilation). Reported at 3 % of "
                            "the analysed time or more. Counts compiled pieces, which show graph breaks.",
+                       .saves = "½, 9/10, all of it. Part of host_bound",
                        .needs = kNeeds,
                        .check = Check};
 

@@ -130,6 +130,7 @@ RULE(role_wait) = {
         "looked at in the stretch that every one of them recorded. Reported if it takes a tenth of the "
         "leading role's device time; the role that is named is the one that alone is at work for most of "
         "it.",
+    .saves = "1/10 of it; half of the time in which that role alone works; all of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -92,6 +92,7 @@ RULE(slow_link) = {
         "smallest set of ranks that explains all slow paths is named: a rank, a host, several hosts, or the group "
         "where "
         "nothing tells its ranks apart. Four groups or pairs with the same messages are needed.",
+    .saves = "1/10, ½, all of it. Part of exposed_communication",
     .needs = kNeeds,
     .check = Check};
 

@@ -171,6 +171,7 @@ RULE(small_batch) = {
         "batch size is known: the program reported it to the recorder, the model reads images, a last batch is "
         "smaller, attention shows it, or a model without sequences reads features. Not reported when "
         "memory or shapes were not recorded, or when shapes leave open which dimension is the batch.",
+    .saves = "¼, ½, 1 - 1/f of it, with f how many times as large a batch memory allows, at most 8",
     .needs = kNeeds,
     .check = Check};
 

@@ -77,6 +77,7 @@ RULE(small_blocks) = {
         "Time of kernels of 10 µs and longer whose blocks have fewer than 32 threads, a warp, communication left out. "
         "Reported at 5 % of the analysed time or more (figure: ours, as for occupancy). Not reported where the sizes "
         "of blocks were not recorded.",
+    .saves = "1/10, ½, all of the share of a warp's lanes that are empty",
     .needs = kNeeds,
     .check = Check};
 

@@ -170,6 +170,7 @@ RULE(step_growth) = {
         "something more and more often, as on a busy machine, "
         "it is enough that no quarter is below the one before, with a tau of 0.3. What grows is named where "
         "recorded steps call it more often from one to the next.",
+    .saves = "0, ¾, all of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -185,6 +185,7 @@ RULE(step_variation) = {
         "are outliers, which is a regular pattern. If another rule claims the time of the main cause, the affected "
         "time is at most that rule's. Names the part of the time breakdown that differs most from that of the median "
         "step.",
+    .saves = "0, ½, all of it. Part of the rule for its main part, where that claims 5 % or more",
     .needs = kNeeds,
     .check = Check};
 

@@ -283,6 +283,7 @@ RULE(straggler) = {
         "recorded does not count, because recorders do not start at the same time. Of eight ranks or more "
         "with three steps only those are named that are behind ranks that do the same beyond chance "
         "(table slow_parts).",
+    .saves = "1/10 of it; half of what the named rank causes, at least 1/10; all of it. Part of exposed_communication",
     .needs = kNeeds,
     .check = Check};
 

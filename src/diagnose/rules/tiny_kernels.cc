@@ -92,6 +92,9 @@ RULE(tiny_kernels) = {
         "Time of kernels under 10 µs (the limit of TraceLens), without communication, and of gaps under 10 µs between "
         "two of them. Reported if at least half of the kernels, and at least 32, are that short and they take 5 % of "
         "the analysed time or more. If the GPU also waits for launches, the finding is part of launch_bound.",
+    .saves =
+        "¼ of the short kernels; ½ of kernels and gaps; ¾ of the kernels and all gaps. Part of launch_bound where "
+        "launching idles the GPU for 10 % of the time",
     .needs = kNeeds,
     .check = Check};
 

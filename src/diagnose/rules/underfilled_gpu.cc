@@ -82,6 +82,7 @@ RULE(underfilled_gpu) = {
         "Multiprocessors that have blocks while kernels of 10 µs and longer run, communication left out, estimated "
         "from grid sizes as the TensorBoard plugin does. Reported below 60 % (below 40 % is critical), if the unused "
         "part is worth 5 % of the time. Shorter kernels are left to the rules on launches.",
+    .saves = "1/10, 3/10, 8/10 of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -113,6 +113,8 @@ RULE(unfused_optimizer) = {
         "Time and idle time of the GPU during Optimizer.step calls that launch at least 32 kernels, most of them for "
         "single tensors (no _foreach_, no _fused_, no multi_tensor). Reported at 3 % of the analysed time or more: in "
         "the published GPT-2 series, the fused optimiser saved that much over foreach.",
+    .saves =
+        "½ of the idle time; 8/10 of it and half of the kernels; all of it and ⅔ of the kernels. Part of launch_bound",
     .needs = kNeeds,
     .check = Check};
 

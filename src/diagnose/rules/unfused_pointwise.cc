@@ -121,6 +121,7 @@ RULE(unfused_pointwise) = {
         "with nothing between them, on tensors of fitting sizes where shapes were recorded; kernels of compilers, "
         "optimisers and attention left out. Reported if the part that one kernel per chain would save, (n-1)/n of the "
         "time of n operators, is 3 % of the time; TraceLens lists candidates from 2 %.",
+    .saves = "¼, ½, all of it. Part of memory_bound",
     .needs = kNeeds,
     .check = Check};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the reports of the agent inside a training process (docs/agent_protocol.md): agent-<pid>.ring as the process
-// maps it, and agent-<pid>.events, what the launcher saved of it.
+// Reads the reports of the agent inside a training process (python/gapless/agent/README.md): agent-<pid>.ring as the
+// process maps it, and agent-<pid>.events, what the launcher saved of it.
 //
 // When the launcher was killed, the ring holds what it had not saved, so a ring is read together with the saved file
 // beside it; records that are in both count once. The steps become the table `step`, what happened in them slices with

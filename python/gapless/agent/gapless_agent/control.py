@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control block of docs/agent_protocol.md: commands of the launcher, obeyed at the step that all ranks agree on."""
+"""The control block of python/gapless/agent/README.md: commands of the launcher, obeyed at the step that all ranks agree on."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The constants of docs/agent_protocol.md. Change them there first."""
+"""The constants of python/gapless/agent/README.md. Change them there first."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ring of docs/agent_protocol.md, written by this process and read by the launcher.
+"""The ring of python/gapless/agent/README.md, written by this process and read by the launcher.
 
 Writers in this process may interrupt each other: other threads, and in the same thread a signal handler or the garbage collector.
 A number is taken first, its record is written in one call, and `written` only ever grows; the lock keeps threads apart. So the

@@ -2,8 +2,8 @@
 // Maps each kind of agent record to slices, steps, counters and messages of a trace.
 //
 // A record has fixed fields (a, b, x, y, value) whose meaning depends on its kind, see wire/ and
-// docs/agent_protocol.md. Texts come as records of their own before the records that refer to them. A record whose
-// time or step cannot be is counted and dropped, and so is a counter that is not finite. Kinds that this version
+// python/gapless/agent/README.md. Texts come as records of their own before the records that refer to them. A record
+// whose time or step cannot be is counted and dropped, and so is a counter that is not finite. Kinds that this version
 // does not know are ignored: later agents add kinds.
 #include "ingest/readers/agent/rows.h"
 
