@@ -107,10 +107,16 @@ def row(program: Path, rule: str) -> list[str]:
 
 
 def table(program: Path) -> str:
-    lines = [f"| finding without … | {' | '.join(OPTIONS)} |", "|---|" + "---|" * len(OPTIONS)]
+    """A row for each option: what is lost without it, and of which rules."""
+    lost: list[dict[str, list[str]]] = [{} for _ in OPTIONS]
     for rule in all_rules():
-        if cells := row(program, rule):
-            lines.append(f"| [`{rule}`](reference/rules.md#{rule}) | {' | '.join(cells)} |")
+        for losses, loss_of_rule in zip(lost, row(program, rule), strict=False):
+            if loss_of_rule:
+                losses.setdefault(loss_of_rule, []).append(f"`{rule}`")
+    lines = ["| without | findings that change |", "|---|---|"]
+    for option, losses in zip(OPTIONS, lost, strict=True):
+        ordered = sorted(losses.items(), key=lambda entry: (entry[0] != "not reported", entry[0]))
+        lines.append(f"| {option} | {'; '.join(f'*{kind}*: ' + ', '.join(rules) for kind, rules in ordered)} |")
     return "\n".join(lines) + "\n"
 
 
