@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the recording of one rank (docs/parity.md: events.jsonl, numbers.f64 and program.json).
+// Reads the recording of one rank (python/gapless/agent/README.md: events.jsonl, numbers.f64 and program.json).
 #pragma once
 
 #include <string>

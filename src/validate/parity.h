@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether two trainings are the same up to rounding. docs/parity.md describes the runs, the recordings and the
+// Decides whether two trainings are the same up to rounding. docs/parity.md describes the runs and the
 // rule; this is its only implementation: numbers in, verdict out.
 #pragma once
 

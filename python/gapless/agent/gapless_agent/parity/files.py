@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes and reads the files of a recording (docs/parity.md): events.jsonl, numbers.f64, program.json and handed-N.bin."""
+"""Writes and reads the files of a recording (python/gapless/agent/README.md): events.jsonl, numbers.f64, program.json and handed-N.bin."""
 
 from __future__ import annotations
 
