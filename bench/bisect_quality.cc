@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often a noisy bisection is right, how sure it says it is, and how many runs it takes: a table of
-// docs/STATISTICS.md.
+// docs/measured/intervals.md.
 //
 // usage: bisect_quality [SEARCHES]
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often `compare` is wrong, and how many pairs it needs: the table of docs/STATISTICS.md.
+// How often `compare` is wrong, and how many pairs it needs: the table of docs/measured/intervals.md.
 //
 // usage: pair_quality [REPLICATIONS]
 #include <cmath>
