@@ -3,7 +3,7 @@
 """How often change points and the history gate are right, on simulated series whose truth is known.
 
     validate_quality.py PROBE                          a quick fixed subset with bounds (the test)
-    validate_quality.py PROBE --full [--seed report-1] all tables of docs/CHANGE_POINTS.md, as Markdown
+    validate_quality.py PROBE --full [--seed report-1] all tables of docs/measured/gate.md#change-points, as Markdown
 
 Series: 200 runs around 100 with noise of a kind and CV; the level rises by a share between two changes near 70 and 140. A
 change counts as found within 5 runs of the true one, each once. Branches: 50 past runs, then new runs, judged one by one.
