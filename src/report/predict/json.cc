@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes `gapless predict --json`; docs/PREDICTION.md says what each field means. Shares are of the recorded step: 0.5
+// Writes `gapless predict --json`; the schema has the fields' meanings. Shares are of the recorded step: 0.5
 // is twice as fast. A speedup is 1 / share, so its interval is the share's with the ends exchanged.
 #include "base/described_json.h"
 #include "base/strings.h"
