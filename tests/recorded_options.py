@@ -107,16 +107,17 @@ def row(program: Path, rule: str) -> list[str]:
 
 
 def table(program: Path) -> str:
-    """A row for each option: what is lost without it, and of which rules."""
-    lost: list[dict[str, list[str]]] = [{} for _ in OPTIONS]
+    """A row for each option: the rules that need it, and of which others less is said without it."""
+    gone: list[list[str]] = [[] for _ in OPTIONS]
+    less: list[list[str]] = [[] for _ in OPTIONS]
     for rule in all_rules():
-        for losses, loss_of_rule in zip(lost, row(program, rule), strict=False):
-            if loss_of_rule:
-                losses.setdefault(loss_of_rule, []).append(f"`{rule}`")
-    lines = ["| without | findings that change |", "|---|---|"]
-    for option, losses in zip(OPTIONS, lost, strict=True):
-        ordered = sorted(losses.items(), key=lambda entry: (entry[0] != "not reported", entry[0]))
-        lines.append(f"| {option} | {'; '.join(f'*{kind}*: ' + ', '.join(rules) for kind, rules in ordered)} |")
+        for number, lost in enumerate(row(program, rule)):
+            if lost and lost != "no line":  # that there is no line without stacks is said once, for all
+                (gone if lost == "not reported" else less)[number].append(f"`{rule}`")
+    lines = ["| without | not reported | with less evidence, other advice or another gain |", "|---|---|---|"]
+    lines += [
+        f"| {option} | {', '.join(gone[number])} | {', '.join(less[number])} |" for number, option in enumerate(OPTIONS)
+    ]
     return "\n".join(lines) + "\n"
 
 
