@@ -15,6 +15,7 @@
 #include "query/database.h"
 #include "report/markdown_text.h"
 #include "report/optimize/report.h"
+#include "store/result_reader.h"
 
 namespace gapless::internal {
 namespace {
@@ -188,6 +189,10 @@ std::string FormatsPage() {
     const std::vector<std::string> extensions(writer->extensions.begin(), writer->extensions.end());
     out += StrCat("| ", writer->name, " | ", Join(extensions, " "), " | ", MarkdownCell(writer->help), " |\n");
   }
+  out += "\n## Results\n\nResults of benchmarks that `gapless history record`, `compare` and `gate` read.\n";
+  out += "\n| tool | files, and what a value is |\n|---|---|\n";
+  for (const ResultReader* reader : AllResultReaders())
+    out += StrCat("| ", reader->name, " | ", MarkdownCell(reader->help), " |\n");
   return out;
 }
 

@@ -108,6 +108,9 @@ Result<ResultFile> Read(const ResultInput& input) {
 
 }  // namespace
 
-RESULTREADER(asv) = {.name = "asv", .help = "asv, the result file of a commit", .recognises = Recognises, .read = Read};
+RESULTREADER(asv) = {.name = "asv",
+                     .help = "asv --record-samples, the file of a commit: samples within one process",
+                     .recognises = Recognises,
+                     .read = Read};
 
 }  // namespace gapless::internal::asv_resultreader

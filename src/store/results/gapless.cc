@@ -109,7 +109,9 @@ Result<ResultFile> Read(const ResultInput& input) {
 
 }  // namespace
 
-RESULTREADER(gapless) = {
-    .name = "gapless", .help = "gapless bench --json: metrics and steps", .recognises = Recognises, .read = Read};
+RESULTREADER(gapless) = {.name = "gapless",
+                         .help = "gapless bench --json: processes, and steps within one process",
+                         .recognises = Recognises,
+                         .read = Read};
 
 }  // namespace gapless::internal::gapless_resultreader

@@ -61,7 +61,7 @@ Result<ResultFile> Read(const ResultInput& input) {
 }  // namespace
 
 RESULTREADER(pytest_benchmark) = {.name = "pytest_benchmark",
-                                  .help = "pytest-benchmark, JSON: rounds within one process",
+                                  .help = "pytest-benchmark --benchmark-save-data: rounds within one process",
                                   .recognises = Recognises,
                                   .read = Read};
 

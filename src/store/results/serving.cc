@@ -106,7 +106,7 @@ Result<ResultFile> Read(const ResultInput& input) {
 }  // namespace
 
 RESULTREADER(serving) = {.name = "serving",
-                         .help = "Servers of language models: vLLM, SGLang, genai-perf, AIPerf",
+                         .help = "vLLM, SGLang, genai-perf, AIPerf: a run of a server as a process",
                          .recognises = Recognises,
                          .read = Read};
 
