@@ -26,6 +26,7 @@ from rule_contract import RULES, all_rules
 
 PAGE = ROOT / "docs" / "PROFILING_GUIDE.md"
 BEGIN, END = "<!-- written by tests/recorded_options.py --update -->\n", "<!-- end -->\n"
+LISTED = 20  # rules, of an option without which more are gone their number says enough
 Event = dict[str, Any]
 
 DEVICE_SIDE = {"kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "cuda_sync"}
@@ -115,9 +116,9 @@ def table(program: Path) -> str:
             if lost and lost != "no line":  # that there is no line without stacks is said once, for all
                 (gone if lost == "not reported" else less)[number].append(f"`{rule}`")
     lines = ["| without | not reported | with less evidence, other advice or another gain |", "|---|---|---|"]
-    lines += [
-        f"| {option} | {', '.join(gone[number])} | {', '.join(less[number])} |" for number, option in enumerate(OPTIONS)
-    ]
+    for number, option in enumerate(OPTIONS):
+        names = ", ".join(gone[number]) if len(gone[number]) <= LISTED else f"{len(gone[number])} of the rules"
+        lines.append(f"| {option} | {names} | {', '.join(less[number])} |")
     return "\n".join(lines) + "\n"
 
 
