@@ -99,6 +99,7 @@ RULE(accumulated_exchange) = {.id = "accumulated_exchange",
                                   "nine of ten are followed by an all-reduce or reduce-scatter. Reported where the "
                                   "exchanges that are not needed, "
                                   "(K - 1) / K of the waiting in collectives, take 3 % of the analysed time or more.",
+                              .saves = "½, 8/10, all of it",
                               .needs = kNeeds,
                               .check = Check};
 

@@ -110,6 +110,7 @@ RULE(gpu_foreign_process) = {
         "the steps run, at 5 % of the samples of a GPU or more. Without such a list: a utilisation of 20 % or more in "
         "five samples or more, each at the end of a second in which the recorded program ran nothing on the GPU, where "
         "samples of its own work show that it is the same GPU. The cost is an assumption: processes take turns.",
+    .saves = "0, ¼, ½ of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -93,6 +93,7 @@ RULE(managed_memory) = {
         "Time in which pages of managed memory (cudaMallocManaged) move between host and GPU because of page faults, "
         "also beside kernels, which wait for them. Moves that the program asked for are left out. Reported at 5 % of "
         "the analysed time or more, TraceLens' line for copies.",
+    .saves = "¼, ½, all of it",
     .needs = kNeeds,
     .check = Check};
 

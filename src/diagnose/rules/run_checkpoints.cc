@@ -35,6 +35,7 @@ RULE(run_checkpoints) = {
     .why =
         "Calls of torch.save, torch.distributed.checkpoint.save and safetensors' save_file that the agent saw in every "
         "step, without those of other threads and those of an evaluation. Reported at 3 % of the steps' time or more.",
+    .saves = "½, 9/10, all of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -45,6 +45,7 @@ RULE(run_evaluation) = {
         "Times in which a module that trains is in evaluation mode, as the agent saw them in every step: from the call "
         "of Module.eval (or train(False)) to that of Module.train, without a backward pass or the end of a step in "
         "between. Reported at 5 % of the steps' time or more.",
+    .saves = "1/10, ½, 9/10 of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -56,6 +56,7 @@ RULE(run_recompilation) = {
         "agent, "
         "with the guard that failed. Reported at 3 % of the steps' time or more. The first compilation of a function "
         "does not count.",
+    .saves = "½, 9/10, all of it",
     .needs = kNeeds,
     .check = Check};
 

@@ -70,6 +70,7 @@ RULE(run_side_work) = {
         "calls is part of the evaluation, and what another thread does is not counted. Reported, each kind by itself, "
         "at "
         "3 % of the steps' time or more.",
+    .saves = "½, 9/10, all of it",
     .needs = kNeeds,
     .check = Check};
 

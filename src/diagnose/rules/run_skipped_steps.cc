@@ -61,6 +61,7 @@ RULE(run_skipped_steps) = {
         "Steps whose optimiser the loss scaler did not let step, as the agent saw in every step but the first and "
         "the recorded ones. Reported at 17 steps and 1 % of the time or more: the scaler's first search skips some ten "
         "steps, and later one in 2000.",
+    .saves = "½, 9/10, all of it",
     .needs = kNeeds,
     .check = Check};
 

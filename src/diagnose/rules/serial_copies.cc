@@ -104,6 +104,7 @@ RULE(serial_copies) = {
         "to kernels four times or more, and copies between host and GPU beside which nothing computes take 10 % of the "
         "GPU's working time or more. Counts the shorter of copies and kernels, and is reported at 5 % of the analysed "
         "time or more (figures: ours).",
+    .saves = "1/10, ½, all of it. Part of pageable_copies",
     .needs = kNeeds,
     .check = Check};
 
