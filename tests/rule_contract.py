@@ -12,6 +12,7 @@ difference before you keep it.
 from __future__ import annotations
 
 import difflib
+import functools
 import json
 import os
 import subprocess
@@ -19,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from corpus import ROOT
+from corpus import ROOT, pages
 
 RULES = ROOT / "tests" / "rules"
 
@@ -57,6 +58,13 @@ def described(found: dict[str, object]) -> str:
     return "\n".join(lines) + "\n"
 
 
+@functools.cache
+def saving(program: Path) -> set[str]:
+    """The rules of which the reference says how much of the affected time their fix is expected to save."""
+    sections = (pages(program) / "reference" / "rules.md").read_text(encoding="utf-8").split("\n## ")
+    return {section.split("\n", 1)[0] for section in sections if "\nSaves of that time" in section}
+
+
 def check(program: Path, rule: str, update: bool) -> list[str]:
     """What is wrong with the rule, one line each."""
     if not (RULES / f"{rule}.py").exists():
@@ -69,6 +77,8 @@ def check(program: Path, rule: str, update: bool) -> list[str]:
         wrong.append(f"{rule}: silent where it should speak")
     if silent:
         wrong.append(f"{rule}: speaks where it should be silent: {silent[0]['title']}")
+    if any("gain" in finding for finding in fires) and rule not in saving(program):
+        wrong.append(f"{rule}: has a gain, and no `.saves` that says which part of the time that is")
     text = "".join(described(finding) for finding in fires)
     golden = RULES / f"{rule}.golden"
     if update and fires:

@@ -30,6 +30,13 @@ scripts() { find tools .ci -type f -exec grep -lE '^#!/bin/(ba)?sh' {} +; }
 texts() { git ls-files -co --exclude-standard -z | grep -zvE '\.(gz|zst|svg|test|json)$|^fuzz/seeds/|^tests/data/'; }
 spelling() { texts | xargs -0 codespell --quiet-level 3 --ignore-words tools/words.txt --builtin clear,rare; }
 
+words() { # the pages that a reader has to find the way through; the reference is written by the program and does not count
+  local most=35000 all
+  all=$(cat README.md docs/*.md | wc -w)
+  echo "$all of at most $most words in README.md and docs/*.md; to add some, delete or link what another page or the reference says"
+  [ "$all" -le "$most" ]
+}
+
 web_rules() { (cd web && node_modules/.bin/biome ci --colors=off --error-on-warnings); }
 
 venv=build/venv
@@ -40,6 +47,7 @@ check "layers of the agent" python3 tools/check_agent_layers.py
 check "names" python3 tools/check_names.py
 check "house rules" python3 tools/check_house.py
 check "spelling" spelling
+check "length of the documentation" words
 mapfile -t found < <(scripts)
 check "scripts" shellcheck -e SC1091,SC2016,SC2317 "${found[@]}"
 if problem=$(tools/venv.sh "$venv" tools/requirements.txt 2>&1); then

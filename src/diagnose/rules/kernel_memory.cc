@@ -25,6 +25,7 @@ RULE(kernel_memory) = {
         "the analysed time, reported at 1 % or more; without a timeline it is metric/100. The five worst are reported, "
         "each "
         "with where it stands under the roofs of its GPU, where FLOPs and bytes were counted.",
+    .saves = "0; half of what the costliest limit can cost; all of that",
     .needs = kNeeds,
     .check = Check};
 

@@ -28,6 +28,7 @@ RULE(kernel_metrics) = {
         "worst are reported, each with what costs it most by the checks of Nsight Compute's sections: free issue "
         "slots, reasons for which warps wait, occupancy, the shape of the launch, divergence, imbalance; with where it "
         "stands under the roofs of its GPU, and the line that holds most samples, where these were collected.",
+    .saves = "0; half of what the costliest limit can cost; all of that",
     .needs = kNeeds,
     .check = Check};
 

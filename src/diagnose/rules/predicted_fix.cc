@@ -26,6 +26,7 @@ RULE(predicted_fix) = {
         "the cautious case, and still saves time after the fixes above it. The evidence says what has to hold for "
         "that. A warning at most, as no waste was measured; the type is that of the waste which the fix is usually "
         "made for.",
+    .saves = "what the replay says",
     .needs = kNeeds,
     .check = FoundByReplay};
 
