@@ -15,7 +15,7 @@ namespace gapless::internal {
 // if the memory values have different sources.
 std::optional<double> MemorySavedGb(const PerformanceMetrics& a, const PerformanceMetrics& b);
 std::optional<double> EnergySavedJ(const PerformanceMetrics& a, const PerformanceMetrics& b);
-// The metrics of docs/BENCHMARKING.md. Of one process, or of several of the same command: their steps together; where
+// The metrics of `gapless bench --json`. Of one process, or of several of the same command: their steps together; where
 // whole processes are measured, a process counts as a step.
 std::optional<PerformanceMetrics> MetricsOf(const std::vector<RunSample>& samples);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a benchmark as a file: the keys are those of docs/BENCHMARKING.md. `store` reads it
+// The result of a benchmark as a file: the keys are those of the schema of bench. `store` reads it
 // (results/gapless.cc).
 #pragma once
 
