@@ -163,20 +163,23 @@ def work(cancel: Callable[[], None], name: str, *arguments: Any) -> None:
         ask(name, *arguments)
         return
     failed: list[BaseException] = []
+    ended = threading.Event()
 
     def run() -> None:
         try:
             ask(name, *arguments)
         except (ProgramError, ctypes.ArgumentError) as error:
             failed.append(error)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=run, name="gapless")
-    thread.start()
+    threading.Thread(target=run, name="gapless").start()
+    # A join that Ctrl-C ends takes the thread for ended (Python 3.11), and the next call would be cancelled with this one.
     try:
-        thread.join()
+        ended.wait()
     except BaseException:
         cancel()
-        thread.join()
+        ended.wait()
         raise
     if failed:
         raise failed[0]
