@@ -25,6 +25,7 @@ import time
 import unittest
 from pathlib import Path
 from typing import Any, Callable, TypeVar
+from unittest import mock
 
 from corpus import ROOT
 
@@ -201,6 +202,21 @@ class Tables(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         self.assertEqual(child.communicate(timeout=30)[0], "interrupted 1\n")
         self.assertEqual(child.returncode, 0)
+
+    def test_ctrl_c_waits_for_the_call_that_it_ends(self) -> None:
+        """A call that goes on a while after it was cancelled is over before the program goes on."""
+        ended: list[float] = []
+
+        def slow(_name: str) -> None:
+            time.sleep(0.6)
+            ended.append(time.monotonic())
+
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with mock.patch.object(native, "ask", slow), self.assertRaises(KeyboardInterrupt):
+            native.work(lambda: None, "slow")
+        self.assertTrue(ended, "the call was still at work")
 
     def test_the_page_is_true(self) -> None:
         page = (ROOT / "docs" / "tables_in_python.md").read_text(encoding="utf-8")
