@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/described_json.h"
+#include "base/described_routes.h"
 #include "base/strings.h"
 #include "base/version.h"
 
@@ -80,10 +81,10 @@ class SchemaWriter {
     json_.Field("additionalProperties", false);
   }
 
-  void WriteDefinitions() {
+  void WriteDefinitions(bool of_documents = true) {
     json_.Key("$defs");
     json_.BeginObject();
-    WriteEnvelope();
+    if (of_documents) WriteEnvelope();
     definitions_.VisitAll([this](const TypeInfo& type, const std::string& name) {
       json_.Key(name);
       json_.BeginObject();
@@ -228,6 +229,31 @@ std::string SchemaOf(std::string_view command, std::span<const TypeInfo* const> 
   }
   json.EndArray();
   schema.WriteDefinitions();
+  json.EndObject();
+  return out + "\n";
+}
+
+std::string SchemaOfRoutes(std::string_view server, std::span<const DescribedRoute> routes) {
+  std::string out;
+  JsonWriter json(out, 2);
+  SchemaWriter schema(json);
+  json.BeginObject();
+  json.Field("$schema", "https://json-schema.org/draft/2020-12/schema");
+  json.Field("$id", StrCat("urn:gapless:schema:", server, "-routes:", kJsonSchema));
+  json.Field("title", StrCat("answers of gapless ", server));
+  json.Field("description", "Each property is a route, and its schema that of the answer. ID stands for an id.");
+  json.Field("type", "object");
+  json.Key("properties");
+  json.BeginObject();
+  for (const DescribedRoute& route : routes) {
+    json.Key(route.path);
+    json.BeginObject();
+    schema.WriteKeywords(*route.type, "", false);
+    json.EndObject();
+  }
+  json.EndObject();
+  json.Field("additionalProperties", false);
+  schema.WriteDefinitions(false);
   json.EndObject();
   return out + "\n";
 }

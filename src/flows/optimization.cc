@@ -16,6 +16,7 @@
 #include "base/redact.h"
 #include "base/strings.h"
 #include "collect/files.h"
+#include "flows/optimize_progress.h"
 #include "ingest/input_paths.h"
 #include "optimize/job_runner.h"
 #include "optimize/journal.h"
@@ -169,6 +170,7 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   const OptimizeOptions& options = order.options;
   GAPLESS_ASSIGN(const auto folder, FreshProfileFolder(options.folder));
   GAPLESS_ASSIGN(auto journal, OpenJournal(options, orders, watch));
+  ProgressFile progress(options.folder, orders.request.command, options.budget_s);
   GAPLESS_ASSIGN(auto job, RecordJob(order, orders.request, folder));
   Tell(watch.on_warning, job.warning);
 
@@ -184,6 +186,7 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   const auto candidates = FindCandidates(done.context, job.bottlenecks, PredictorOf(job), orders.candidates);
   ProcessRunner runner({.request = orders.request, .context = done.context, .parity = ParityPlanFor(job.sample)});
   auto result = Plan(candidates, orders.planner, runner, journal, [&](const PlannerEvent& event) {
+    progress.On(event);
     if (watch.on_event) watch.on_event(event);
   });
   GAPLESS_TRY(result);
@@ -201,6 +204,7 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
                                        .request = orders.request,
                                        .left_s = options.budget_s - used_s},
                                       done.result, done.context, done.sample));
+  progress.Finish();
   return done;
 }
 

@@ -6,10 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "base/described_json.h"
 #include "base/result.h"
 #include "collect/http_listener.h"
 
 namespace gapless::internal {
+
+template <class T>
+std::string JsonOf(const T& document) {
+  std::string out;
+  JsonWriter json(out);
+  WriteJson(json, document);
+  return out;
+}
 
 // The answer with a JSON document, or with 304 if the request already has it (ETag, If-None-Match).
 HttpAnswer Reply(const HttpRequest& request, std::string json);

@@ -12,17 +12,10 @@
 #include "lanes/selection.h"
 #include "report/page_data.h"
 #include "serve/event.h"
+#include "serve/reply.h"
 
 namespace gapless::internal {
 namespace {
-
-template <class T>
-std::string TextOf(const T& document) {
-  std::string out;
-  JsonWriter json(out);
-  WriteJson(json, document);
-  return out;
-}
 
 std::optional<int64_t> NumberIn(std::string_view text) {
   int64_t number = 0;
@@ -82,7 +75,7 @@ void WriteSums(JsonWriter& json, const SelectionTable& sums) {
 
 }  // namespace
 
-Result<std::string> TimelineRoute(const HttpRequest&, const ServedRun& run) { return TextOf(run.lanes().Overview()); }
+Result<std::string> TimelineRoute(const HttpRequest&, const ServedRun& run) { return JsonOf(run.lanes().Overview()); }
 
 Result<std::string> TileRoute(const HttpRequest& request, const ServedRun& run) {
   GAPLESS_ASSIGN(const auto traces, TracesOf(request, run));
@@ -90,7 +83,7 @@ Result<std::string> TileRoute(const HttpRequest& request, const ServedRun& run) 
   GAPLESS_ASSIGN(const int64_t at, NumberOf(request, "at"));
   if (!RunLanes::IsTile(level, at))
     return Fail(ErrorCode::kUsage, StrCat("there is no such tile: a level is 0 to ", kMaxLevel));
-  return TextOf(run.lanes().Tile(traces, static_cast<int>(level), at));
+  return JsonOf(run.lanes().Tile(traces, static_cast<int>(level), at));
 }
 
 Result<std::string> SearchRoute(const HttpRequest& request, const ServedRun& run) {
@@ -101,13 +94,13 @@ Result<std::string> SearchRoute(const HttpRequest& request, const ServedRun& run
   }
   GAPLESS_ASSIGN(const auto hits, SearchEvents(run.lanes(), request.Parameter("q"),
                                                static_cast<size_t>(std::clamp<int64_t>(most, 0, kMost))));
-  return TextOf(hits);
+  return JsonOf(hits);
 }
 
 Result<std::string> EventRoute(const HttpRequest& request, const ServedRun& run) {
   GAPLESS_ASSIGN(const int64_t id, NumberOf(request, "id"));
   GAPLESS_ASSIGN(const auto event, EventOf(run.lanes(), request.Parameter("kind"), id));
-  return TextOf(event);
+  return JsonOf(event);
 }
 
 Result<std::string> SelectionRoute(const HttpRequest& request, const ServedRun& run) {

@@ -65,14 +65,14 @@ Server::~Server() {
 }
 
 Result<std::unique_ptr<Server>> Server::Start(const ServeOptions& options,
-                                              std::vector<std::unique_ptr<ServedRun>> runs) {
+                                              SiteParts parts) {
   std::string token = options.token;
   if (token.empty() && !IsLoopbackHost(options.host)) {
     GAPLESS_ASSIGN(token, NewToken());
   }
   LimitQueryMemory(kQueryMemoryBytes);
   std::unique_ptr<Server> server(
-      new Server(std::make_unique<Site>(std::move(runs), Gatekeeper(options.host, token), options.query)));
+      new Server(std::make_unique<Site>(std::move(parts), Gatekeeper(options.host, token), options.query)));
   GAPLESS_ASSIGN(server->listener_, Listen(options, *server->site_));
   const bool v6 = options.host.find(':') != std::string::npos;
   server->address_ = StrCat("http://", v6 ? "[" : "", options.host, v6 ? "]" : "", ":", server->listener_->port(), "/",

@@ -26,7 +26,7 @@ struct ServeOptions {
 class Server {
  public:
   static Result<std::unique_ptr<Server>> Start(const ServeOptions& options,
-                                               std::vector<std::unique_ptr<ServedRun>> runs);
+                                               SiteParts parts);
   ~Server();
 
   // The address of the page, with the token if one is asked for.

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/described_json.h"
 #include "base/json_value.h"
 #include "base/strings.h"
+#include "base/version.h"
 #include "report/page.h"
 #include "report/why/report.h"
 #include "serve/reply.h"
@@ -35,7 +37,7 @@ HttpAnswer ReplyRefused(Gatekeeper::Refusal refusal) {
 }
 
 HttpAnswer ReplyNotFound() {
-  return ReplyError(kNotFound, "not_found", "there is nothing at this address", "/api/runs lists what there is");
+  return ReplyError(kNotFound, "not_found", "there is nothing at this address", "/api/site lists what there is");
 }
 
 HttpAnswer ReplyMethod(const char* allowed) {
@@ -64,6 +66,83 @@ constexpr Route kRoutes[] = {
     {"selection", SelectionRoute, true},
 };
 
+// The part of this id; nullptr: there is none.
+template <class Part>
+Part* FindIn(const std::vector<std::unique_ptr<Part>>& all, std::string_view id) {
+  const auto found = std::ranges::find(all, id, [](const auto& one) -> std::string_view { return one->id(); });
+  return found == all.end() ? nullptr : found->get();
+}
+
+// The pages beside those of runs: all are one page, which asks the routes.
+struct View {
+  std::string_view name;  // of the parameter, too
+  bool (*has)(const SiteParts& parts, std::string_view id);
+};
+constexpr View kViews[] = {
+    {"monitor", [](const SiteParts& parts, std::string_view id) { return FindIn(parts.monitor, id) != nullptr; }},
+    {"optimize", [](const SiteParts& parts, std::string_view id) { return FindIn(parts.optimize, id) != nullptr; }},
+    {"history", [](const SiteParts& parts, std::string_view id) { return FindIn(parts.history, id) != nullptr; }},
+};
+
+HttpAnswer ReplyView(const HttpRequest& request, std::string_view name, std::string_view id) {
+  std::string data;
+  JsonWriter json(data);
+  json.BeginObject();
+  json.Field("view", name);
+  json.Field("id", id);
+  json.Field("version", kVersion);
+  json.EndObject();
+  ServedPage page = FilledPageToServe(PageWithCharts(), data);
+  return ReplyPage(request, std::move(page.html), page.policy);
+}
+
+// The routes of the other parts. Absent: no part has this id.
+using PartDocument = std::optional<Result<std::string>>;
+struct PartRoute {
+  std::string_view part, name;  // name: "" is that of the part itself
+  PartDocument (*answer)(const HttpRequest& request, const SiteParts& parts, std::string_view id);
+  bool walks = false;  // over a whole history
+};
+constexpr PartRoute kPartRoutes[] = {
+    {"history", "",
+     [](const HttpRequest&, const SiteParts& parts, std::string_view id) -> PartDocument {
+       const ServedHistory* const history = FindIn(parts.history, id);
+       return history == nullptr ? PartDocument() : history->SeriesJson();
+     },
+     true},
+    {"history", "trend",
+     [](const HttpRequest& request, const SiteParts& parts, std::string_view id) -> PartDocument {
+       const ServedHistory* const history = FindIn(parts.history, id);
+       return history == nullptr ? PartDocument() : history->TrendJson(request);
+     },
+     true},
+    {"optimize", "",
+     [](const HttpRequest&, const SiteParts& parts, std::string_view id) -> PartDocument {
+       const ServedOptimize* const search = FindIn(parts.optimize, id);
+       return search == nullptr ? PartDocument() : search->StateJson();
+     }},
+    {"optimize", "result",
+     [](const HttpRequest&, const SiteParts& parts, std::string_view id) -> PartDocument {
+       const ServedOptimize* const search = FindIn(parts.optimize, id);
+       return search == nullptr ? PartDocument() : search->ResultJson();
+     }},
+    {"monitor", "",
+     [](const HttpRequest&, const SiteParts& parts, std::string_view id) -> PartDocument {
+       const ServedMonitor* const job = FindIn(parts.monitor, id);
+       return job == nullptr ? PartDocument() : job->JobJson();
+     }},
+};
+
+// Parts of the path: "api", the part, its id, and the name of the route.
+const PartRoute* FindRoute(std::span<const std::string_view> parts) {
+  if (parts.size() < 3 || parts.size() > 4) return nullptr;
+  const std::string_view name = parts.size() == 4 ? parts[3] : "";
+  if (parts.size() == 4 && name.empty()) return nullptr;
+  const auto* const found = std::ranges::find_if(
+      kPartRoutes, [&](const PartRoute& route) { return route.part == parts[1] && route.name == name; });
+  return found == std::end(kPartRoutes) ? nullptr : found;
+}
+
 // Holds one of the places of a semaphore.
 template <class Semaphore>
 class Seat {
@@ -88,11 +167,11 @@ struct QueryRequest {
 
 }  // namespace
 
-Site::Site(std::vector<std::unique_ptr<ServedRun>> runs, Gatekeeper gatekeeper, QueryLimits limits)
-    : runs_(std::move(runs)), gatekeeper_(std::move(gatekeeper)), limits_(limits) {}
+Site::Site(SiteParts parts, Gatekeeper gatekeeper, QueryLimits limits)
+    : parts_(std::move(parts)), gatekeeper_(std::move(gatekeeper)), limits_(limits) {}
 
 void Site::Prepare() {
-  for (const auto& run : runs_) {
+  for (const auto& run : parts_.runs) {
     if (stop_) return;
     (void)run->lanes().traces();
     if (stop_) return;
@@ -118,32 +197,55 @@ HttpAnswer Site::Page(const HttpRequest& request) {
         {"Set-Cookie", StrCat(kTokenCookie, "=", gatekeeper_.token(), "; Path=/; HttpOnly; SameSite=Strict")}};
     return answer;
   }
-  const std::string_view wanted = request.Parameter("run");
-  const ServedRun* run = wanted.empty() ? runs_.front().get() : Find(wanted);
-  if (run == nullptr) return ReplyNotFound();
-  ServedPage page = FilledPageToServe(PageWithCharts(), run->PageJson());
+  for (const View& view : kViews) {
+    const std::string_view wanted = request.Parameter(view.name);
+    if (!wanted.empty()) return view.has(parts_, wanted) ? ReplyView(request, view.name, wanted) : ReplyNotFound();
+  }
+  if (const std::string_view wanted = request.Parameter("run"); !wanted.empty()) {
+    const Result<const ServedRun*> run = Find(wanted);
+    if (!run) return ReplyError(run.error());
+    return *run == nullptr ? ReplyNotFound() : PageOfRun(request, **run);
+  }
+  if (!parts_.runs.empty()) return PageOfRun(request, *parts_.runs.front());
+  const auto* const first = std::ranges::find_if(kViews, [&](const View& view) { return view.has(parts_, "0"); });
+  return first == std::end(kViews) ? ReplyNotFound() : ReplyView(request, first->name, "0");
+}
+
+HttpAnswer Site::PageOfRun(const HttpRequest& request, const ServedRun& run) {
+  ServedPage page = FilledPageToServe(PageWithCharts(), run.PageJson());
   return ReplyPage(request, std::move(page.html), page.policy);
 }
 
 HttpAnswer Site::Api(const HttpRequest& request) {
   const std::vector<std::string_view> parts = Split(std::string_view(request.path).substr(1), '/');
-  if (parts.size() < 2 || parts[1] != "runs" || parts.size() == 3 || parts.size() > 4) return ReplyNotFound();
-  if (parts.size() == 2) {
-    if (!IsReading(request)) return ReplyMethod("GET");
-    ServedRuns list;
-    for (const auto& run : runs_) list.runs.push_back(run->Info());
-    std::string out;
-    JsonWriter json(out);
-    WriteJson(json, list);
-    return Reply(request, std::move(out));
-  }
-  const ServedRun* run = Find(parts[2]);
-  return run == nullptr ? ReplyNotFound() : OfRun(request, *run, parts[3]);
+  if (parts.size() < 2) return ReplyNotFound();
+  if (parts[1] == "runs") return OfRuns(request, parts);
+  const bool is_site = parts[1] == "site" && parts.size() == 2;
+  const PartRoute* const route = is_site ? nullptr : FindRoute(parts);
+  if (!is_site && route == nullptr) return ReplyNotFound();
+  if (!IsReading(request)) return ReplyMethod("GET");
+  if (is_site) return Reply(request, JsonOf(parts_.Site()));
+  const Seat seat(route->walks ? &walk_ : nullptr);
+  const auto document = route->answer(request, parts_, parts[2]);
+  return document ? ReplyOr(request, *document) : ReplyNotFound();
 }
 
-const ServedRun* Site::Find(std::string_view id) const {
-  const auto run = std::ranges::find(runs_, id, [](const auto& one) -> std::string_view { return one->id(); });
-  return run == runs_.end() ? nullptr : run->get();
+HttpAnswer Site::OfRuns(const HttpRequest& request, std::span<const std::string_view> parts) {
+  if (parts.size() == 3 || parts.size() > 4) return ReplyNotFound();
+  if (parts.size() == 2)
+    return IsReading(request) ? Reply(request, JsonOf(ServedRuns{parts_.Site().runs})) : ReplyMethod("GET");
+  const Result<const ServedRun*> run = Find(parts[2]);
+  if (!run) return ReplyError(run.error());
+  return *run == nullptr ? ReplyNotFound() : OfRun(request, **run, parts[3]);
+}
+
+Result<const ServedRun*> Site::Find(std::string_view id) const {
+  if (const ServedRun* run = FindIn(parts_.runs, id)) return run;
+  for (const auto& job : parts_.monitor) {
+    GAPLESS_ASSIGN(const ServedRun* const run, job->Open(id));
+    if (run != nullptr) return run;
+  }
+  return nullptr;
 }
 
 HttpAnswer Site::OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route) {
@@ -161,7 +263,7 @@ HttpAnswer Site::OfRun(const HttpRequest& request, const ServedRun& run, std::st
 
 // The document of `gapless why WITH RUN`.
 Result<std::string> Site::Compare(const HttpRequest& request, const ServedRun& run) const {
-  const ServedRun* with = Find(request.Parameter("with"));
+  GAPLESS_ASSIGN(const ServedRun* const with, Find(request.Parameter("with")));
   if (with == nullptr) return Fail(ErrorCode::kUsage, "the parameter with names no run that is served");
   WhyView view{.a_name = with->Info().path, .b_name = run.Info().path};
   GAPLESS_ASSIGN(view.a, StepLedgerOf(with->analysis().tables()));
@@ -182,10 +284,7 @@ HttpAnswer Site::Query(const HttpRequest& request, const ServedRun& run) {
   const std::unique_ptr<decltype(query_), decltype(release)> held(&query_, release);
   auto answer = AnswerQuery(run.analysis().run(), run.analysis().tables(), asked->sql, limits_, stop_);
   if (!answer) return ReplyError(answer.error());
-  std::string out;
-  JsonWriter json(out);
-  WriteJson(json, *answer);
-  return Reply(request, std::move(out));
+  return Reply(request, JsonOf(*answer));
 }
 
 }  // namespace gapless::internal

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The site: the page, and the routes that it asks. Only these paths are answered, and nothing of the file system.
 //
-//   /                        the page with the first run, or that of run=ID
+//   /                        the page with the first run, or that of run=ID, history=ID, optimize=ID or monitor=ID
+//   /api/site                all that is served
 //   /api/runs                the runs
 //   /api/runs/ID/report      the data of the page of a run
 //   /api/runs/ID/timeline    its lanes
@@ -11,24 +12,31 @@
 //   /api/runs/ID/selection   sums of a stretch: trace, from, to, lanes
 //   /api/runs/ID/compare     what makes its steps longer or shorter than those of another run: with
 //   /api/runs/ID/query       SQL, by POST {"sql": …}
+//   /api/history/ID          the series of a history
+//   /api/history/ID/trend    the data of the page of trends: branch, label
+//   /api/optimize/ID         how far a search of `gapless optimize` is
+//   /api/optimize/ID/result  its document, once there is one
+//   /api/monitor/ID          a job: steps, gauges, slow steps, recordings
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <semaphore>
+#include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include "collect/http_listener.h"
 #include "serve/gatekeeper.h"
 #include "serve/run_query.h"
-#include "serve/served_run.h"
+#include "serve/site_parts.h"
 
 namespace gapless::internal {
 
 class Site {
  public:
-  Site(std::vector<std::unique_ptr<ServedRun>> runs, Gatekeeper gatekeeper, QueryLimits limits = {});
+  // One part at least is served.
+  Site(SiteParts parts, Gatekeeper gatekeeper, QueryLimits limits = {});
 
   // Safe from several threads.
   HttpAnswer Answer(const HttpRequest& request);
@@ -40,13 +48,15 @@ class Site {
 
  private:
   HttpAnswer Page(const HttpRequest& request);
+  HttpAnswer PageOfRun(const HttpRequest& request, const ServedRun& run);
   HttpAnswer Api(const HttpRequest& request);
+  HttpAnswer OfRuns(const HttpRequest& request, std::span<const std::string_view> parts);
   Result<std::string> Compare(const HttpRequest& request, const ServedRun& run) const;
-  const ServedRun* Find(std::string_view id) const;  // nullptr: no run has this id
+  Result<const ServedRun*> Find(std::string_view id) const;  // nullptr: no run has this id
   HttpAnswer OfRun(const HttpRequest& request, const ServedRun& run, std::string_view route);
   HttpAnswer Query(const HttpRequest& request, const ServedRun& run);
 
-  std::vector<std::unique_ptr<ServedRun>> runs_;
+  SiteParts parts_;
   Gatekeeper gatekeeper_;
   QueryLimits limits_;
   std::atomic<bool> stop_ = false;

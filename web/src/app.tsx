@@ -88,7 +88,7 @@ export function App({data}: {data: Data}) {
         sections={sections}
         theme={theme}
         toggle={toggle}
-        run={data.served?.run}
+        place={data.served && {kind: "run", id: data.served.run}}
       />
       <main class="wrap">
         <Notices data={data} />

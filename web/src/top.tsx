@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bar above a page: what it is about, its parts, and the colours.
-import {Runs} from "./served/runs";
+// The bar above a page: what it is about, its parts, the other pages of the server, and the colours. Where there is no room
+// for the parts they are behind a button.
+import {useEffect, useRef, useState} from "preact/hooks";
+import {type Place, Views} from "./served/views";
 import type {Theme} from "./theme";
 
 interface Props {
@@ -9,10 +11,39 @@ interface Props {
   sections: readonly {id: string; name: string}[];
   theme: Theme;
   toggle: () => void;
-  run?: string | undefined; // its id, where a server shows it
+  place?: Place | undefined; // where a server shows it
 }
 
-export function Top({subject, path, sections, theme, toggle, run}: Props) {
+/** Escape and whatever leads away close it; the button has the focus again. */
+function useMenu() {
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      setOpen(false);
+      button.current?.focus();
+    };
+    const leave = (event: Event) => {
+      const target = event.target as Node;
+      if (!menu.current?.contains(target) && !button.current?.contains(target)) setOpen(false);
+    };
+    document.addEventListener("keydown", close);
+    document.addEventListener("pointerdown", leave);
+    document.addEventListener("focusin", leave);
+    return () => {
+      document.removeEventListener("keydown", close);
+      document.removeEventListener("pointerdown", leave);
+      document.removeEventListener("focusin", leave);
+    };
+  }, [open]);
+  return {open, setOpen, button, menu};
+}
+
+export function Top({subject, path, sections, theme, toggle, place}: Props) {
+  const {open, setOpen, button, menu} = useMenu();
   return (
     <div class="top">
       <div class="wrap">
@@ -25,14 +56,30 @@ export function Top({subject, path, sections, theme, toggle, run}: Props) {
         <span class="file" title={path}>
           {subject}
         </span>
-        {run !== undefined && <Runs run={run} />}
-        <nav aria-label="Sections">
-          {sections.map(({id, name}) => (
-            <a key={id} href={`#${id}`}>
-              {name}
-            </a>
-          ))}
-        </nav>
+        <div id="menu" class="menu" ref={menu} data-open={open}>
+          {place && <Views place={place} />}
+          {sections.length > 0 && (
+            <nav aria-label="Sections">
+              {sections.map(({id, name}) => (
+                <a key={id} href={`#${id}`} onClick={() => setOpen(false)}>
+                  {name}
+                </a>
+              ))}
+            </nav>
+          )}
+        </div>
+        {(sections.length > 0 || place) && (
+          <button
+            type="button"
+            class="opens-menu"
+            ref={button}
+            aria-expanded={open}
+            aria-controls="menu"
+            onClick={() => setOpen(!open)}
+          >
+            ☰ Menu
+          </button>
+        )}
         <button type="button" onClick={toggle} aria-label={`Switch to ${theme === "dark" ? "light" : "dark"} colours`}>
           {theme === "dark" ? "☀" : "☾"}
         </button>

@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "collect/files.h"
 #include "flows/optimization.h"
+#include "flows/optimize_progress.h"
 #include "report/optimize/report.h"
 
 namespace gapless::internal::optimize_command {
@@ -106,21 +107,6 @@ class Speaker {
     const std::string gain = decision.measured ? StrCat(" ", SpeedupText(*decision.measured)) : "";
     return StrCat(decision.outcome == FixOutcome::kAccepted ? "+ " : "- ", decision.item.ToString(), gain, ": ",
                   decision.reason);
-  }
-  // Names what the planner is doing for the progress line.
-  static std::string DoingOf(const PlannerEvent& event) {
-    const std::string item = event.item != nullptr ? event.item->ToString() : "all together";
-    switch (event.kind) {
-      case PlannerEvent::Kind::kBaseline: return "running it as it is";
-      case PlannerEvent::Kind::kScreening: return "switching all fixes in one run";
-      case PlannerEvent::Kind::kRetesting: return StrCat("is ", item, " still needed?");
-      case PlannerEvent::Kind::kFinal: return "all together";
-      case PlannerEvent::Kind::kPair:
-        return StrCat(item, ", pair ", event.contest->sequence.size(), ": ", SpeedupText(event.contest->Speedup()));
-      case PlannerEvent::Kind::kTrying:
-      case PlannerEvent::Kind::kDecided: break;
-    }
-    return StrCat("trying ", item);
   }
 
   const Session& session_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless serve`: shows recordings in a browser, with a timeline of every event.
+// The command `gapless serve`: shows recordings in a browser, with a timeline of every event; histories, searches for
+// fixes and jobs that are under way, too.
 //
 // It ends by a signal, which is no failure: answers under way are finished, and the exit status is 0.
 #include <fcntl.h>
@@ -17,7 +18,9 @@
 #include "cli/command.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "flows/trends.h"
 #include "serve/server.h"
+#include "serve/source_kind.h"
 
 namespace gapless::internal::serve_command {
 namespace documents {
@@ -25,9 +28,13 @@ namespace documents {
 struct Serve {
   std::string address{};
   std::vector<ServedRunInfo> runs{};
+  std::vector<ServedThing> history{}, optimize{}, monitor{};
   static constexpr FieldInfo kFields[] = {
       Field<&Serve::address>("address", "", "address of the page, with the token if one is asked for"),
       Field<&Serve::runs>("runs", "", "runs that are served"),
+      Field<&Serve::history>("history", "", "histories of benchmarks that are served", kUnlessEmpty),
+      Field<&Serve::optimize>("optimize", "", "searches of gapless optimize that are served", kUnlessEmpty),
+      Field<&Serve::monitor>("monitor", "", "jobs under way that are served", kUnlessEmpty),
   };
 };
 
@@ -39,7 +46,7 @@ struct ServeArguments : ReadArguments {
   std::string host = ServeOptions{}.host, token_file{};
   std::optional<int> port{};
   double query_seconds = 10;
-  bool open = false, together = false;
+  bool open = false, together = false, no_history = false;
   static constexpr OptionList kOptions{
       Number<&ServeArguments::port>("N", "Listen on port N (8077, or a free one if it is taken; 0: a free one)", 0,
                                     65535),
@@ -50,26 +57,75 @@ struct ServeArguments : ReadArguments {
       Positive<&ServeArguments::query_seconds>("N", "End a query of the page after N seconds (10)", "s"),
       Flag<&ServeArguments::open>("Open the page in the browser"),
       Flag<&ServeArguments::together>("Take the paths for the ranks of one job, not for a run each"),
+      Flag<&ServeArguments::no_history>("Do not show your own history of benchmarks beside the paths"),
       kRankOption,
       kReadingOptions,
   };
-  static constexpr WordList kWords{kPathsWord};
+  static constexpr WordList kWords{
+      Word<&ReadArguments::paths>("PATH",
+                                  "a recording or a folder of them, a history (sqlite:FILE), the folder of gapless "
+                                  "optimize, or the run folder of a job under way; none: your history")
+          .Times(0, 100000)
+          .Path()};
 };
 
 constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr auto kTimeToFinish = std::chrono::milliseconds(2000);
 
+// What is no recording either is told apart here: serve takes more than other verbs.
+Error NotServed(Error error) {
+  if (error.code == ErrorCode::kInput)
+    error.hint = StrCat(error.hint, error.hint.empty() ? "" : "; ", kSourcesInWords);
+  return error;
+}
+
 // Reads each path as a run, or all as one.
-Result<std::vector<std::unique_ptr<ServedRun>>> ReadRuns(const ServeArguments& arguments, const Session& session) {
-  std::vector<std::unique_ptr<ServedRun>> runs;
-  const std::span<const std::string> paths(arguments.paths);
+Result<void> ReadRuns(const ServeArguments& arguments, const Session& session, std::span<const std::string> paths,
+                      bool several, SiteParts& parts) {
   const size_t of_run = arguments.together ? paths.size() : 1;
   for (size_t first = 0; first < paths.size(); first += of_run) {
-    GAPLESS_ASSIGN(auto analysis, AnalysisFor(arguments, session, paths.subspan(first, of_run)));
-    WarnOfLosses(analysis->loaded());
-    runs.push_back(std::make_unique<ServedRun>(StrCat(runs.size()), std::move(analysis), paths.size() > of_run));
+    auto analysis = AnalysisFor(arguments, session, paths.subspan(first, of_run));
+    if (!analysis) return Unexpected{NotServed(analysis.error())};
+    WarnOfLosses((*analysis)->loaded());
+    parts.runs.push_back(std::make_unique<ServedRun>(StrCat(parts.runs.size()), *std::move(analysis),
+                                                     several || paths.size() > of_run));
   }
-  return runs;
+  return {};
+}
+
+// The user's own history is shown to this machine alone, and never where names are to be replaced.
+bool ShowsOwnHistory(const ServeArguments& arguments) {
+  return !arguments.no_history && !arguments.redact && IsLoopbackHost(arguments.host);
+}
+
+Result<SiteParts> ReadParts(const ServeArguments& arguments, const Session& session) {
+  SiteParts parts;
+  std::vector<std::string> recordings, jobs;
+  for (const std::string& path : arguments.paths) {
+    switch (KindOfSource(path)) {
+      case SourceKind::kRecording: recordings.push_back(path); break;
+      case SourceKind::kJob: jobs.push_back(path); break;
+      case SourceKind::kOptimize:
+        parts.optimize.push_back(std::make_unique<ServedOptimize>(StrCat(parts.optimize.size()), path));
+        break;
+      case SourceKind::kHistory:
+        GAPLESS_TRY(SeriesOfHistory(path, session.cancel));
+        parts.history.push_back(std::make_unique<ServedHistory>(StrCat(parts.history.size()), path));
+    }
+  }
+  for (const std::string& folder : jobs) {
+    const auto open = [&arguments, &session](const std::string& path) {
+      return AnalysisFor(arguments, session, std::span(&path, 1));
+    };
+    GAPLESS_ASSIGN(auto job, ServedMonitor::Start(StrCat(parts.monitor.size()), folder, open));
+    parts.monitor.push_back(std::move(job));
+  }
+  if (const std::string own = ShowsOwnHistory(arguments) ? OwnHistory() : ""; parts.history.empty() && !own.empty())
+    parts.history.push_back(std::make_unique<ServedHistory>("0", own));
+  GAPLESS_TRY(ReadRuns(arguments, session, recordings, !jobs.empty(), parts));
+  if (parts.size() > 0) return parts;
+  return Fail(ErrorCode::kUsage, "there is nothing to serve: no path, and no history of your own", "",
+              std::string(kSourcesInWords));
 }
 
 // Opens the browser without waiting for it. An address with a token is not passed on: other users of the machine see
@@ -88,9 +144,12 @@ void OpenBrowser(const std::string& address) {
   posix_spawn_file_actions_destroy(&quiet);
 }
 
-Result<void> SayWhere(const ServeArguments& arguments, const std::string& address, std::vector<ServedRunInfo> runs) {
+Result<void> SayWhere(const ServeArguments& arguments, const std::string& address, ServedSite site) {
   const auto text = [&] { return StrCat("gapless: the page is at ", address, " (Ctrl-C stops it)\n"); };
-  const auto json = [&] { return DocumentOf("serve", documents::Serve{address, std::move(runs)}); };
+  const auto json = [&] {
+    return DocumentOf("serve", documents::Serve{address, std::move(site.runs), std::move(site.history),
+                                                std::move(site.optimize), std::move(site.monitor)});
+  };
   GAPLESS_TRY(PrintTextOrJson(arguments, text, json));
   return {};
 }
@@ -101,11 +160,10 @@ Result<int> Execute(const ServeArguments& arguments, Session& session) {
   if (!arguments.token_file.empty()) {
     GAPLESS_ASSIGN(options.token, TokenFrom(arguments.token_file));
   }
-  GAPLESS_ASSIGN(auto runs, ReadRuns(arguments, session));
-  std::vector<ServedRunInfo> infos;
-  for (const auto& run : runs) infos.push_back(run->Info());
-  GAPLESS_ASSIGN(const auto server, Server::Start(options, std::move(runs)));
-  GAPLESS_TRY(SayWhere(arguments, server->address(), std::move(infos)));
+  GAPLESS_ASSIGN(auto parts, ReadParts(arguments, session));
+  ServedSite site = parts.Site();
+  GAPLESS_ASSIGN(const auto server, Server::Start(options, std::move(parts)));
+  GAPLESS_TRY(SayWhere(arguments, server->address(), std::move(site)));
   if (arguments.open) OpenBrowser(server->address());
   while (!session.cancel->load()) std::this_thread::sleep_for(kTick);
   if (server->Drain(kTimeToFinish)) return 0;
@@ -120,6 +178,7 @@ constexpr Example kExamples[] = {
     {"gapless serve trace.json.gz", "The report and a timeline of every event, at http://127.0.0.1:8077"},
     {"gapless serve run/ --open", "Opens the browser, too"},
     {"gapless serve before/ after/", "Two runs in one page"},
+    {"gapless serve run/ optimized/ sqlite:history.db", "A job under way, a search for fixes, and a history"},
     {"gapless serve run/ --host 0.0.0.0 --token-file token", "For other machines: visitors need the token"},
 };
 
@@ -128,10 +187,12 @@ constexpr Example kExamples[] = {
 COMMAND(serve) = {
     .name = "serve",
     .place = {groups::kFind, 3},
-    .help = "Show recordings in a browser, with a timeline of every event",
+    .help = "Show recordings, histories and jobs under way in a browser",
     .about =
         "Reads recordings and serves a page: the report of `gapless analyze`, a timeline that shows any "
-        "stretch of time down to single events, search, and SQL. Each path is a run; a folder is the ranks of a job."
+        "stretch of time down to single events, search, and SQL. Each path is a run; a folder is the ranks of a job. "
+        "A history of benchmarks becomes its trends, the folder of `gapless optimize` its result or how far it is, and "
+        "the run folder of a job that is under way its charts, live. Your own history is there, too, if there is one."
         "\n\nThe page is for this machine alone unless --host says otherwise; then it asks for a token, which is part "
         "of the address that is printed. Nothing can be changed through it, and it gives out nothing but what the "
         "recordings hold. Where other people use the same machine, --token-file keeps them out, too. For a machine "

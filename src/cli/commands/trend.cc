@@ -7,12 +7,12 @@
 // picture goes to standard output. The exit status does not depend on the trends: `gapless gate` is the command that
 // fails a build.
 #include <algorithm>
-#include <set>
 
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/history_actions.h"
 #include "cli/output.h"
+#include "flows/trends.h"
 #include "proof/trend_runs.h"
 #include "report/trend/report.h"
 #include "store/result_reader.h"
@@ -43,106 +43,12 @@ struct TrendArguments : Arguments, HistoryOptions {
       Word<&TrendArguments::file>("FILE", "a file of numbers, oldest first, instead of the history").Optional().Path()};
 };
 
-constexpr int kShownNames = 5;
-
-// Lists at most five names.
-std::string Some(const std::vector<std::string>& names) {
-  std::vector<std::string> shown;
-  for (const std::string& name : names) {
-    if (shown.size() == kShownNames) {
-      shown.emplace_back("…");
-      break;
-    }
-    shown.push_back(name.empty() ? "without a name" : Ellipsize(Printable(name), 40));
-  }
-  return Join(shown, ", ");
-}
-
-std::string Runs(size_t count) {
-  return StrCat(FormatCount(static_cast<int64_t>(count)), count == 1 ? " run" : " runs");
-}
-
-// Reads the records that pass the filter; a signal ends it between two of them.
-Result<std::vector<BenchmarkRecord>> Read(History& history, const HistoryFilter& filter, const Session& session) {
-  std::vector<BenchmarkRecord> records;
-  GAPLESS_TRY(history.Visit(filter, [&](const BenchmarkRecord& record) -> Result<void> {
-    if (session.cancel->load()) return Fail(ErrorCode::kInterrupted, "interrupted");
-    records.push_back(record);
-    return {};
-  }));
-  return records;
-}
-
-// Returns a sentence on what the history holds instead, where nothing matched: the branches of its newest runs.
-Result<std::string> WhatThereIs(History& history, const Session& session) {
-  constexpr int64_t kNewest = 1000;
-  GAPLESS_ASSIGN(const auto records, Read(history, {.limit = kNewest, .with_samples = false}, session));
-  std::set<std::string> branches;
-  for (const BenchmarkRecord& record : records) branches.insert(record.branch);
-  if (branches.empty()) return std::string("the history is empty: gapless history record RESULT adds to it");
-  return StrCat("there are runs on other branches or of other times: ", Some({branches.begin(), branches.end()}));
-}
-
-// Adds a note for everything that was left out, and for a mixture of hosts.
-void Note(const TrendRuns& runs, const TrendArguments& arguments, TrendReport& report) {
-  report.other_benchmarks = runs.other_benchmarks;
-  report.other_machines = runs.other_machines;
-  if (runs.other_benchmarks > 0)
-    report.notes.push_back(StrCat(Runs(runs.other_benchmarks),
-                                  " of other benchmarks left out (--label): ", Some(runs.benchmarks_left_out)));
-  if (runs.other_machines > 0)
-    report.notes.push_back(StrCat(Runs(runs.other_machines), " on other kinds of machine than the newest left out"));
-  if (runs.hosts.size() > 1 && !arguments.host)
-    report.notes.push_back(
-        StrCat("the runs are of ", runs.hosts.size(), " hosts (--host takes one): ", Some(runs.hosts)));
-  for (const Trend& trend : report.trends)
-    if (trend.other_units > 0)
-      report.notes.push_back(
-          StrCat(Ellipsize(Printable(trend.metric), 40), ": ", Runs(trend.other_units), " in another unit left out"));
-}
-
-// Adds a trend per metric. A metric that was named and that no run has is an error; a usual one is left out.
-Result<void> AddTrends(const TrendArguments& arguments, const TrendRuns& runs, TrendReport& report) {
-  std::vector<std::string> names = arguments.metric;
-  if (names.empty()) names = UsualMetrics(runs.records);
-  for (const std::string& name : names) {
-    Trend trend = TrendOf(runs.records, name);
-    if (!trend.points.empty()) {
-      report.trends.push_back(std::move(trend));
-      continue;
-    }
-    std::set<std::string> present;
-    for (const BenchmarkRecord& record : runs.records)
-      for (const MetricRecord& metric : record.metrics) present.insert(metric.name);
-    if (!runs.records.empty())
-      return Fail(ErrorCode::kInput, "cannot show the metric: no run has it", Printable(name),
-                  StrCat("there are ", Some({present.begin(), present.end()})));
-  }
-  return {};
-}
-
-// The limit counts runs of the series, so it is applied after the selection, not by the database.
 Result<TrendReport> OfHistory(const TrendArguments& arguments, const Session& session) {
-  HistoryFilter filter = FilterOf(arguments);
-  std::optional<size_t> limit;  // maximum number of runs after filtering
-  if (filter.limit) limit = static_cast<size_t>(*filter.limit);
-  filter.limit.reset();
-  filter.with_samples = false;
-  if (!filter.branch) filter.branch = "main";
-  GAPLESS_ASSIGN(auto history, History::OpenToRead(arguments.db));
-  GAPLESS_ASSIGN(auto records, Read(history, filter, session));
-  if (arguments.host)
-    std::erase_if(records, [&](const BenchmarkRecord& record) { return record.host != arguments.host; });
-  const TrendRuns runs = RunsLikeTheNewest(std::move(records), limit);
-  TrendReport report{.place = history.place(), .branch = *filter.branch, .runs = runs.records.size()};
-  if (!runs.records.empty()) report.benchmark = runs.records.back().benchmark;
-  GAPLESS_TRY(AddTrends(arguments, runs, report));
-  Note(runs, arguments, report);
-  if (report.trends.empty()) {
-    GAPLESS_ASSIGN(const auto there, WhatThereIs(history, session));
-    report.notes.push_back(there);
-  }
-  return report;
+  return TrendOfHistory({.db = arguments.db,
+                         .filter = FilterOf(arguments),
+                         .host = arguments.host,
+                         .metrics = arguments.metric,
+                         .cancel = session.cancel});
 }
 
 // Reads a file of numbers, oldest first: each of its series is a history without times and commits.
@@ -168,7 +74,7 @@ Result<TrendReport> OfFile(const TrendArguments& arguments) {
   std::vector<std::string> names;
   for (const ResultSeries& series : file.series) names.push_back(series.name);
   return Fail(ErrorCode::kInput, "cannot show the series: the file does not have it", Join(wanted, ","),
-              StrCat("there are ", Some(names)));
+              StrCat("there are ", SomeNames(names)));
 }
 
 // Returns an error if more than one output goes to standard output.

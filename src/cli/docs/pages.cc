@@ -54,6 +54,7 @@ std::vector<Page> GeneratedPages() {
   };
   AddDocuments(pages);
   pages.push_back({"schema/serve.ts", ServedTypesPage()});
+  pages.push_back({"schema/serve_routes.schema.json", SchemaOfRoutes("serve", ServedRoutes())});
   return pages;
 }
 

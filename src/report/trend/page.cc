@@ -102,9 +102,11 @@ void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
   json.EndObject();
 }
 
-// Writes the data of the page. A list of runs is shared only with the metric before, which is enough for metrics of one
+}  // namespace
+
+// A list of runs is shared only with the metric before, which is enough for metrics of one
 // benchmark.
-std::string DataOf(const TrendReport& report) {
+std::string TrendPageData(const TrendReport& report) {
   const std::vector<Trend>& trends = report.trends;
   std::string out;
   JsonWriter json(out);
@@ -133,6 +135,8 @@ std::string DataOf(const TrendReport& report) {
   return out;
 }
 
+namespace {
+
 std::string MarkupRow(const std::vector<std::string>& texts) {
   std::string out = "<tr>";
   for (const std::string& text : texts) out += StrCat("<td>", XmlEscaped(text), "</td>");
@@ -157,7 +161,7 @@ std::string WithoutScript(const TrendReport& report) {
 }  // namespace
 
 std::string TrendHtml(const TrendReport& report) {
-  return FilledPage(PageWithCharts(), DataOf(report), WithoutScript(report));
+  return FilledPage(PageWithCharts(), TrendPageData(report), WithoutScript(report));
 }
 
 }  // namespace gapless::internal

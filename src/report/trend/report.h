@@ -34,6 +34,8 @@ void WriteTrend(JsonWriter& json, const TrendReport& report);
 // A picture with a panel for each metric: the runs, their levels, and where they changed. Stands alone, in light and
 // dark, and stays below some 300 kB a panel however many runs there are.
 std::string TrendSvg(const TrendReport& report);
+// The data of the page, as web/src/trend/data.ts reads them: the document, and its words.
+std::string TrendPageData(const TrendReport& report);
 // A page for a browser that needs nothing else.
 std::string TrendHtml(const TrendReport& report);
 

@@ -86,22 +86,28 @@ function Stages({head, rows, shares}: Words) {
   );
 }
 
+export function ReasonTable({rows}: {rows: readonly Reason[]}) {
+  return (
+    <table class="reasons">
+      <tbody>
+        {rows.map(({fix, reason}, at) => (
+          <tr key={`${fix} ${at}`}>
+            <th scope="row" class="plain mono">
+              {fix}
+            </th>
+            <td>{reason}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 function Reasons({id, title, rows}: {id: string; title: string; rows: readonly Reason[]}) {
   if (rows.length === 0) return null;
   return (
     <Section id={id} title={title}>
-      <table class="reasons">
-        <tbody>
-          {rows.map(({fix, reason}) => (
-            <tr key={fix}>
-              <th scope="row" class="plain mono">
-                {fix}
-              </th>
-              <td>{reason}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ReasonTable rows={rows} />
     </Section>
   );
 }
@@ -132,6 +138,51 @@ function Patch({inlined: {optimize, page}}: {inlined: OptimizePage}) {
   );
 }
 
+/** The result: what was proved, how to have it, and what did not stay. `folded`: fixes that do not apply are behind a line. */
+export function OptimizeParts({inlined, folded = false}: {inlined: OptimizePage; folded?: boolean}) {
+  const {optimize, page} = inlined;
+  return (
+    <>
+      {optimize.warnings.map((warning) => (
+        <section key={warning} class="notice">
+          <p>Warning: {warning}.</p>
+        </section>
+      ))}
+      <Verdict inlined={inlined} />
+      {folded && <Run run={page.run} />}
+      {folded && <Patch inlined={inlined} />}
+      <Section id="stages" title="What was measured">
+        <Stages {...page} />
+      </Section>
+      {!folded && <Run run={page.run} />}
+      {!folded && <Patch inlined={inlined} />}
+      <Reasons id="tried" title="Tried, and not kept" rows={page.tried} />
+      {folded && page.not_tried.length > 0 ? (
+        <section id="not-tried">
+          <details>
+            <summary>
+              Not tried: {page.not_tried.length} {page.not_tried.length === 1 ? "fix does" : "fixes do"} not apply
+            </summary>
+            <ReasonTable rows={page.not_tried} />
+          </details>
+        </section>
+      ) : (
+        <Reasons id="not-tried" title="Not tried" rows={page.not_tried} />
+      )}
+      <Reasons id="no-time" title="No time was left for" rows={page.no_time} />
+    </>
+  );
+}
+
+function Run({run}: {run: string | undefined}) {
+  if (!run) return null;
+  return (
+    <Section id="run" title="Run it">
+      <Snippet text={run} label="the command" />
+    </Section>
+  );
+}
+
 export function OptimizeApp({inlined}: {inlined: OptimizePage}) {
   const {optimize, page} = inlined;
   const [theme, choose] = useState(initialTheme);
@@ -140,24 +191,7 @@ export function OptimizeApp({inlined}: {inlined: OptimizePage}) {
     <ThemeContext.Provider value={theme}>
       <Top subject={optimize.command} path={optimize.command} sections={[]} theme={theme} toggle={toggle} />
       <main class="wrap">
-        {optimize.warnings.map((warning) => (
-          <section key={warning} class="notice">
-            <p>Warning: {warning}.</p>
-          </section>
-        ))}
-        <Verdict inlined={inlined} />
-        <Section id="stages" title="What was measured">
-          <Stages {...page} />
-        </Section>
-        {page.run && (
-          <Section id="run" title="Run it">
-            <Snippet text={page.run} label="the command" />
-          </Section>
-        )}
-        <Patch inlined={inlined} />
-        <Reasons id="tried" title="Tried, and not kept" rows={page.tried} />
-        <Reasons id="not-tried" title="Not tried" rows={page.not_tried} />
-        <Reasons id="no-time" title="No time was left for" rows={page.no_time} />
+        <OptimizeParts inlined={inlined} />
         {page.found.length > 0 && (
           <Section id="found" title="What the recording showed">
             <ol>

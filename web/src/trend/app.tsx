@@ -128,31 +128,45 @@ function MetricSection({trend, metric, id}: {trend: Trends; metric: Metric; id: 
   );
 }
 
+/** The trends of a series without the bar above: a heading, and a section for each metric. */
+export function TrendParts({trend}: {trend: Trends}) {
+  return (
+    <>
+      <section class="verdict">
+        <div>
+          <h1>{trend.subject}</h1>
+          <p class="dim">
+            Points are {trend.what}s, lines their levels; triangles mark where a level changed, green for the better,
+            red for the worse. The slider zooms, and so does a date in the tables.
+          </p>
+          {trend.notes.map((note) => (
+            <p key={note} class="dim">
+              {note}
+            </p>
+          ))}
+        </div>
+      </section>
+      {sectionsOf(trend).map(({id, metric}) => (
+        <MetricSection key={`${trend.subject} ${id}`} trend={trend} metric={metric} id={id} />
+      ))}
+    </>
+  );
+}
+
+/** A section for each metric. */
+export function sectionsOf(trend: Trends): {id: string; name: string; metric: Metric}[] {
+  return trend.metrics.map((metric, at) => ({id: `metric-${at}`, name: metric.metric, metric}));
+}
+
 export function TrendApp({trend}: {trend: Trends}) {
   const [theme, choose] = useState(initialTheme);
   const toggle = () => choose(setTheme(theme === "dark" ? "light" : "dark"));
-  const sections = trend.metrics.map((metric, at) => ({id: `metric-${at}`, name: metric.metric, metric}));
+  const sections = sectionsOf(trend).slice(0, 6);
   return (
     <ThemeContext.Provider value={theme}>
-      <Top subject={trend.place} path={trend.place} sections={sections.slice(0, 6)} theme={theme} toggle={toggle} />
+      <Top subject={trend.place} path={trend.place} sections={sections} theme={theme} toggle={toggle} />
       <main class="wrap">
-        <section class="verdict">
-          <div>
-            <h1>{trend.subject}</h1>
-            <p class="dim">
-              Points are {trend.what}s, lines their levels; triangles mark where a level changed, green for the better,
-              red for the worse. The slider zooms, and so does a date in the tables.
-            </p>
-            {trend.notes.map((note) => (
-              <p key={note} class="dim">
-                {note}
-              </p>
-            ))}
-          </div>
-        </section>
-        {sections.map(({id, metric}) => (
-          <MetricSection key={id} trend={trend} metric={metric} id={id} />
-        ))}
+        <TrendParts trend={trend} />
         <footer>
           {trend.what === "run" && "Times are UTC. "}
           Written by gapless {trend.version}. This file holds all it shows and connects to nothing.
