@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // progress.json in the folder of `gapless optimize`: what is being tried, what was decided and why, how much of the
-// budget is used. For people who look at it meanwhile (`gapless serve`); the journal, not this file, is what an interrupted
-// run continues from.
+// budget is used. For people who look at it meanwhile (`gapless serve`); the journal, not this file, is what an
+// interrupted run continues from.
 #pragma once
 
 #include <chrono>

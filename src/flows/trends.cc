@@ -40,8 +40,7 @@ Result<std::string> WhatThereIs(History& history, const std::atomic<bool>* cance
   std::set<std::string> branches;
   for (const BenchmarkRecord& record : records) branches.insert(record.branch);
   if (branches.empty()) return std::string("the history is empty: gapless history record RESULT adds to it");
-  return StrCat("there are runs on other branches or of other times: ",
-                SomeNames({branches.begin(), branches.end()}));
+  return StrCat("there are runs on other branches or of other times: ", SomeNames({branches.begin(), branches.end()}));
 }
 
 // Adds a note for everything that was left out, and for a mixture of hosts.
@@ -59,8 +58,8 @@ void AddTrendNotes(const TrendRuns& runs, const TrendQuery& query, TrendReport& 
         StrCat("the runs are of ", runs.hosts.size(), " hosts (--host takes one): ", SomeNames(runs.hosts)));
   for (const Trend& trend : report.trends)
     if (trend.other_units > 0)
-      report.notes.push_back(
-          StrCat(Ellipsize(Printable(trend.metric), 40), ": ", RunsInWords(trend.other_units), " in another unit left out"));
+      report.notes.push_back(StrCat(Ellipsize(Printable(trend.metric), 40), ": ", RunsInWords(trend.other_units),
+                                    " in another unit left out"));
 }
 
 // Adds a trend per metric. A metric that was named and that no run has is an error; a usual one is left out.

@@ -156,8 +156,8 @@ struct ServedSearch {
   static constexpr FieldInfo kFields[] = {
       Field<&ServedSearch::id>("id", "", "its name in the routes"),
       Field<&ServedSearch::path>("path", "", "folder or document that it is read from"),
-      Field<&ServedSearch::state>("state", "",
-                                  "recording, trying, done, failed, or stopped: its process is gone, and did not say so"),
+      Field<&ServedSearch::state>(
+          "state", "", "recording, trying, done, failed, or stopped: its process is gone, and did not say so"),
       Field<&ServedSearch::progress>("progress", "", "how far it is; missing: only its result is known"),
       Field<&ServedSearch::has_result>("has_result", "", "the route of its result has one"),
       Field<&ServedSearch::diff>("diff", "", "the patch", kUnlessEmpty),

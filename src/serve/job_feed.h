@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows a job that is under way: reads what its agents and its telemetry write, and keeps the newest of it for charts.
-// It changes nothing in the run folder, asks the agents for nothing, and ends with the job.
+// Follows a job that is under way: reads what its agents and its telemetry write, and keeps the newest of it for
+// charts. It changes nothing in the run folder, asks the agents for nothing, and ends with the job.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A history of benchmarks that is served: its series, and the trend of one. It is read anew for each answer, so that runs
-// that were recorded meanwhile are there.
+// A history of benchmarks that is served: its series, and the trend of one. It is read anew for each answer, so that
+// runs that were recorded meanwhile are there.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ class ServedHistory {
   const std::string& id() const { return id_; }
   ServedThing Info() const;
   Result<std::string> SeriesJson() const;
-  // What `gapless trend --html` puts into its page. Parameters: branch, label; a missing label is that of the newest run.
+  // What `gapless trend --html` puts into its page. Parameters: branch, label; a missing label is that of the newest
+  // run.
   Result<std::string> TrendJson(const HttpRequest& request) const;
 
  private:

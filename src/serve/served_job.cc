@@ -63,7 +63,8 @@ std::string ServedMonitor::RunId(size_t at) const { return StrCat("m", id_, "-",
 std::vector<JobRecording> ServedMonitor::Recordings() const {
   const std::lock_guard lock(mutex_);
   FindRecordings(folder_, [&](const std::string& name, int64_t at_unix_ms) {
-    if (recordings_.size() < kMostRecordings && std::ranges::find(recordings_, name, &Recording::name) == recordings_.end())
+    if (recordings_.size() < kMostRecordings &&
+        std::ranges::find(recordings_, name, &Recording::name) == recordings_.end())
       recordings_.push_back({name, at_unix_ms});
   });
   std::vector<JobRecording> all;

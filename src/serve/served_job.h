@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that is served while it is under way: its charts, and the recordings in its folder, each of which is opened as a
-// run when somebody asks for it.
+// A job that is served while it is under way: its charts, and the recordings in its folder, each of which is opened as
+// a run when somebody asks for it.
 #pragma once
 
 #include <functional>
@@ -49,7 +49,7 @@ class ServedMonitor {
   std::string id_, folder_;
   OpenRecording open_;
   std::unique_ptr<JobFeed> feed_;
-  mutable std::mutex mutex_;                  // of all below
+  mutable std::mutex mutex_;                   // of all below
   mutable std::vector<Recording> recordings_;  // in the order they were found: a place is an id
   std::map<size_t, std::unique_ptr<ServedRun>> opened_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimisation that is served: how far it is, and its result once there is one. Its files are read anew for each answer.
+// An optimisation that is served: how far it is, and its result once there is one. Its files are read anew for each
+// answer.
 #pragma once
 
 #include <string>

@@ -64,8 +64,7 @@ Server::~Server() {
   if (preparing_.joinable()) preparing_.join();
 }
 
-Result<std::unique_ptr<Server>> Server::Start(const ServeOptions& options,
-                                              SiteParts parts) {
+Result<std::unique_ptr<Server>> Server::Start(const ServeOptions& options, SiteParts parts) {
   std::string token = options.token;
   if (token.empty() && !IsLoopbackHost(options.host)) {
     GAPLESS_ASSIGN(token, NewToken());

@@ -25,8 +25,7 @@ struct ServeOptions {
 
 class Server {
  public:
-  static Result<std::unique_ptr<Server>> Start(const ServeOptions& options,
-                                               SiteParts parts);
+  static Result<std::unique_ptr<Server>> Start(const ServeOptions& options, SiteParts parts);
   ~Server();
 
   // The address of the page, with the token if one is asked for.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bar above a page: what it is about, its parts, the other pages of the server, and the colours. Where there is no room
 // for the parts they are behind a button.
-import {useEffect, useRef, useState} from "preact/hooks";
+import {useEffect, useLayoutEffect, useRef, useState} from "preact/hooks";
 import {type Place, Views} from "./served/views";
 import type {Theme} from "./theme";
+
+const FOLDED_PX = 1100; // below, the report has one column, and the menu is folded
 
 interface Props {
   subject: string;
@@ -42,10 +44,32 @@ function useMenu() {
   return {open, setOpen, button, menu};
 }
 
+/** Folds the menu of a bar that is too narrow for it: its parts are known only once they are drawn. */
+function useFolding() {
+  const bar = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const top = bar.current;
+    const inner = top?.firstElementChild;
+    const menu = inner?.querySelector(".menu");
+    if (!top || !inner || !menu) return;
+    const look = () => {
+      top.dataset["folded"] = "false";
+      top.dataset["folded"] = String(top.clientWidth <= FOLDED_PX || inner.scrollWidth > inner.clientWidth);
+    };
+    look();
+    const size = new ResizeObserver(look);
+    size.observe(top);
+    size.observe(menu);
+    return () => size.disconnect();
+  });
+  return bar;
+}
+
 export function Top({subject, path, sections, theme, toggle, place}: Props) {
   const {open, setOpen, button, menu} = useMenu();
+  const bar = useFolding();
   return (
-    <div class="top">
+    <div class="top" ref={bar}>
       <div class="wrap">
         <span class="brand">
           <i />

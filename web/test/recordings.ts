@@ -95,7 +95,7 @@ export function reportOf(recording: Pick<Recording, "name" | "path" | "arguments
 
 /** Serves runs on a free port of the loopback device; the caller ends the process. */
 export async function serve(...paths: string[]): Promise<{address: string; server: ChildProcess}> {
-  const server = spawn(program, ["serve", "--port", "0", "--json", ...paths], {cwd: root});
+  const server = spawn(program, ["serve", "--no-history", "--port", "0", "--json", ...paths], {cwd: root});
   let said = "";
   for await (const piece of server.stdout) {
     said += piece;

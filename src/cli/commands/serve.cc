@@ -74,8 +74,7 @@ constexpr auto kTimeToFinish = std::chrono::milliseconds(2000);
 
 // What is no recording either is told apart here: serve takes more than other verbs.
 Error NotServed(Error error) {
-  if (error.code == ErrorCode::kInput)
-    error.hint = StrCat(error.hint, error.hint.empty() ? "" : "; ", kSourcesInWords);
+  if (error.code == ErrorCode::kInput) error.hint = StrCat(error.hint, error.hint.empty() ? "" : "; ", kSourcesInWords);
   return error;
 }
 
@@ -87,8 +86,8 @@ Result<void> ReadRuns(const ServeArguments& arguments, const Session& session, s
     auto analysis = AnalysisFor(arguments, session, paths.subspan(first, of_run));
     if (!analysis) return Unexpected{NotServed(analysis.error())};
     WarnOfLosses((*analysis)->loaded());
-    parts.runs.push_back(std::make_unique<ServedRun>(StrCat(parts.runs.size()), *std::move(analysis),
-                                                     several || paths.size() > of_run));
+    parts.runs.push_back(
+        std::make_unique<ServedRun>(StrCat(parts.runs.size()), *std::move(analysis), several || paths.size() > of_run));
   }
   return {};
 }

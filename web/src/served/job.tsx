@@ -11,6 +11,7 @@ import {type Line, LiveChart} from "./live_chart";
 import {Frame} from "./site";
 
 const NS = 1e9;
+const MOST_NAMED = 4; // lines whose newest value is said
 
 function nameOf({rank, name}: JobProcess): string {
   return rank === undefined ? name : `rank ${rank}`;
@@ -55,7 +56,8 @@ function Panel(props: {
 }) {
   const {id, title, lines, format} = props;
   if (lines.length === 0) return null;
-  const now = lines.length === 1 ? last(lines[0], format) : `${lines.length} lines`;
+  const named = (line: Line) => `${lines.length > 1 ? `${line.name} ` : ""}${last(line, format)}`;
+  const now = lines.length <= MOST_NAMED ? lines.map(named).join(" · ") : `${lines.length} of them`;
   return (
     <section id={id} data-points={lines.reduce((sum, {points}) => sum + points.length, 0)}>
       <header>
@@ -68,7 +70,7 @@ function Panel(props: {
 }
 
 function time(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 19);
+  return new Date(ms).toLocaleTimeString("en-GB");
 }
 
 function runAddress(run: string): string {
@@ -83,10 +85,10 @@ function Events({job}: {job: ServedJob}) {
     <section id="events">
       <header>
         <h2>Slow steps and recordings</h2>
-        <span class="dim">the newest first; times are UTC</span>
+        <span class="dim">the newest first</span>
       </header>
       <Scroll label="Slow steps and recordings">
-        <table class="reasons">
+        <table class="reasons listed">
           <thead>
             <tr>
               {["when", "what", "recording"].map((name) => (
@@ -105,7 +107,7 @@ function Events({job}: {job: ServedJob}) {
               .map(({at_unix_ms, text, run}, at) => (
                 <tr key={`${at_unix_ms} ${at}`}>
                   <td>{time(at_unix_ms)}</td>
-                  <td>{text}</td>
+                  <td class="wide">{text}</td>
                   <td>{run && <a href={runAddress(run)}>Open as a run</a>}</td>
                 </tr>
               ))}

@@ -38,6 +38,7 @@ function optionOf({name, lines, format, marks = [], most}: Props): Option {
     }),
     xAxis: axis("", {
       type: "time",
+      splitNumber: 4,
       splitLine: {show: false},
       axisLabel: {color: colour("dim"), hideOverlap: true, formatter: time},
     }),

@@ -86,7 +86,7 @@ function Decisions({progress}: {progress: OptimizeProgress}) {
       {shown.length === 0 && <p class="dim">Nothing yet.</p>}
       {shown.length > 0 && (
         <Scroll label="Decisions">
-          <table class="reasons">
+          <table class="reasons listed">
             <thead>
               <tr>
                 {["fix", "kept", "measured", "why"].map((name) => (
@@ -103,10 +103,12 @@ function Decisions({progress}: {progress: OptimizeProgress}) {
                     {fix}
                   </th>
                   <td class={`chip ${outcome === "accepted" ? "good" : "minor"}`}>
-                    {outcome === "accepted" ? "kept" : outcome.replaceAll("_", " ")}
+                    {outcome === "accepted" ? "kept" : outcome.replace(/_/g, " ")}
                   </td>
-                  <td data-value={measured?.expected}>{measured ? `${interval(measured)}, ${pairs} pairs` : ""}</td>
-                  <td>{reason}</td>
+                  <td class="value" data-value={measured?.expected}>
+                    {measured ? `${interval(measured)}, ${pairs} pairs` : ""}
+                  </td>
+                  <td class="wide">{reason}</td>
                 </tr>
               ))}
             </tbody>
