@@ -29,8 +29,7 @@ class ProgressTest : public testing::Test {
   }
 
   std::string folder_;
-  Fix fix_{.name = "workers"};
-  FixItem item_{.fix = &fix_, .value = "4"};
+  FixItem item_{.fix = FindFixWithTrial("workers"), .value = "4"};
 };
 
 TEST_F(ProgressTest, ItSaysWhatIsTriedAndWhatWasDecided) {
@@ -42,7 +41,7 @@ TEST_F(ProgressTest, ItSaysWhatIsTriedAndWhatWasDecided) {
   const Decision decision{.item = item_,
                           .outcome = FixOutcome::kAccepted,
                           .reason = "it is faster, with HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123456789",
-                          .measured = RatioInterval{.low = 1.2, .expected = 1.3, .high = 1.4},
+                          .measured = RatioInterval{.low = 1.2, .high = 1.4, .expected = 1.3},
                           .pairs = 8};
   file.On({.kind = PlannerEvent::Kind::kDecided, .decision = &decision});
   const documents::OptimizeProgress progress = Read();
