@@ -30,6 +30,7 @@ MS = 1_000_000
 STEP_NS, SLOW_NS = 20 * MS, 300 * MS
 SLOW_STEP = 220  # of the job
 CAPACITY = 4096  # records of a ring
+SAMPLE_BEGAN_NS = 1623142623460072000  # the first event of samples/resnet50_v100
 FALLS_AT = 40  # run of the history
 GAUGES = {"gpu.utilization": ("share", 0.75), "gpu.memory.used": ("bytes", 6.0 * 2**30), "gpu.power": ("W", 312.5)}
 
@@ -152,8 +153,8 @@ def telemetry(kind: int, body: bytes, count: int = 0) -> bytes:
 class Job:
     """A run folder with two ranks, which this process is the launcher of."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "job"
+    def __init__(self, folder: Path, name: str = "job") -> None:
+        self.folder = folder / name
         self.folder.mkdir(mode=0o700)
         self.steps = 0
         self.began_ns = time.time_ns() - (SLOW_STEP + 80) * STEP_NS
@@ -237,6 +238,25 @@ class Job:
         return path
 
 
+def make_run(folder: Path, watts: tuple[float, ...] = (250.0, 300.0, 275.0, 310.0)) -> Path:
+    """A run that is over: the sample with telemetry of its GPU, a value each fifth of a second."""
+    job = Job(folder, "over")
+    job.close()
+    began = int(job.began_ns)
+    for below in job.folder.glob("rank*/*.ring"):
+        below.unlink()
+    control = bytearray((job.folder / "control").read_bytes())
+    struct.pack_into("<q", control, 48, began)
+    (job.folder / "control").write_bytes(control)
+    shutil.copy(ROOT / "samples/resnet50_v100.pt.trace.json.gz", job.folder / "rank0" / "run.1.pt.trace.json.gz")
+    with job.telemetry.open("ab") as file:
+        for at, power in enumerate(watts):
+            values = [0.5 + at / 10, 6.0 * 2**30 + at, power]
+            body = struct.pack("<q3d3I", SAMPLE_BEGAN_NS + at * 200 * MS, *values, 0, 1, 2)
+            file.write(telemetry(3, body, 3))
+    return job.folder
+
+
 def make_job(folder: Path) -> Job:
     """It has taken 300 steps, one of them slow and recorded."""
     job = Job(folder)
@@ -250,8 +270,9 @@ def make_job(folder: Path) -> Job:
 def main() -> int:
     program, folder = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
+    run = make_run(folder)
     db, search, job = make_history(program, folder), make_search(folder), make_job(folder)
-    print(json.dumps({"history": db, "search": str(search), "job": str(job.folder)}), flush=True)
+    print(json.dumps({"history": db, "search": str(search), "job": str(job.folder), "run": str(run)}), flush=True)
     try:
         while True:
             readable, _, _ = select.select([sys.stdin], [], [], 0.25)

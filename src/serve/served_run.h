@@ -14,9 +14,13 @@ namespace gapless::internal {
 
 class ServedRun {
  public:
-  // `several`: other runs are served beside it.
-  ServedRun(std::string id, std::unique_ptr<RunAnalysis> analysis, bool several = false)
-      : id_(std::move(id)), analysis_(std::move(analysis)), lanes_(analysis_->tables()), several_(several) {}
+  // `several`: other runs are served beside it. `options`: what a report has beyond the recording, as prices.
+  ServedRun(std::string id, std::unique_ptr<RunAnalysis> analysis, bool several = false, AnalyzeOptions options = {})
+      : id_(std::move(id)),
+        analysis_(std::move(analysis)),
+        lanes_(analysis_->tables()),
+        several_(several),
+        options_(std::move(options)) {}
 
   const std::string& id() const { return id_; }
   const RunAnalysis& analysis() const { return *analysis_; }
@@ -30,6 +34,7 @@ class ServedRun {
   std::unique_ptr<RunAnalysis> analysis_;
   RunLanes lanes_;
   bool several_;
+  AnalyzeOptions options_;
   mutable OnceFlag made_;
   mutable std::string page_;
 };

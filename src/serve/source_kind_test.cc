@@ -42,7 +42,8 @@ TEST_F(SourceKindTest, ADatabaseWithoutTheTablesOfAHistoryMayBeARecording) {
 }
 
 TEST_F(SourceKindTest, TheEnvelopeOfADocumentSaysWhoseItIs) {
-  const std::string mine = File("result.json", R"({"gapless": {"version": "1", "command": "optimize"}, "proved": true})");
+  const std::string mine =
+      File("result.json", R"({"gapless": {"version": "1", "command": "optimize"}, "proved": true})");
   const std::string other = File("report.json", R"({"gapless": {"version": "1", "command": "analyze"},
       "note": {"command": "optimize"}})");
   EXPECT_EQ(KindOfSource(mine), SourceKind::kOptimize);

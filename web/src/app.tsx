@@ -18,6 +18,7 @@ import {Tables} from "./sections/tables";
 import {Verdict} from "./sections/verdict";
 import {Compare} from "./served/compare";
 import {Console} from "./served/console";
+import {OverTime} from "./served/over_time";
 import {initialTheme, setTheme, ThemeContext} from "./theme";
 import {Timeline} from "./timeline";
 import {allowJumps} from "./timeline/jump";
@@ -33,6 +34,7 @@ const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
   {id: "plan", name: "Plan", Section: Plan},
   {id: "after", name: "After", Section: After},
+  {id: "over_time", name: "Over time", Section: OverTime},
   {id: "steps", name: "Steps", Section: Steps},
   {id: "roles", name: "Roles", Section: Roles},
   {id: "ranks", name: "Ranks", Section: Ranks},
@@ -62,6 +64,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return data.timeline !== undefined || data.served !== undefined;
     case "compare":
       return data.served?.several ?? false;
+    case "over_time":
+      return data.served !== undefined && (data.served.gauges === true || data.analyze.cost !== undefined);
     case "sql":
       return data.served !== undefined;
     case "kernels":

@@ -93,6 +93,7 @@ export interface PackedRankMap {
 export interface Served {
   run: string; // its id in the routes
   several?: boolean; // other runs are served beside it
+  gauges?: boolean; // utilisation, memory or power of a GPU over time were recorded
 }
 
 export interface Inlined {

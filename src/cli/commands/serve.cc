@@ -46,6 +46,8 @@ struct ServeArguments : ReadArguments {
   std::string host = ServeOptions{}.host, token_file{};
   std::optional<int> port{};
   double query_seconds = 10;
+  std::optional<double> price{}, carbon{}, watts{};
+  std::optional<int64_t> gpus{};
   bool open = false, together = false, no_history = false;
   static constexpr OptionList kOptions{
       Number<&ServeArguments::port>("N", "Listen on port N (8077, or a free one if it is taken; 0: a free one)", 0,
@@ -58,6 +60,10 @@ struct ServeArguments : ReadArguments {
       Flag<&ServeArguments::open>("Open the page in the browser"),
       Flag<&ServeArguments::together>("Take the paths for the ranks of one job, not for a run each"),
       Flag<&ServeArguments::no_history>("Do not show your own history of benchmarks beside the paths"),
+      Positive<&ServeArguments::price>("N", "Set the price of a GPU per hour, to show what the run costs", "/gpu-hour"),
+      Positive<&ServeArguments::carbon>("N", "Set the carbon intensity of the grid in g of CO2 per kWh", "g/kWh"),
+      Positive<&ServeArguments::watts>("N", "Set the mean power of a GPU in W (its power limit)", "W"),
+      Number<&ServeArguments::gpus>("N", "Set the number of GPUs of the job (those of the recording)", 1),
       kRankOption,
       kReadingOptions,
   };
@@ -78,6 +84,15 @@ Error NotServed(Error error) {
   return error;
 }
 
+AnalyzeOptions OptionsOfReports(const ServeArguments& arguments) {
+  AnalyzeOptions options;
+  options.rates.price_per_gpu_hour = arguments.price;
+  options.rates.carbon_g_per_kwh = arguments.carbon;
+  options.rates.watts_per_gpu = arguments.watts;
+  options.rates.gpus = arguments.gpus;
+  return options;
+}
+
 // Reads each path as a run, or all as one.
 Result<void> ReadRuns(const ServeArguments& arguments, const Session& session, std::span<const std::string> paths,
                       bool several, SiteParts& parts) {
@@ -86,8 +101,8 @@ Result<void> ReadRuns(const ServeArguments& arguments, const Session& session, s
     auto analysis = AnalysisFor(arguments, session, paths.subspan(first, of_run));
     if (!analysis) return Unexpected{NotServed(analysis.error())};
     WarnOfLosses((*analysis)->loaded());
-    parts.runs.push_back(
-        std::make_unique<ServedRun>(StrCat(parts.runs.size()), *std::move(analysis), several || paths.size() > of_run));
+    parts.runs.push_back(std::make_unique<ServedRun>(StrCat(parts.runs.size()), *std::move(analysis),
+                                                     several || paths.size() > of_run, OptionsOfReports(arguments)));
   }
   return {};
 }

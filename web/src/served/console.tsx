@@ -2,11 +2,12 @@
 // SQL over the run that is served: a query, what it gives as a table and as a chart, and the queries one keeps.
 import {useCallback, useMemo, useState} from "preact/hooks";
 import {axis, base, ChartView, type Option, tip, tooltip} from "../chart";
-import {type Cell, type Column, type Data, Table} from "../data";
+import {type Column, type Data, Table} from "../data";
 import {cell as format} from "../format";
 import {TableView} from "../table_view";
 import {colour} from "../theme";
 import {shortened} from "../timeline/draw";
+import {type Answer, type Problem, query} from "./query";
 
 const KEPT = "gapless.queries"; // in the browser's storage, for all runs
 const MOST_KEPT = 30;
@@ -14,18 +15,6 @@ const MOST_POINTS = 5000;
 const MOST_BARS = 40;
 const MOST_LETTERS = 30;
 const FIRST = "SELECT name, calls, total_ns FROM kernels ORDER BY total_ns DESC LIMIT 20";
-
-interface Answer {
-  columns: {name: string; type: Column["type"]; unit?: string; help?: string}[];
-  rows: number;
-  complete: boolean;
-  cells: Cell[][]; // by column
-}
-
-interface Problem {
-  message: string;
-  hint?: string;
-}
 
 function kept(): string[] {
   try {
@@ -105,17 +94,6 @@ function chartOf(table: Table): {option: () => Option; height: number} | undefin
   return {option, height: label ? 60 + rows.length * 20 : 260};
 }
 
-async function ask(run: string, sql: string): Promise<Answer> {
-  const response = await fetch(`/api/runs/${encodeURIComponent(run)}/query`, {
-    method: "POST",
-    headers: {"Content-Type": "application/json"},
-    body: JSON.stringify({sql}),
-  });
-  const body = await response.json().catch(() => ({}));
-  if (!response.ok) throw body.error ?? {message: `${response.status} ${response.statusText}`};
-  return body as Answer;
-}
-
 function Result({answer}: {answer: Answer}) {
   const table = useMemo(() => tableOf(answer), [answer]);
   const chart = useMemo(() => chartOf(table), [table]);
@@ -148,7 +126,7 @@ export function Console({data}: {data: Data}) {
     setRunning(true);
     setProblem(undefined);
     try {
-      setAnswer(await ask(run, sql));
+      setAnswer(await query(run, sql));
     } catch (error) {
       setAnswer(undefined);
       setProblem(error as Problem);
