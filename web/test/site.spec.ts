@@ -13,7 +13,7 @@ const WIDTHS = [PHONE, {width: 1440, height: 900}];
 
 let site: SiteParts;
 test.beforeAll(async () => {
-  site = await startSite(SAMPLE);
+  site = await startSite([SAMPLE]);
 });
 test.afterAll(() => {
   site?.stop();

@@ -15,6 +15,7 @@ export interface SiteParts {
   history: string;
   search: string;
   job: string;
+  run: string; // a recording with telemetry
   endSearch: () => Promise<void>;
   stop: () => void;
 }
@@ -28,18 +29,20 @@ async function nextLine(child: ChildProcess): Promise<string> {
   throw new Error(`tests/site_parts.py ended: ${said}`);
 }
 
-export async function startSite(...recordings: string[]): Promise<SiteParts> {
+/** `words`: recordings, and options of `gapless serve`; `withRun`: serve the recording with telemetry, first. */
+export async function startSite(words: string[] = [], withRun = false): Promise<SiteParts> {
   const folder = mkdtempSync(join(tmpdir(), "gapless-site-"));
   const maker = spawn("python3", [join(root, "tests/site_parts.py"), program, folder], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const {history, search, job} = JSON.parse(await nextLine(maker));
-  const {address, server} = await serve(...recordings, history, search, job);
+  const {history, search, job, run} = JSON.parse(await nextLine(maker));
+  const {address, server} = await serve(...(withRun ? [run] : []), ...words, history, search, job);
   return {
     address,
     history,
     search,
     job,
+    run,
     endSearch: async () => {
       maker.stdin?.write("end search\n");
       await nextLine(maker);
@@ -51,9 +54,11 @@ export async function startSite(...recordings: string[]): Promise<SiteParts> {
   };
 }
 
+export function gapless(...words: string[]): string {
+  return execFileSync(program, words, {cwd: root, encoding: "utf8", maxBuffer: 1 << 28});
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the document is described by schema/trend.schema.json of `gapless docs`
 export function trendOf(db: string, branch: string, label: string): any {
-  return JSON.parse(
-    execFileSync(program, ["trend", "--db", db, "--branch", branch, "--label", label, "--json"], {encoding: "utf8"}),
-  );
+  return JSON.parse(gapless("trend", "--db", db, "--branch", branch, "--label", label, "--json"));
 }
