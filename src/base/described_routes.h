@@ -10,10 +10,13 @@
 
 namespace gapless::internal {
 
-// A route, as its address has it with ID for an id, and what it answers.
+// A route, as its address has it with ID for an id, and what it answers: a value of a type; or the document of a
+// command, which has a schema of its own; or, with both, an object with the document under the command's name and the
+// value as `page`.
 struct DescribedRoute {
   std::string_view path;
-  const TypeInfo* type;
+  const TypeInfo* type = nullptr;
+  std::string_view command = {};
 };
 
 // JSON Schema (draft 2020-12) of an object with an answer for each route, none of which need be there.

@@ -81,6 +81,28 @@ class SchemaWriter {
     json_.Field("additionalProperties", false);
   }
 
+  // The answer of a route, into an object that is open.
+  void WriteRoute(const DescribedRoute& route) {
+    const std::string document = StrCat("urn:gapless:schema:", route.command, ":", kJsonSchema);
+    if (route.command.empty()) return WriteKeywords(*route.type, "", false);
+    if (route.type == nullptr) return json_.Field("$ref", document);
+    json_.Field("type", "object");
+    json_.Key("properties");
+    json_.BeginObject();
+    WriteReference(route.command, document);
+    json_.Key("page");
+    json_.BeginObject();
+    WriteKeywords(*route.type, "", false);
+    json_.EndObject();
+    json_.EndObject();
+    json_.Key("required");
+    json_.BeginArray();
+    json_.String(route.command);
+    json_.String("page");
+    json_.EndArray();
+    json_.Field("additionalProperties", false);
+  }
+
   void WriteDefinitions(bool of_documents = true) {
     json_.Key("$defs");
     json_.BeginObject();
@@ -248,7 +270,7 @@ std::string SchemaOfRoutes(std::string_view server, std::span<const DescribedRou
   for (const DescribedRoute& route : routes) {
     json.Key(route.path);
     json.BeginObject();
-    schema.WriteKeywords(*route.type, "", false);
+    schema.WriteRoute(route);
     json.EndObject();
   }
   json.EndObject();

@@ -3,8 +3,11 @@
 
 #include "lanes/search.h"
 #include "lanes/timeline.h"
+#include "report/trend/page_data.h"
 
 namespace gapless::internal {
+
+constinit const TypeInfo TypeOf<FlameNode>::kInfo = describe::MakeType<FlameNode>();
 
 std::span<const DescribedRoute> ServedRoutes() {
   static constexpr DescribedRoute kRoutes[] = {
@@ -14,9 +17,13 @@ std::span<const DescribedRoute> ServedRoutes() {
       {"/api/runs/ID/tile", &TypeOf<TimelineTile>::kInfo},
       {"/api/runs/ID/search", &TypeOf<SearchHits>::kInfo},
       {"/api/runs/ID/event", &TypeOf<ServedEvent>::kInfo},
+      {"/api/runs/ID/selection", &TypeOf<ServedSelection>::kInfo},
+      {"/api/runs/ID/compare", nullptr, "why"},
       {"/api/runs/ID/query", &TypeOf<QueryAnswer>::kInfo},
       {"/api/history/ID", &TypeOf<ServedSeriesList>::kInfo},
+      {"/api/history/ID/trend", &TypeOf<TrendPage>::kInfo, "trend"},
       {"/api/optimize/ID", &TypeOf<ServedSearch>::kInfo},
+      {"/api/optimize/ID/result", nullptr, "optimize"},
       {"/api/monitor/ID", &TypeOf<ServedJob>::kInfo},
   };
   return kRoutes;
@@ -25,7 +32,8 @@ std::span<const DescribedRoute> ServedRoutes() {
 std::span<const TypeInfo* const> ServedTypes() {
   static const std::vector<const TypeInfo*> types = [] {
     std::vector<const TypeInfo*> all{&TypeOf<TimelineExcerpt>::kInfo};
-    for (const DescribedRoute& route : ServedRoutes()) all.push_back(route.type);
+    for (const DescribedRoute& route : ServedRoutes())
+      if (route.type != nullptr) all.push_back(route.type);
     return all;
   }();
   return types;

@@ -10,6 +10,7 @@
 #include "base/describe.h"
 #include "base/described_routes.h"
 #include "flows/optimize_progress.h"
+#include "lanes/selection.h"
 
 namespace gapless::internal {
 
@@ -100,6 +101,46 @@ struct QueryAnswer {
       Field<&QueryAnswer::rows>("rows", "count", "rows that are here"),
       Field<&QueryAnswer::complete>("complete", "", "false: there are more than are handed out"),
       Field<&QueryAnswer::cells>("cells", "", "a list for each column"),
+  };
+};
+
+// Nodes have nodes: the type is defined in the source, so that its list of fields can name it.
+template <>
+struct TypeOf<FlameNode> {
+  static const TypeInfo kInfo;
+};
+
+template <>
+struct Described<FlameNode> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&FlameNode::name>("name", "", "function, call or thread"),
+      Field<&FlameNode::kind>("kind", "", "what it is"),
+      Field<&FlameNode::total_ns>("total_ns", "ns", "its time within the selection"),
+      Field<&FlameNode::self_ns>("self_ns", "ns", "what of it is in none of its children"),
+      Field<&FlameNode::children>("children", "", "what it called, the longest first"),
+  };
+};
+
+// A table of sums; cells are lists by column.
+struct SelectedSums {
+  std::string name{};
+  std::string_view help{};
+  std::vector<ResultColumn> columns{};
+  std::vector<std::vector<JsonScalar>> cells{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&SelectedSums::name>("name", "", "what is summed"),
+      Field<&SelectedSums::help>("help", "", "the table in a line"),
+      Field<&SelectedSums::columns>("columns", "", "its columns"),
+      Field<&SelectedSums::cells>("cells", "", "a list for each column"),
+  };
+};
+
+struct ServedSelection {
+  std::vector<SelectedSums> tables{};
+  std::vector<FlameNode> flame{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ServedSelection::tables>("tables", "", "sums, those that have rows"),
+      Field<&ServedSelection::flame>("flame", "", "a root for each thread, the one of most time first"),
   };
 };
 

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "lanes/search.h"
 #include "lanes/selection.h"
-#include "report/page_data.h"
 #include "serve/event.h"
 #include "serve/reply.h"
 
@@ -45,32 +44,31 @@ Result<std::vector<const TraceLanes*>> TracesOf(const HttpRequest& request, cons
   return traces;
 }
 
-void WriteFlame(JsonWriter& json, const std::vector<FlameNode>& nodes) {
-  json.BeginArray();
-  for (const FlameNode& node : nodes) {
-    json.BeginObject();
-    json.Field("name", node.name);
-    json.Field("kind", node.kind);
-    json.Field("total_ns", node.total_ns);
-    json.Field("self_ns", node.self_ns);
-    json.Key("children");
-    WriteFlame(json, node.children);
-    json.EndObject();
+JsonScalar CellOf(const Table& table, size_t row, int column) {
+  if (table.IsNull(row, column)) return std::monostate();
+  switch (table.columns()[static_cast<size_t>(column)].type) {
+    case ColumnType::kText: return std::string(table.Text(row, column));
+    case ColumnType::kInt: return table.Int(row, column);
+    case ColumnType::kReal: break;
   }
-  json.EndArray();
+  return table.Real(row, column);
 }
 
-void WriteSums(JsonWriter& json, const SelectionTable& sums) {
-  const Table& table = sums.table;
+SelectedSums SumsOf(const SelectionTable& sums) {
   constexpr size_t kMostRows = 1000;
-  std::vector<size_t> rows(std::min(kMostRows, table.rows()));
-  std::iota(rows.begin(), rows.end(), size_t{0});
-  json.BeginObject();
-  json.Field("name", table.name());
-  json.Field("help", sums.help);
-  WritePageColumns(json, table.columns());
-  WritePageCells(json, table, rows, [&](std::string_view text) { json.String(text); });
-  json.EndObject();
+  const Table& table = sums.table;
+  const size_t rows = std::min(kMostRows, table.rows());
+  SelectedSums selected{.name = std::string(table.name()), .help = sums.help};
+  for (const ColumnSpec& column : table.columns()) {
+    const std::string_view type = column.type == ColumnType::kText  ? "text"
+                                  : column.type == ColumnType::kInt ? "int"
+                                                                    : "real";
+    selected.columns.push_back({std::string(column.name), type, column.unit, column.help});
+    std::vector<JsonScalar>& cells = selected.cells.emplace_back();
+    const int at = static_cast<int>(selected.cells.size()) - 1;
+    for (size_t row = 0; row < rows; ++row) cells.push_back(CellOf(table, row, at));
+  }
+  return selected;
 }
 
 }  // namespace
@@ -118,18 +116,10 @@ Result<std::string> SelectionRoute(const HttpRequest& request, const ServedRun& 
       range.lanes.push_back(*lane);
     }
   }
-  const SelectionSums sums = SumSelection(*traces.front(), range);
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject();
-  json.Key("tables");
-  json.BeginArray();
-  for (const SelectionTable& table : sums.tables) WriteSums(json, table);
-  json.EndArray();
-  json.Key("flame");
-  WriteFlame(json, sums.flame);
-  json.EndObject();
-  return out;
+  SelectionSums sums = SumSelection(*traces.front(), range);
+  ServedSelection selection{.flame = std::move(sums.flame)};
+  for (const SelectionTable& table : sums.tables) selection.tables.push_back(SumsOf(table));
+  return JsonOf(selection);
 }
 
 }  // namespace gapless::internal

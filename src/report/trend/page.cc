@@ -9,9 +9,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <utility>
 
-#include "base/json_writer.h"
+#include "base/described_json.h"
 #include "base/strings.h"
+#include "report/trend/page_data.h"
 #include "report/trend/report.h"
 #include "report/trend/view.h"
 #include "report/trend/words.h"
@@ -40,97 +43,65 @@ bool SameRuns(const Trend& a, const Trend& b) {
   return std::equal(a.points.begin(), a.points.end(), b.points.begin(), b.points.end(), same);
 }
 
-// Writes times in ms, which a browser's dates take, null where they are not known, and short commits.
-void WriteRuns(JsonWriter& json, const Trend& trend) {
-  json.BeginObject();
-  json.Key("times");
-  json.BeginArray();
+// Times are in ms, which a browser's dates take.
+TrendPageRuns RunsOf(const Trend& trend) {
+  TrendPageRuns runs;
   for (const TrendPoint& point : trend.points) {
-    if (point.unix_ns)
-      json.Int(*point.unix_ns / kPageTimeNs);
-    else
-      json.Null();
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    runs.times.push_back(point.unix_ns ? static_cast<double>(*point.unix_ns / kPageTimeNs) : kUnknown);
+    runs.commits.push_back(ShortCommit(point.commit));
   }
-  json.EndArray();
-  json.Key("commits");
-  json.BeginArray();
-  for (const TrendPoint& point : trend.points) json.String(ShortCommit(point.commit));
-  json.EndArray();
-  json.EndObject();
+  return runs;
 }
 
-// Writes the words of a change; `within` only if its place is uncertain.
-void WriteChange(JsonWriter& json, const Trend& trend, const ChangePoint& change) {
-  json.BeginObject();
-  json.Field("when", WhenOf(trend, change.index));
-  json.Field("size", SizeOf(change));
-  json.Field("levels", FromTo(change.before, change.after, trend.unit));
-  json.Field("commits", CommitsText(trend, change));
+// Gives the words of a change; `within` only if its place is uncertain.
+TrendPageChange ChangeOf(const Trend& trend, const ChangePoint& change) {
+  TrendPageChange words{.when = WhenOf(trend, change.index),
+                        .size = SizeOf(change),
+                        .levels = FromTo(change.before, change.after, trend.unit),
+                        .commits = CommitsText(trend, change)};
   if (change.first != change.last)
-    json.Field("within", StrCat(WhenOf(trend, change.first), " to ", WhenOf(trend, change.last)));
-  json.EndObject();
+    words.within = StrCat(WhenOf(trend, change.first), " to ", WhenOf(trend, change.last));
+  return words;
 }
 
-// Writes a metric's values and limits in the unit that is shown, of which `unit_size` is the size in the metric's own.
+// Gives a metric's values and limits in the unit that is shown, of which `unit_size` is the size in the metric's own.
 // The drift stands here only if it is worth reporting. `runs`: index of the metric's list of runs.
-void WriteMetric(JsonWriter& json, const Trend& trend, size_t runs) {
+TrendPageMetric MetricOf(const Trend& trend, size_t runs) {
   const TrendView view = ViewOf(trend);
   const double size = view.unit.size;
-  json.BeginObject();
-  json.Field("unit", view.unit.name);
-  json.Field("unit_size", size);
-  json.Field("last", AmountOf(trend.points.back().value, trend.unit));
-  json.Field("low", Rounded(view.low / size));
-  json.Field("high", Rounded(view.high / size));
-  json.Field("runs", runs);
-  json.Key("values");
-  json.BeginArray();
-  for (const TrendPoint& point : trend.points) json.Real(Rounded(point.value / size));
-  json.EndArray();
-  json.Key("changes");
-  json.BeginArray();
-  for (const ChangePoint& change : trend.changes) WriteChange(json, trend, change);
-  json.EndArray();
-  if (const std::string text = DriftText(trend); !text.empty()) {
-    json.Key("drift");
-    json.BeginObject();
-    json.Field("text", text);
-    json.Field("from", Rounded(trend.drift_line->from / size));
-    json.Field("to", Rounded(trend.drift_line->to / size));
-    json.EndObject();
-  }
-  json.EndObject();
+  TrendPageMetric metric{.unit = std::string(view.unit.name),
+                         .unit_size = size,
+                         .last = AmountOf(trend.points.back().value, trend.unit),
+                         .low = Rounded(view.low / size),
+                         .high = Rounded(view.high / size),
+                         .runs = static_cast<int64_t>(runs)};
+  for (const TrendPoint& point : trend.points) metric.values.push_back(Rounded(point.value / size));
+  for (const ChangePoint& change : trend.changes) metric.changes.push_back(ChangeOf(trend, change));
+  if (std::string text = DriftText(trend); !text.empty())
+    metric.drift = {.text = std::move(text),
+                    .from = Rounded(trend.drift_line->from / size),
+                    .to = Rounded(trend.drift_line->to / size)};
+  return metric;
 }
 
 }  // namespace
 
-// A list of runs is shared only with the metric before, which is enough for metrics of one
-// benchmark.
+// A list of runs is shared only with the metric before, which is enough for metrics of one benchmark.
 std::string TrendPageData(const TrendReport& report) {
   const std::vector<Trend>& trends = report.trends;
+  TrendPage page{.subject = TrendHeading(report), .what = report.is_history ? "run" : "value"};
+  for (size_t i = 0; i < trends.size(); ++i) {
+    if (i == 0 || !SameRuns(trends[i], trends[i - 1])) page.runs.push_back(RunsOf(trends[i]));
+    page.metrics.push_back(MetricOf(trends[i], page.runs.size() - 1));
+  }
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
   json.Key("trend");
   WriteTrend(json, report);
   json.Key("page");
-  json.BeginObject();
-  json.Field("subject", TrendHeading(report));
-  json.Field("what", report.is_history ? "run" : "value");
-  std::vector<size_t> runs_of;  // for each metric, the place of its runs
-  json.Key("runs");
-  json.BeginArray();
-  for (size_t i = 0; i < trends.size(); ++i) {
-    const bool same = i > 0 && SameRuns(trends[i], trends[i - 1]);
-    if (!same) WriteRuns(json, trends[i]);
-    runs_of.push_back(i == 0 ? 0 : runs_of.back() + (same ? 0 : 1));
-  }
-  json.EndArray();
-  json.Key("metrics");
-  json.BeginArray();
-  for (size_t i = 0; i < trends.size(); ++i) WriteMetric(json, trends[i], runs_of[i]);
-  json.EndArray();
-  json.EndObject();
+  WriteJson(json, page);
   json.EndObject();
   return out;
 }

@@ -2,41 +2,20 @@
 // The trends of a history as the program inlines them (src/report/trend/page.cc writes them): the document of
 // `trend --json`, whose types `gapless docs` writes, and what the page shows besides. Texts are made there. A run is meant by
 // its place, from 0. Absent is a missing key or null.
+import type {TrendPage as Page, TrendPageChange, TrendPageMetric, TrendPageRuns} from "schema/serve";
 import type {TrendOfMetric, TrendResult} from "schema/trend";
 
 export type Kind = "improvement" | "regression" | "change";
 
-export interface Runs {
-  times: (number | null)[]; // Unix time in ms
-  commits: string[]; // shortened; empty: not known
-}
+export type {TrendPageRuns as Runs};
 
-interface ShownChange {
-  when: string;
-  size: string; // "+8.1 %"; empty: the level was 0
-  levels: string;
-  commits: string;
-  within?: string;
-}
-
-interface ShownMetric {
-  unit: string; // the one that is shown
-  unit_size: number; // its size in the metric's own
-  last: string;
-  low: number; // what the chart spans; values beyond are drawn at its edge
-  high: number;
-  runs: number; // place in `runs`
-  values: number[]; // in the unit that is shown, as low, high and the drift
-  changes: ShownChange[]; // those of the document, in its order
-  drift?: {text: string; from: number; to: number}; // at the last level
-}
-
+/** As the program inlines it and `gapless serve` answers it. */
 export interface TrendPage {
   trend: TrendResult;
-  page: {subject: string; what: "run" | "value"; runs: Runs[]; metrics: ShownMetric[]};
+  page: Page;
 }
 
-export interface Change extends ShownChange {
+export interface Change extends TrendPageChange {
   index: number; // the first run at the new level
   first: number; // it is one of the runs from here
   last: number; // to here
@@ -45,7 +24,7 @@ export interface Change extends ShownChange {
 }
 
 /** A metric in the unit that is shown. */
-export interface Metric extends Omit<ShownMetric, "changes" | "drift"> {
+export interface Metric extends Omit<TrendPageMetric, "changes" | "drift"> {
   metric: string;
   higher_is_better: boolean | undefined;
   levels: {begin: number; end: number; value: number}[];
@@ -57,13 +36,13 @@ export interface Trends {
   version: string;
   place: string;
   subject: string;
-  what: "run" | "value";
+  what: string; // run or value
   notes: string[];
-  runs: Runs[];
+  runs: TrendPageRuns[];
   metrics: Metric[];
 }
 
-function together(found: TrendOfMetric, shown: ShownMetric): Metric {
+function together(found: TrendOfMetric, shown: TrendPageMetric): Metric {
   return {
     ...shown,
     metric: found.metric,
@@ -96,7 +75,7 @@ export function decodeTrends({trend, page}: TrendPage): Trends {
 }
 
 /** "2026-03-04 12:30", or "value 17". */
-export function whenOf(runs: Runs, run: number, what: string): string {
+export function whenOf(runs: TrendPageRuns, run: number, what: string): string {
   const time = runs.times[run];
   if (time === null || time === undefined) return `${what} ${run + 1}`;
   return new Date(time).toISOString().slice(0, 16).replace("T", " ");
