@@ -161,7 +161,15 @@ class Job:
         self.ends_ns = self.began_ns
         control = bytearray(layout.CONTROL_BYTES)
         layout.CONTROL_HEADER.pack_into(
-            control, 0, layout.CONTROL_MAGIC, 1, layout.CONTROL_HEADER_BYTES, layout.SLOT_BYTES, layout.SLOTS, 0, os.getpid()
+            control,
+            0,
+            layout.CONTROL_MAGIC,
+            1,
+            layout.CONTROL_HEADER_BYTES,
+            layout.SLOT_BYTES,
+            layout.SLOTS,
+            0,
+            os.getpid(),
         )
         struct.pack_into("<qqq64s", control, 40, self.began_ns, 0, -1, platform.node().encode()[:63])
         (self.folder / "control").write_bytes(control)
@@ -209,7 +217,9 @@ class Job:
         took = SLOW_NS if slow else STEP_NS + self.steps % 7 * 100_000
         for rank in range(2):
             wait = took - STEP_NS if slow else MS
-            self.put(rank, layout.KIND_STEP, ts_ns=self.ends_ns, dur_ns=took + rank * 50_000, a=self.steps, b=32, x=wait)
+            self.put(
+                rank, layout.KIND_STEP, ts_ns=self.ends_ns, dur_ns=took + rank * 50_000, a=self.steps, b=32, x=wait
+            )
         self.put(0, layout.KIND_LOSS, ts_ns=self.ends_ns, a=self.steps, x=2.5 / (1 + self.steps / 100))
         self.ends_ns += took
         self.steps += 1
