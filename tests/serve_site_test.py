@@ -89,13 +89,13 @@ class Site(unittest.TestCase):
         series = served.json("/api/history/0")["series"]
         self.assertEqual(
             [(one["branch"], one["benchmark"], one["runs"]) for one in series],
-            [("main", "resnet50", 80), ("try/<this>", "small", 3)],
+            [("main", "resnet50", 80), ("try/<this>", "small", 3), ("main", "older", 2)],
         )
 
     def test_a_trend_is_that_of_gapless_trend(self) -> None:
         db = make_history(PROGRAM, self.folder)
         served = self.serve(db)
-        for branch, label in (("main", "resnet50"), ("try/<this>", "small")):
+        for branch, label in (("main", "resnet50"), ("main", "older"), ("try/<this>", "small")):
             words = [PROGRAM, "trend", "--db", db, "--branch", branch, "--label", label, "--json"]
             expected = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
             answer = served.json(f"/api/history/0/trend?branch={branch.replace('<', '%3C')}&label={label}")

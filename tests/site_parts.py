@@ -51,7 +51,7 @@ def envelope() -> dict[str, Any]:
 
 
 def make_history(program: str, folder: Path, runs: int = 80) -> str:
-    """A run a day on main, whose throughput falls at run 40, and three runs of another benchmark on a branch."""
+    """A run a day on main, whose throughput falls at run 40, and few runs of two other benchmarks."""
     began = datetime(2026, 1, 1, tzinfo=timezone.utc)
 
     def line(run: int, commit: str, branch: str, benchmark: str, value: float) -> str:
@@ -66,6 +66,7 @@ def make_history(program: str, folder: Path, runs: int = 80) -> str:
         value = (736 if run >= FALLS_AT else 800) + 8 * ((run * 7) % 11) / 11
         lines.append(line(run, f"{run:08x}{'a' * 32}", "main", "resnet50", value))
     lines += [line(run, f"{run:040x}", "try/<this>", "small", 100 + run) for run in range(3)]
+    lines += [line(run, f"{run:040x}", "main", "older", 50 + run) for run in range(2)]
     table = folder / "history.jsonl"
     table.write_text("\n".join(lines) + "\n")
     db = f"sqlite:{folder / 'history.db'}"

@@ -52,7 +52,7 @@ for (const {path, shows} of VIEWS)
 
 test("a history has its series, and the changes that gapless trend finds", async ({page}) => {
   await visit(page, "?history=0");
-  await expect(page.locator("[data-series]")).toHaveCount(2);
+  await expect(page.locator("[data-series]")).toHaveCount(3);
   await expect(page.locator('[data-series="resnet50 on main"]')).toHaveAttribute("data-runs", "80");
   const [metric] = trendOf(site.history, "main", "resnet50").metrics;
   const rows = page.locator(`table[data-changes="${metric.metric}"] tbody tr`);
