@@ -106,6 +106,7 @@ class Site(unittest.TestCase):
     def test_runs_recorded_meanwhile_are_there(self) -> None:
         db = make_history(PROGRAM, self.folder)
         served = self.serve(db)
+        self.assertNotIn("new", [one["benchmark"] for one in served.json("/api/history/0")["series"]])
         line = {
             "gapless_history": 1,
             "uid": "one more",
