@@ -126,6 +126,7 @@ class Site(unittest.TestCase):
         (self.folder / "history.db").rename(own / "history.db")
         self.assertEqual(len(self.serve(str(SAMPLE)).json("/api/site")["history"]), 1)
         self.assertEqual(len(self.serve().json("/api/site")["history"]), 1)
+        self.assertIn("--redact", self.refused("--redact", f"sqlite:{own}/history.db"))
         for words in (["--no-history"], ["--redact"]):
             self.assertEqual(self.serve(str(SAMPLE), *words).json("/api/site")["history"], [])
 
@@ -202,6 +203,16 @@ class Site(unittest.TestCase):
         self.assertEqual({path: path.read_bytes() for path in before}, before, "something was written")
         job.step()
         self.assertTrue(until(lambda: served.json("/api/monitor/0")["processes"][0]["steps"] == SLOW_STEP + 81))
+
+    def test_a_job_that_ends_is_over(self) -> None:
+        job = self.job()
+        served = self.serve(str(job.folder))
+        self.assertEqual(served.json("/api/monitor/0")["state"], "running")
+        job.end()
+        self.assertTrue(until(lambda: served.json("/api/monitor/0")["state"] == "over"))
+        over = served.json("/api/monitor/0")
+        self.assertEqual([(one["alive"], one["steps"]) for one in over["processes"]], [(False, SLOW_STEP + 80)] * 2)
+        self.assertEqual(self.serve(str(job.folder)).json("/api/site")["monitor"], [], "it is a recording now")
 
     def test_a_job_without_telemetry_has_no_gauges(self) -> None:
         job = self.job()

@@ -197,6 +197,13 @@ class Job:
             helper.kill()
             helper.wait()
 
+    def end(self) -> None:
+        """As the launcher leaves it."""
+        self.close()
+        with (self.folder / "control").open("r+b") as control:
+            control.seek(48)
+            control.write(struct.pack("<q", time.time_ns()))
+
     def put(self, rank: int, kind: int, **of: Any) -> None:
         ring, written = self.rings[rank]
         written[0] += 1
@@ -252,13 +259,9 @@ class Job:
 def make_run(folder: Path, watts: tuple[float, ...] = (250.0, 300.0, 275.0, 310.0)) -> Path:
     """A run that is over: the sample with telemetry of its GPU, a value each fifth of a second."""
     job = Job(folder, "over")
-    job.close()
-    began = int(job.began_ns)
+    job.end()
     for below in job.folder.glob("rank*/*.ring"):
         below.unlink()
-    control = bytearray((job.folder / "control").read_bytes())
-    struct.pack_into("<q", control, 48, began)
-    (job.folder / "control").write_bytes(control)
     shutil.copy(ROOT / "samples/resnet50_v100.pt.trace.json.gz", job.folder / "rank0" / "run.1.pt.trace.json.gz")
     with job.telemetry.open("ab") as file:
         for at, power in enumerate(watts):

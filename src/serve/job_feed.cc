@@ -54,7 +54,9 @@ JobFeed::~JobFeed() {
 void JobFeed::Follow() {
   while (!stop_) {
     // Asked before the rings are drained: what the agents wrote before the end is then still taken.
-    const bool under_way = control_.IsUnderWay() || rings_.AnyAlive();
+    // The block says how it was when it was opened.
+    const auto control = ControlBlock::Open(folder_);
+    const bool under_way = (control && control->IsUnderWay()) || rings_.AnyAlive();
     std::vector<RunEvent> events;
     rings_.Drain(false, [&](AgentProcess& process, const wire::RingRecord& record) {
       Take(process, record);

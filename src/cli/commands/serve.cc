@@ -116,7 +116,10 @@ Result<SiteParts> ReadParts(const ServeArguments& arguments, const Session& sess
   SiteParts parts;
   std::vector<std::string> recordings, jobs;
   for (const std::string& path : arguments.paths) {
-    switch (KindOfSource(path)) {
+    const SourceKind kind = KindOfSource(path);
+    if (arguments.redact && kind != SourceKind::kRecording)
+      return Fail(ErrorCode::kUsage, "--redact replaces names in recordings alone, and this is none", path);
+    switch (kind) {
       case SourceKind::kRecording: recordings.push_back(path); break;
       case SourceKind::kJob: jobs.push_back(path); break;
       case SourceKind::kOptimize:

@@ -194,7 +194,12 @@ export function JobView({id, version}: {id: string; version: string}) {
           <Figures job={job} />
           <div class="live">
             <Panel id="steps" title="Step time" lines={lines.steps} format={duration} marks={lines.slow} />
-            <Panel id="rate" title="Samples a second" lines={lines.rates} format={(value) => value.toPrecision(4)} />
+            <Panel
+              id="rate"
+              title="Samples a second"
+              lines={lines.rates}
+              format={(value) => Number(value.toPrecision(4)).toLocaleString("en-US")}
+            />
             <Panel id="waits" title="Waiting for the next batch" lines={lines.waits} format={duration} />
             {lines.gauges.map(({what, title, format, lines, ...more}) => (
               <Panel key={what} id={what} title={title} lines={lines} format={format} {...more} />

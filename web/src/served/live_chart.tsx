@@ -38,9 +38,9 @@ function optionOf({name, lines, format, marks = [], most}: Props): Option {
     }),
     xAxis: axis("", {
       type: "time",
-      splitNumber: 4,
+      splitNumber: innerWidth < 640 ? 2 : 4,
       splitLine: {show: false},
-      axisLabel: {color: colour("dim"), hideOverlap: true, formatter: time},
+      axisLabel: {color: colour("dim"), hideOverlap: true, formatter: time, padding: [0, 8]},
     }),
     yAxis: axis("", {
       type: "value",
@@ -54,7 +54,7 @@ function optionOf({name, lines, format, marks = [], most}: Props): Option {
       symbol: "circle",
       symbolSize: 4,
       showSymbol: points.length < 200,
-      sampling: "max", // a slow step must not get lost
+      sampling: "minmax", // a slow step must not get lost, nor what it costs
       lineStyle: {width: many ? 1 : 1.5, color: colour(many ? "compute" : (COLOURS[at] ?? "compute"))},
       itemStyle: {color: colour(many ? "compute" : (COLOURS[at] ?? "compute"))},
       data: points,
