@@ -143,7 +143,9 @@ class Site(unittest.TestCase):
         under_way = served.json("/api/optimize/0")
         self.assertEqual((under_way["state"], under_way["has_result"]), ("trying", False))
         self.assertEqual(under_way["progress"]["trial"]["fix"], "channels_last")
-        self.assertEqual([one["outcome"] for one in under_way["progress"]["decisions"]], ["accepted", "other_training"])
+        self.assertEqual(
+            [one["outcome"] for one in under_way["progress"]["decisions"]], ["no_time", "accepted", "other_training"]
+        )
         self.assertEqual(served.ask("/api/optimize/0/result")[0], 400)
         result = end_search(search)
         over = served.json("/api/optimize/0")

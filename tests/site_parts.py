@@ -35,6 +35,7 @@ FALLS_AT = 40  # run of the history
 GAUGES = {"gpu.utilization": ("share", 0.75), "gpu.memory.used": ("bytes", 6.0 * 2**30), "gpu.power": ("W", 312.5)}
 
 DIFF = "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-    num_workers=0\n+    num_workers=4\n"
+NO_TIME_YET = {"fix": "amp=bf16", "outcome": "no_time", "reason": "its trial takes too long", "pairs": 0, "took_s": 0}
 DECIDED: list[dict[str, Any]] = [
     {"fix": "workers=4", "outcome": "accepted", "reason": "it is faster, and the losses agree", "pairs": 9,
      "predicted": {"low": 1.2, "expected": 1.5, "high": 1.7}, "measured": {"low": 1.41, "expected": 1.47, "high": 1.53},
@@ -88,7 +89,7 @@ def write_progress(folder: Path, state: str, decided: int, pid: int | None = Non
         "budget_s": 600,
         "done": decided,
         "of": 5,
-        "decisions": DECIDED[:decided],
+        "decisions": [NO_TIME_YET, *DECIDED[:decided]],
         "warnings": [],
     }
     if state == "trying":

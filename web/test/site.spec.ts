@@ -80,6 +80,7 @@ test("a search is followed to its result, which has the patch and the command fi
     await expect(page.locator("[data-trial]")).toHaveAttribute("data-trial", "channels_last");
     await expect(page.locator('[data-fix="workers=4"]')).toHaveAttribute("data-outcome", "accepted");
     await expect(page.locator('[data-fix="workers=4"] [data-value]')).toHaveAttribute("data-value", "1.47");
+    await expect(page.locator('[data-fix="amp=bf16"]')).toHaveAttribute("data-outcome", "other_training"); // not no_time
     await expect(page.locator('[data-fix="amp=bf16"]')).toContainText("<b>more</b>");
     await expect(page.locator(".figures")).toContainText("budget left");
     await own.endSearch();
@@ -93,7 +94,7 @@ test("a search is followed to its result, which has the patch and the command fi
     );
     await expect(page.locator("#stages tbody tr")).toHaveCount(result.table.length);
     await expect(page.locator("#stages tbody tr").last()).toContainText("940.8");
-    await expect(page.locator("#not-tried")).toContainText("1 fix does not apply");
+    await expect(page.locator("#not-tried")).toContainText("Not tried: 1 fix");
     await expect(page.getByText("the optimiser has no fused form")).toBeHidden();
     await page.locator("#not-tried summary").click();
     await expect(page.getByText("the optimiser has no fused form")).toBeVisible();

@@ -161,7 +161,7 @@ export function OptimizeParts({inlined, folded = false}: {inlined: OptimizePage;
         <section id="not-tried">
           <details>
             <summary>
-              Not tried: {page.not_tried.length} {page.not_tried.length === 1 ? "fix does" : "fixes do"} not apply
+              Not tried: {page.not_tried.length} {page.not_tried.length === 1 ? "fix" : "fixes"}
             </summary>
             <ReasonTable rows={page.not_tried} />
           </details>

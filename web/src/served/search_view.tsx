@@ -75,8 +75,10 @@ function Progress({state, progress}: {state: string; progress: OptimizeProgress}
 }
 
 function Decisions({progress}: {progress: OptimizeProgress}) {
-  const shown = progress.decisions.filter(({outcome}) => !INAPPLICABLE.includes(outcome));
-  const folded = progress.decisions.filter(({outcome}) => INAPPLICABLE.includes(outcome));
+  // What was decided of a fix last is what holds: for one there was no time at first, another was taken out again.
+  const latest = [...new Map(progress.decisions.map((one) => [one.fix, one])).values()];
+  const shown = latest.filter(({outcome}) => !INAPPLICABLE.includes(outcome));
+  const folded = latest.filter(({outcome}) => INAPPLICABLE.includes(outcome));
   return (
     <section id="decisions">
       <header>

@@ -27,6 +27,7 @@ function fixed(value: number, digits: number): string {
 const NAMES: Record<string, string> = {baseline: "as it is", all: "all, over as it is"};
 
 type Stage = Optimize["table"][number];
+type Refused = Optimize["refused"][number];
 
 /** A column: its head, and a state's text in it. */
 const COLUMNS: {head: string; of: (stage: Stage) => string}[] = [
@@ -46,11 +47,23 @@ function timeOf(stage: Stage, first: Stage): number {
   return now && before ? before / now : stage.step_time_ms / first.step_time_ms;
 }
 
+/** It ran, as far as the document says. */
+function wasTried({outcome, pairs}: Refused): boolean {
+  return !INAPPLICABLE.includes(outcome) && (outcome !== "no_time" || (pairs ?? 0) > 0);
+}
+
+/** Fixes that the budget had no time for have a list of their own. */
 function reasonsOf(optimize: Optimize, tried: boolean): Reason[] {
   const untried = new Set(optimize.untried.map(({fix}) => fix));
   return optimize.refused
-    .filter(({fix, outcome}) => INAPPLICABLE.includes(outcome) !== tried && !untried.has(fix))
+    .filter((one) => wasTried(one) === tried && !(one.outcome === "no_time" && untried.has(one.fix)))
     .map(({fix, reason}) => ({fix, reason: reason ?? ""}));
+}
+
+/** What is left of fixes that stayed, where all together are not proved. */
+function unprovedOf({proved, candidate, refused}: Optimize): string {
+  if (proved || !(candidate || refused.some(({outcome}) => outcome === "not_proved"))) return "";
+  return candidate ? `${candidate} has them, unproved` : "nothing is proved, so there is no recipe and no patch";
 }
 
 export function wordsOf(optimize: Optimize, diff: string): Words {
@@ -63,7 +76,7 @@ export function wordsOf(optimize: Optimize, diff: string): Words {
     shares: table.map((stage) => (first ? Math.min(1, timeOf(stage, first)) : 1)),
     ...(optimize.training?.reason && {training: optimize.training.reason}),
     metric: "",
-    unproved: "",
+    unproved: unprovedOf(optimize),
     tried: reasonsOf(optimize, true),
     not_tried: reasonsOf(optimize, false),
     no_time: optimize.untried.map(({fix, expected_speedup, trial_s}) => ({
