@@ -14,10 +14,10 @@
 namespace gapless::internal {
 namespace {
 
-class ProgressTest : public testing::Test {
+class ProgressTest : public ::testing::Test {
  protected:
   ProgressTest() {
-    folder_ = testing::TempDir() + StrCat("progress-", ::getpid());
+    folder_ = ::testing::TempDir() + StrCat("progress-", ::getpid());
     std::filesystem::create_directories(folder_);
   }
   ~ProgressTest() override { std::filesystem::remove_all(folder_); }
