@@ -117,9 +117,9 @@ int64_t StartsOf(const Run& run, int64_t workers) {
   for (const RunTrace& of : run.traces()) {
     if (!of.counts()) continue;
     processes += LoadsData(*of.trace) ? 1 : 0;
-    is_anew = is_anew ||
-              EnvironmentOf(*of.trace, "loader.0").find("\"persistent_workers\": false") != std::string_view::npos ||
-              EnvironmentOf(*of.trace, "loader.0").find("\"persistent_workers\":false") != std::string_view::npos;
+    const std::string_view loader = TrainingLoaderOf(*of.trace);
+    is_anew = is_anew || loader.find("\"persistent_workers\": false") != loader.npos ||
+              loader.find("\"persistent_workers\":false") != loader.npos;
   }
   return is_anew && workers > 0 ? processes / workers : 0;
 }

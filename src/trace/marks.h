@@ -20,6 +20,12 @@ inline bool IsEngineIteration(std::string_view name) {
   return (name.starts_with("step[") && has("bs=")) || name.starts_with("[Executor] _forward_step");
 }
 
+// Returns true for the Python function in which an operator keeps its stack while autograd detects anomalies, or a graph
+// is traced: "torch/fx/traceback.py(504): format_stack".
+inline bool KeepsForwardStack(std::string_view name) {
+  return name.ends_with(": format_stack") && name.find("torch/fx/traceback.py(") != name.npos;
+}
+
 // Names of what the agent reports of a whole run. Behind kBesideName comes what it is, "images: Image.save", and behind
 // kInThreadName what no step waited for. What the profiler records, too, has the name that it has there.
 inline constexpr std::string_view kBatchWaitName = "wait for the next batch", kGarbageName = "Python GC",

@@ -48,6 +48,17 @@ std::string_view EnvironmentOf(const Trace& trace, std::string_view key) {
   return {};
 }
 
+std::string_view TrainingLoaderOf(const Trace& trace) {
+  std::string_view first;
+  for (size_t row = 0; row < trace.environment.size(); ++row) {
+    if (!trace.Text(trace.environment.key[row]).starts_with("loader.")) continue;
+    const std::string_view settings = trace.Text(trace.environment.value[row]);
+    if (settings.find("\"SequentialSampler\"") == settings.npos) return settings;
+    if (first.empty()) first = settings;
+  }
+  return first;
+}
+
 bool LoadsData(const Trace& trace) { return EnvironmentOf(trace, kAgentRoleKey) == kRoleLoads; }
 
 bool IsBackward(std::string_view name) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""After each of twelve nodes of the backward pass its gradient is searched for NaN, or the program looks at its loss once."""
+"""After each of twelve nodes of the backward pass its gradient is searched for NaN, and the forward pass keeps the stack of an
+operator; or the program looks at its loss once."""
 
 from recording import Run
 
@@ -8,6 +9,8 @@ def _trains(run: Run, nodes_that_search: int) -> None:
     rank = run.rank()
     for step in rank.steps(4, 1000):
         rank.operator("aten::mm", step + 10, 380)
+        if nodes_that_search > 1:
+            rank.python("torch/fx/traceback.py(504): format_stack", step + 20, 250)
         for node in range(12):
             at = step + 400 + 45 * node
             rank.operator("autograd::engine::evaluate_function: MulBackward0", at, 40)

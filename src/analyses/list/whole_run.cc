@@ -23,6 +23,7 @@
 #include "base/strings.h"
 #include "trace/formats.h"
 #include "trace/marks.h"
+#include "trace/workload.h"
 
 namespace gapless::internal::whole_run_analysis {
 namespace {
@@ -198,20 +199,15 @@ bool UsesDevice(const Trace& trace) {
                      [](int32_t device) { return device != kAbsent32; });
 }
 
-// Reads "num_workers" of the settings of the first loader, which are JSON.
+// Reads "num_workers" of the settings of the training's loader.
 int64_t Workers(const Trace& trace) {
   static constexpr std::string_view kField = "\"num_workers\":";
-  const EnvironmentTable& environment = trace.environment;
-  for (size_t row = 0; row < environment.size(); ++row) {
-    if (trace.Text(environment.key[row]) != "loader.0") continue;
-    const std::string_view settings = trace.Text(environment.value[row]);
-    const size_t at = settings.find(kField);
-    int64_t workers = kAbsent;
-    if (at != settings.npos)
-      std::from_chars(settings.data() + at + kField.size(), settings.data() + settings.size(), workers);
-    return workers;
-  }
-  return kAbsent;
+  const std::string_view settings = TrainingLoaderOf(trace);
+  const size_t at = settings.find(kField);
+  int64_t workers = kAbsent;
+  if (at != settings.npos)
+    std::from_chars(settings.data() + at + kField.size(), settings.data() + settings.size(), workers);
+  return workers;
 }
 
 void AddRows(const RunTrace& of, TableOf<WholeRunRows>& table) {

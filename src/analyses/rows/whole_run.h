@@ -27,7 +27,7 @@ struct WholeRunRows : TypedRows<WholeRunRows> {
       {"total_ns", kInt, "ns", "time of the counted steps spent on it; skipped_step: time of the skipped steps"},
       {"max_ns", kInt, "ns", "the longest"},
       {"source_line", kText, "", "line of the user's code that takes most of it; NULL: not known"},
-      {"workers", kInt, "", "data: worker processes of the program's first loader; NULL: not known"},
+      {"workers", kInt, "", "data: worker processes of the loader that the training reads; NULL: not known"},
       {"on_device", kInt, "", "1: the process used a device"},
   };
 };

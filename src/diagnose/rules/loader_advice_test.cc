@@ -44,6 +44,18 @@ TEST(LoaderAdvice, NamesBothWaysWhereEitherMayHelp) {
   EXPECT_EQ(AdviceFor("", "8").fix, "workers");
 }
 
+// Lightning reads two batches of the validation before the training begins.
+TEST(LoaderAdvice, TheWorkersAreThoseOfTheTrainingsLoader) {
+  HandMade trace;
+  for (int64_t step = 0; step < 4; ++step) trace.AgentStep(step, step * 1000, step * 1000 + 1000, 300);
+  trace.Environment("loader.0", R"({"num_workers":0,"sampler":"SequentialSampler"})");
+  trace.Environment("loader.1", R"({"num_workers":4,"sampler":"RandomSampler"})");
+  trace.Environment("host.cpu.count", "2");
+  Analysed run(trace);
+  const Recommendation advice = OtherWorkers(run.tables(), "train.py:41");
+  EXPECT_NE(advice.text.find("4 workers and the training share 2 processors"), std::string::npos) << advice.text;
+}
+
 // Two workers, started for each of three passes, whose files our agent wrote.
 TEST(LoaderAdvice, WorkersThatAreStartedAnewAreKept) {
   HandMade main;

@@ -3,8 +3,8 @@
 //
 // Model. After every node of the backward pass autograd searches its gradients for NaN: aten::isnan, aten::_is_any_true
 // and, for the answer, aten::item, all called by the engine itself. These calls go, with their kernels and the waits
-// for the device. That the forward pass keeps the Python stack of each operator costs time that a recording does not
-// show apart: what is predicted is a little less than what is gained.
+// for the device. So does the Python code that keeps the stack of each operator of the forward pass, where Python
+// functions were recorded: without them that time cannot be told apart, and less is predicted than is gained.
 //
 // Trial. It is tried even without a finding, because a run costs little.
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "predict/fix.h"
 #include "predict/fixes/common/edits.h"
 #include "predict/program.h"
+#include "trace/marks.h"
 
 namespace gapless::internal::anomaly_fix {
 namespace {
@@ -22,17 +23,21 @@ bool IsSearch(std::string_view name) {
   return name == "aten::isnan" || name == "aten::_is_any_true" || name == "aten::item";
 }
 
-// Marks by slice the engine's searches and what is called in them. A parent stands before its children.
+// Marks by slice what anomaly detection does, and what is called in it; nothing if the engine makes no search, because
+// a compiler keeps stacks, too. A parent stands before its children.
 std::vector<uint8_t> Searches(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   std::vector<uint8_t> inside(slices.size());
+  bool is_on = false;
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
     if (!parent.valid()) continue;
-    const bool is_search =
-        IsSearch(trace.Text(slices.name[row])) && trace.Text(slices.name[parent.value]).starts_with(kNode);
-    inside[row] = is_search || (parent.value < row && inside[parent.value] != 0) ? 1 : 0;
+    const std::string_view name = trace.Text(slices.name[row]);
+    const bool is_search = IsSearch(name) && trace.Text(slices.name[parent.value]).starts_with(kNode);
+    is_on = is_on || is_search;
+    inside[row] = is_search || KeepsForwardStack(name) || (parent.value < row && inside[parent.value] != 0) ? 1 : 0;
   }
+  if (!is_on) inside.assign(slices.size(), 0);
   return inside;
 }
 
@@ -71,7 +76,8 @@ FIX(anomaly) = {
     .help = "Switch off anomaly detection that was left on",
     .safety = Safety::kExact,
     .model = {.why = "The searches for NaN that autograd makes after every node of the backward pass (aten::isnan, "
-                     "aten::_is_any_true, aten::item) are gone, with their kernels and their waits for the device.",
+                     "aten::_is_any_true, aten::item) are gone, with their kernels and their waits for the device, and so "
+                     "is the Python code that keeps the stack of each operator, where Python functions were recorded.",
               .apply = Apply},
     .trial = {.why = "Where torch.autograd.set_detect_anomaly(True), a help for debugging, was left on: every operator "
                      "keeps the Python stack of its forward pass, and every gradient is searched for NaN. It is "
