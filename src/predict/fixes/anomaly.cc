@@ -23,22 +23,41 @@ bool IsSearch(std::string_view name) {
   return name == "aten::isnan" || name == "aten::_is_any_true" || name == "aten::item";
 }
 
-// Marks by slice what anomaly detection does, and what is called in it; nothing if the engine makes no search, because
-// a compiler keeps stacks, too. A parent stands before its children.
+// Marks by slice the engine's searches and what is called in them. A parent stands before its children.
 std::vector<uint8_t> Searches(const Trace& trace) {
   const SliceTable& slices = trace.slices;
   std::vector<uint8_t> inside(slices.size());
-  bool is_on = false;
   for (uint32_t row = 0; row < slices.size(); ++row) {
     const SliceId parent = slices.parent[row];
     if (!parent.valid()) continue;
-    const std::string_view name = trace.Text(slices.name[row]);
-    const bool is_search = IsSearch(name) && trace.Text(slices.name[parent.value]).starts_with(kNode);
-    is_on = is_on || is_search;
-    inside[row] = is_search || KeepsForwardStack(name) || (parent.value < row && inside[parent.value] != 0) ? 1 : 0;
+    const bool is_search =
+        IsSearch(trace.Text(slices.name[row])) && trace.Text(slices.name[parent.value]).starts_with(kNode);
+    inside[row] = is_search || (parent.value < row && inside[parent.value] != 0) ? 1 : 0;
   }
-  if (!is_on) inside.assign(slices.size(), 0);
   return inside;
+}
+
+// Returns by slice the share of its own host time, 0–1, that is left if it does not keep its Python stack. A graph has
+// no Python functions: their time is part of the operator around them.
+std::vector<double> WithoutStacks(const Trace& trace) {
+  const SliceTable& slices = trace.slices;
+  const std::vector<uint8_t> is_program = FindProgram(trace).slices;
+  std::vector<uint32_t> around(slices.size(), kNoRowValue);  // slice of the program
+  std::vector<int64_t> own_ns(slices.size()), stacks_ns(slices.size());
+  for (uint32_t row = 0; row < slices.size(); ++row) {
+    own_ns[row] = slices.dur_ns[row];
+    const SliceId parent = slices.parent[row];
+    if (!parent.valid() || parent.value >= row) continue;
+    around[row] = is_program[parent.value] != 0 ? parent.value : around[parent.value];
+    if (around[row] == kNoRowValue) continue;
+    if (is_program[row] != 0) own_ns[around[row]] -= slices.dur_ns[row];
+    if (KeepsForwardStack(trace.Text(slices.name[row]))) stacks_ns[around[row]] += slices.dur_ns[row];
+  }
+  std::vector<double> left(slices.size(), 1);
+  for (size_t row = 0; row < left.size(); ++row)
+    if (stacks_ns[row] > 0 && own_ns[row] > 0)
+      left[row] = std::max(0.0, 1 - static_cast<double>(stacks_ns[row]) / static_cast<double>(own_ns[row]));
+  return left;
 }
 
 // Returns true for an operation of the device that a search launched.
@@ -61,7 +80,11 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/,
     return effect;
   }
   times.DropWaits(EdgeKind::kSync, is_inside);
-  times.ScaleHost([&](uint32_t slice) { return is_inside(slice) ? 0.0 : 1.0; });
+  const std::vector<double>& left = input.Once(WithoutStacks);
+  times.ScaleHost([&](uint32_t slice) {
+    if (slice == kNoRowValue) return 1.0;
+    return is_inside(slice) ? 0.0 : left[slice];
+  });
   times.ScaleOps([&](uint32_t op) { return IsLaunchedIn(trace, inside, op) ? 0.0 : 1.0; });
   return effect;
 }
