@@ -61,6 +61,12 @@ std::string InLine(std::string_view source_line) {
   return source_line.empty() ? std::string() : StrCat(" in ", source_line);
 }
 
+std::string InLoaderLine(std::string_view source_line) {
+  const bool is_prepared = source_line.starts_with("accelerate/data_loader.py");
+  return StrCat(InLine(source_line),
+                is_prepared ? " (with a Trainer: dataloader_num_workers of its TrainingArguments)" : "");
+}
+
 std::string FrameText(std::string_view name) {
   const size_t close = name.find("): "), open = close == name.npos ? close : name.rfind('(', close);
   const bool is_frame = open != name.npos && open > 0 && open + 1 < close &&
@@ -134,25 +140,25 @@ Recommendation OtherWorkers(Tables& tables, const std::string& line) {
         StrCat("the workers are started anew for every pass over the data, ", starts,
                " times in this run: keep them (persistent_workers=True), or load in the training process where that "
                "is quick (num_workers=0)",
-               InLine(line)),
+               InLoaderLine(line)),
         "", StrCat("DataLoader(dataset, ..., num_workers=", *workers, ", persistent_workers=True)"), "minutes"};
   if (!workers || !processors || *workers + 1 == *processors)  // either way may help
     return {
         StrCat("the workers do not keep up: raise num_workers and prefetch_factor where processors are idle, lower "
                "num_workers (0, too) where there are as many workers as processors, or make a batch cheaper to load",
-               InLine(line)),
+               InLoaderLine(line)),
         fixes::kWorkers.Item(),
         "DataLoader(dataset, ..., num_workers=<more or fewer>, prefetch_factor=4, persistent_workers=True)", "minutes"};
   if (*workers >= *processors)
     return {
         StrCat(*workers, " workers and the training share ", *processors,
-               *processors == 1 ? " processor" : " processors", InLine(line),
+               *processors == 1 ? " processor" : " processors", InLoaderLine(line),
                ": lower num_workers (num_workers=0 loads in the training process), or make a batch cheaper to load"),
         fixes::kWorkers.Item("0"), "DataLoader(dataset, ..., num_workers=0)", "minutes"};
   const int64_t more = std::clamp(*processors - 1, *workers + 1, std::max(kMaxWorkers, *workers + 1));
   return {StrCat("the ", *workers, *workers == 1 ? " worker does" : " workers do", " not keep up, and the machine has ",
                  *processors, " processors: raise num_workers to ", more, " and prefetch_factor to 4, or make a batch ",
-                 "cheaper to load", InLine(line)),
+                 "cheaper to load", InLoaderLine(line)),
           fixes::kWorkers.Item(more),
           StrCat("DataLoader(dataset, ..., num_workers=", more, ", prefetch_factor=4, persistent_workers=True)"),
           "minutes"};

@@ -47,6 +47,9 @@ std::string_view TypeText(std::string_view recorded);
 
 // "train.py:41" → " in train.py:41"; "" stays "".
 std::string InLine(std::string_view source_line);
+// The same for a line that reads a data loader. Where that is a line of accelerate, it says what a user of the Trainer
+// sets instead.
+std::string InLoaderLine(std::string_view source_line);
 
 // Returns the name of a slice for a report: of a Python function, "train.py(12): main" → "main() (train.py)", for the
 // line in its name is no place of a call; others as they are.

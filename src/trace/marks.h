@@ -20,8 +20,8 @@ inline bool IsEngineIteration(std::string_view name) {
   return (name.starts_with("step[") && has("bs=")) || name.starts_with("[Executor] _forward_step");
 }
 
-// Returns true for the Python function in which an operator keeps its stack while autograd detects anomalies, or a graph
-// is traced: "torch/fx/traceback.py(504): format_stack".
+// Returns true for the Python function in which an operator keeps its stack while autograd detects anomalies, or a
+// graph is traced: "torch/fx/traceback.py(504): format_stack".
 inline bool KeepsForwardStack(std::string_view name) {
   return name.ends_with(": format_stack") && name.find("torch/fx/traceback.py(") != name.npos;
 }

@@ -37,8 +37,8 @@ JobPart PartOf(const Trace& trace);
 
 // Returns the value of a row of table environment; "" without one.
 std::string_view EnvironmentOf(const Trace& trace, std::string_view key);
-// Returns the settings (JSON) of the loader that the training reads, as the agent saw them; "" if it saw none. Frameworks
-// read some batches of the validation first: of several loaders it is the first that does not read in order.
+// Returns the settings (JSON) of the loader that the training reads, as the agent saw them; "" if it saw none.
+// Frameworks read some batches of the validation first: of several loaders it is the first that does not read in order.
 std::string_view TrainingLoaderOf(const Trace& trace);
 // Returns true for what our agent recorded of a loader's worker.
 bool LoadsData(const Trace& trace);

@@ -80,7 +80,7 @@ Recommendation UseWorkers(Tables& tables, const Loader& loader, const LedgerView
   const std::string code = StrCat("DataLoader(dataset, ..., num_workers=", workers, ", persistent_workers=True)");
   if (!loader.multiprocess)
     return {StrCat("load batches in worker processes: num_workers=", workers, loader.in_process ? " instead of 0" : "",
-                   InLine(loader.line)),
+                   InLoaderLine(loader.line)),
             fixes::kWorkers.Item(workers), code, "minutes"};
   return OtherWorkers(tables, loader.line);
 }

@@ -22,7 +22,7 @@ constexpr std::string_view kNeeds[] = {"host_steps", "data_loading", "loader_wor
 Recommendation Advise(Tables& tables, const DataLoadingRows& loading, const std::string& line) {
   const bool by_workers = loading.rows() > 0 && loading.Int(0, "multiprocess") == 1;
   if (by_workers) return OtherWorkers(tables, line);
-  return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
+  return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLoaderLine(line)),
           fixes::kWorkers.Item("2"), "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }
 

@@ -44,6 +44,14 @@ TEST(LoaderAdvice, NamesBothWaysWhereEitherMayHelp) {
   EXPECT_EQ(AdviceFor("", "8").fix, "workers");
 }
 
+// The line is one of a library, which nobody edits.
+TEST(LoaderAdvice, OfATrainerIsItsArgument) {
+  EXPECT_EQ(InLoaderLine("accelerate/data_loader.py:598"),
+            " in accelerate/data_loader.py:598 (with a Trainer: dataloader_num_workers of its TrainingArguments)");
+  EXPECT_EQ(InLoaderLine("train.py:41"), " in train.py:41");
+  EXPECT_EQ(InLoaderLine(""), "");
+}
+
 // Lightning reads two batches of the validation before the training begins.
 TEST(LoaderAdvice, TheWorkersAreThoseOfTheTrainingsLoader) {
   HandMade trace;

@@ -35,7 +35,7 @@ bool HasWorkers(const WholeRunRows& table) {
 
 Recommendation Advise(Tables& tables, bool has_workers, const std::string& line) {
   if (has_workers) return OtherWorkers(tables, line);
-  return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLine(line)),
+  return {StrCat("load batches in worker processes while the step computes: num_workers=2 or more", InLoaderLine(line)),
           fixes::kWorkers.Item("2"), "DataLoader(dataset, ..., num_workers=2, persistent_workers=True)", "minutes"};
 }
 

@@ -98,9 +98,10 @@ FIX(anomaly) = {
     .name = "anomaly",
     .help = "Switch off anomaly detection that was left on",
     .safety = Safety::kExact,
-    .model = {.why = "The searches for NaN that autograd makes after every node of the backward pass (aten::isnan, "
-                     "aten::_is_any_true, aten::item) are gone, with their kernels and their waits for the device, and so "
-                     "is the Python code that keeps the stack of each operator, where Python functions were recorded.",
+    .model = {.why =
+                  "The searches for NaN that autograd makes after every node of the backward pass (aten::isnan, "
+                  "aten::_is_any_true, aten::item) are gone, with their kernels and their waits for the device, and so "
+                  "is the Python code that keeps the stack of each operator, where Python functions were recorded.",
               .apply = Apply},
     .trial = {.why = "Where torch.autograd.set_detect_anomaly(True), a help for debugging, was left on: every operator "
                      "keeps the Python stack of its forward pass, and every gradient is searched for NaN. It is "
