@@ -9,17 +9,20 @@ there is nothing but samples/, examples/ and tests/ of the repository:
     ```console                      a session in bash, as in the other pages (page_commands.py)
 
 In a page that runs a training, which a line `<!-- runs a training -->` says, times differ from run to run. There any number stands
-for any number of the same kind, `…` within a line for any text, and a line of `…` for any lines; words must be the same.
+for any number of the same kind, `…` within a line for any text, and a line of `…` for any lines; words must be the same. A page
+that needs Transformers or Lightning says `<!-- runs a training with frameworks -->`.
 
-usage: tutorials_test.py PROGRAM [--fast | --training] [PAGE...]
+usage: tutorials_test.py PROGRAM [--fast | --training | --frameworks] [PAGE...]
 
---fast takes the pages without a training alone, --training the others; they are skipped where agent_test.py finds no PyTorch.
+--fast takes the pages without a training alone, --training those that need PyTorch only, --frameworks those that need more. They are
+skipped where agent_test.py finds no PyTorch, or where there is no build/torch-frameworks (GAPLESS_FRAMEWORKS).
 Prints how long each page took.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import sys
 import time
@@ -29,7 +32,7 @@ from agent_test import find_python
 from corpus import ROOT
 from page_commands import ELISION, Command, commands, run, workplace
 
-TRAINING = "<!-- runs a training -->"
+KINDS = {"<!-- runs a training -->": "training", "<!-- runs a training with frameworks -->": "frameworks"}
 FILE = re.compile(r'^```[a-z]+ title="([^"/]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?")
 PER_SECOND = re.compile(r"# (?:ns|[µm]?s|[kMG]?B)\b")  # units change with the number
@@ -66,10 +69,23 @@ def steps(text: str) -> list[tuple[int, str, str] | Command]:
     return sorted([*files, *commands(text)], key=lambda step: step.line if isinstance(step, Command) else step[0])
 
 
+def kind_of(page: Path) -> str:
+    with page.open(encoding="utf-8") as text:
+        return KINDS.get(text.readline().strip(), "fast")
+
+
+def python_for(kind: str) -> tuple[str, str]:
+    """The Python that the pages of a kind run, or "" and the reason why there is none."""
+    if kind == "frameworks":
+        python = os.environ.get("GAPLESS_FRAMEWORKS") or str(ROOT / "build" / "torch-frameworks" / "bin" / "python")
+        return (python, "") if Path(python).exists() else ("", f"no {python}: run tools/torch_env.sh frameworks")
+    return find_python("newest") if kind == "training" else ("", "")
+
+
 def check(page: Path, program: Path, python: str) -> list[str]:
     """A fault of a page."""
     text = page.read_text(encoding="utf-8")
-    loose = TRAINING in text
+    loose = kind_of(page) != "fast"
     with workplace(program, ("samples", "examples", "tests")) as (work, variables):
         if python:
             variables["PATH"] = f"{Path(python).parent}:{variables['PATH']}"
@@ -90,18 +106,21 @@ def main() -> int:
         sys.exit(__doc__)
     program = Path(words[0]).resolve()
     pages = [Path(word) for word in words[1:]] or sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-    trains = {page: TRAINING in page.read_text(encoding="utf-8") for page in pages}
-    if "--fast" in sys.argv or "--training" in sys.argv:
-        pages = [page for page in pages if trains[page] == ("--training" in sys.argv)]
-    python, problem = find_python("newest") if any(trains[page] for page in pages) else ("", "")
+    kinds = {page: kind_of(page) for page in pages}
+    wanted = [kind for kind in ("fast", *KINDS.values()) if f"--{kind}" in sys.argv]
+    pages = [page for page in pages if not wanted or kinds[page] in wanted]
+    pythons = {kind: python_for(kind) for kind in sorted({kinds[page] for page in pages})}
     wrong: list[str] = []
     for page in pages:
-        if trains[page] and not python:
+        python, problem = pythons[kinds[page]]
+        if problem:
             continue
         began = time.monotonic()
         wrong += check(page, program, python)
         print(f"{page.name}: {time.monotonic() - began:.1f} s")
-    print("\n".join(wrong) if wrong else f"{len(pages)} tutorials print what they show")
+    problem = "; ".join(reason for _, reason in pythons.values() if reason)
+    ran = sum(not pythons[kinds[page]][1] for page in pages)
+    print("\n".join(wrong) if wrong else f"{ran} tutorials print what they show")
     if problem and not wrong:
         print("skipped:", problem)
         return 77
