@@ -20,7 +20,11 @@ class PairProgress {
   void Follow(PairPlan& plan, const Comparison& comparison) {
     if (!shows_) return;
     plan.on_run = [this, most = plan.most_pairs, &comparison](size_t done) {
-      Show(StrCat("pair ", done + 1, done > 0 ? StrCat(": ", SpeedupInShort(comparison), " so far") : ""), done, most);
+      const bool is_again = comparison.repeated() > repeated_ && done == done_;
+      if (done != done_) done_ = done, repeated_ = comparison.repeated();
+      Show(StrCat("pair ", done + 1, is_again ? " again, as other processes were busy" : "",
+                  done > 0 ? StrCat(": ", SpeedupInShort(comparison), " so far") : ""),
+           done, most);
     };
     plan.on_same = [this](std::string_view what) { Show(StrCat("the training: ", what), 0, 0); };
   }
@@ -33,6 +37,8 @@ class PairProgress {
 
   std::string doing_;
   bool shows_;
+  size_t done_ = 0;      // pairs that counted, of the last run shown
+  size_t repeated_ = 0;  // pairs that had been run again when this pair began
   ProgressLine line_{ProgressLine::AtOnce()};
 };
 
