@@ -44,7 +44,7 @@ std::string NextStepOf(const Judgement& judgement) {
       if (judgement.IsPending() || (!judgement.metrics.empty() && judgement.metrics[0].pending))
         return "measure and record the same commit again, or use --against REV, which runs both here in turns";
       if (!judgement.baseline_commit.empty()) return "allow more pairs, or quieten the machine";
-      return "record more runs of the baseline, or use --against REV, which needs no history";
+      return "record more runs of the baseline, which wants ten, or use --against REV, which needs no history";
     case GateKind::kFine: break;
   }
   return "nothing to do";
