@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write docs/case_study.md: what `gapless report --style lab` says of examples/lab/slow_train.py on a CPU.
+"""Write docs/case_study/report.md: what `gapless report --style lab` says of examples/lab/slow_train.py on a CPU.
 
 usage: case_study.py PROGRAM [--python PYTHON] [--budget TIME] [--from FOLDER]
 
@@ -20,7 +20,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE, FOLDER = ROOT / "docs" / "case_study.md", ROOT / "docs" / "case_study"
+FOLDER = ROOT / "docs" / "case_study"
+PAGE = FOLDER / "report.md"
 ARGUMENTS = ["--size", "32", "--batch", "8"]
 STAGES = {
     "baseline": "slow_train.py",
@@ -106,7 +107,8 @@ def write(program: Path, folder: Path) -> None:
             budget=f"{result['budget_s'] / 60:.0f}m",
         )
         head, _, rest = page.read_text(encoding="utf-8").partition("\n\n")
-        PAGE.write_text(f"{head}\n\n{preface}{rest}", encoding="utf-8")
+        text = f"{head}\n\n{preface}{rest}".replace("](case_study/", "](")  # the pictures are beside the page
+        PAGE.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
