@@ -34,6 +34,7 @@ HELPERS = {
     "moved_recording.py",
     "proof_case.py",
     "served.py",
+    "site_parts.py",
     "patch_checkouts.py",
     "patch_edits.py",
     "patch_scripts.py",

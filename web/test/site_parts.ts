@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A history, a search for fixes and a job under way (tests/site_parts.py makes them), and the server that shows them.
 import {type ChildProcess, execFileSync, spawn} from "node:child_process";
-import {mkdtempSync} from "node:fs";
+import {mkdtempSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
@@ -35,6 +35,7 @@ export async function startSite(words: string[] = [], withRun = false): Promise<
   const maker = spawn("python3", [join(root, "tests/site_parts.py"), program, folder], {
     stdio: ["pipe", "pipe", "inherit"],
   });
+  maker.on("exit", () => rmSync(folder, {recursive: true, force: true}));
   const {history, search, job, run} = JSON.parse(await nextLine(maker));
   const {address, server} = await serve(...(withRun ? [run] : []), ...words, history, search, job);
   return {
