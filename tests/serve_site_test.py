@@ -20,7 +20,18 @@ from typing import Any
 
 from corpus import pages
 from served import PROGRAM, SAMPLE, Served
-from site_parts import DIFF, FALLS_AT, SLOW_STEP, Job, end_search, make_history, make_job, make_search, write_progress
+from site_parts import (
+    DIFF,
+    FALLS_AT,
+    SLOW_STEP,
+    Job,
+    end_search,
+    make_history,
+    make_job,
+    make_run,
+    make_search,
+    write_progress,
+)
 
 LIMIT_S = 20
 
@@ -39,7 +50,7 @@ def schema_of_routes() -> dict[str, Any]:
     folder = pages(Path(PROGRAM)) / "schema"
     text = (folder / "serve_routes.schema.json").read_text()
     definitions: dict[str, Any] = {}
-    for command in ("why", "trend", "optimize"):
+    for command in ("analyze", "why", "trend", "optimize"):
         other = json.loads((folder / f"{command}.schema.json").read_text().replace('"#/$defs/', f'"#/$defs/{command}.'))
         text = text.replace(f'"{other["$id"]}"', f'"#/$defs/{command}."')
         definitions |= {f"{command}.{name}": schema for name, schema in other["$defs"].items()}
@@ -274,7 +285,9 @@ class Site(unittest.TestCase):
         schema = schema_of_routes()
         jsonschema.Draft202012Validator.check_schema(schema)
         job, search = self.job(), make_search(self.folder)
-        served = self.serve(make_history(PROGRAM, self.folder), str(search), str(job.folder), str(SAMPLE))
+        served = self.serve(
+            make_history(PROGRAM, self.folder), str(search), str(job.folder), str(make_run(self.folder))
+        )
         until(lambda: bool(served.json("/api/monitor/0")["gauges"]))
         launch = served.query("SELECT id FROM gpu_op WHERE launch_id IS NOT NULL LIMIT 1")[1]["cells"][0][0]
         parameters = {

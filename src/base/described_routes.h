@@ -11,8 +11,8 @@
 namespace gapless::internal {
 
 // A route, as its address has it with ID for an id, and what it answers: a value of a type; or the document of a
-// command, which has a schema of its own; or, with both, an object with the document under the command's name and the
-// value as `page`.
+// command, which has a schema of its own; or, with both, an object with the document, under the command's name, beside
+// the fields of the type.
 struct DescribedRoute {
   std::string_view path;
   const TypeInfo* type = nullptr;

@@ -90,15 +90,12 @@ class SchemaWriter {
     json_.Key("properties");
     json_.BeginObject();
     WriteReference(route.command, document);
-    json_.Key("page");
-    json_.BeginObject();
-    WriteKeywords(*route.type, "", false);
-    json_.EndObject();
+    WriteProperties(*route.type);
     json_.EndObject();
     json_.Key("required");
     json_.BeginArray();
     json_.String(route.command);
-    json_.String("page");
+    WriteRequired(*route.type);
     json_.EndArray();
     json_.Field("additionalProperties", false);
   }

@@ -4,6 +4,7 @@
 #include "lanes/search.h"
 #include "lanes/timeline.h"
 #include "report/trend/page_data.h"
+#include "serve/report_document.h"
 
 namespace gapless::internal {
 
@@ -13,6 +14,7 @@ std::span<const DescribedRoute> ServedRoutes() {
   static constexpr DescribedRoute kRoutes[] = {
       {"/api/site", &TypeOf<ServedSite>::kInfo},
       {"/api/runs", &TypeOf<ServedRuns>::kInfo},
+      {"/api/runs/ID/report", &TypeOf<report_form::RunPage>::kInfo, "analyze"},
       {"/api/runs/ID/timeline", &TypeOf<TimelineOverview>::kInfo},
       {"/api/runs/ID/tile", &TypeOf<TimelineTile>::kInfo},
       {"/api/runs/ID/search", &TypeOf<SearchHits>::kInfo},
@@ -21,7 +23,7 @@ std::span<const DescribedRoute> ServedRoutes() {
       {"/api/runs/ID/compare", nullptr, "why"},
       {"/api/runs/ID/query", &TypeOf<QueryAnswer>::kInfo},
       {"/api/history/ID", &TypeOf<ServedSeriesList>::kInfo},
-      {"/api/history/ID/trend", &TypeOf<TrendPage>::kInfo, "trend"},
+      {"/api/history/ID/trend", &TypeOf<BesideTrend>::kInfo, "trend"},
       {"/api/optimize/ID", &TypeOf<ServedSearch>::kInfo},
       {"/api/optimize/ID/result", nullptr, "optimize"},
       {"/api/monitor/ID", &TypeOf<ServedJob>::kInfo},

@@ -76,4 +76,10 @@ struct TrendPage {
   };
 };
 
+// What stands beside the document.
+struct BesideTrend {
+  TrendPage page{};
+  static constexpr FieldInfo kFields[] = {Field<&BesideTrend::page>("page", "", "words and numbers that are shown")};
+};
+
 }  // namespace gapless::internal
