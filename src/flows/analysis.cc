@@ -55,6 +55,7 @@ RunReport::RunReport(const RunAnalysis& analysis, const AnalyzeOptions& options)
   // Pictures need a plan, and the sweep needs a recording that can be replayed, which the pictures have shown.
   if (findings_.summary.together) report_.pictures = analysis.advice().Draw(*findings_.summary.together);
   if (report_.pictures) report_.sweep = analysis.advice().SweepKernels();
+  report_.path = analysis.advice().Path();
   if (const auto folder = RunFolderOf(analysis.run()); !folder.empty())
     report_.command = CommandOfRun(std::string(folder));
 }

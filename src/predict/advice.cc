@@ -61,6 +61,11 @@ std::vector<SweptPart> Advice::SweepKernels() const {
   return Sweep(*predictor_, SweepBy::kKernel, kDrawn);
 }
 
+std::optional<DividedPath> Advice::Path() const {
+  if (!Replays()) return std::nullopt;
+  return DivideRecordedPath(predictor_->main_rank());
+}
+
 std::optional<StepPictures> Advice::Draw(const Combination& together) const {
   const auto items = ParseItems(Join(together.fixes, ","));
   if (together.fixes.empty() || !together.replayed || !items || !Replays()) return std::nullopt;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "diagnose/findings.h"
+#include "predict/critical_path.h"
 #include "predict/plan.h"
 #include "predict/predictor.h"
 #include "predict/step_picture.h"
@@ -34,6 +35,8 @@ class Advice {
   std::optional<StepPictures> Draw(const Combination& together) const;
   // The speedup from cheaper kernels, for the few that take the most time; empty if nothing can be replayed.
   std::vector<SweptPart> SweepKernels() const;
+  // The critical path of the main rank as recorded; absent if nothing can be replayed.
+  std::optional<DividedPath> Path() const;
 
  private:
   bool Replays() const { return predictor_ && predictor_->check().accepted(); }

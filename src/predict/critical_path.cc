@@ -156,4 +156,11 @@ std::vector<PathShare> SharesBy(const RankGraph& rank, const CriticalPath& path,
   return sorted;
 }
 
+DividedPath DivideRecordedPath(const RankGraph& rank) {
+  DividedPath divided{.path = FindCriticalPath(rank, RecordedEdges(rank.graph), Replay(rank.graph))};
+  for (size_t owner = 0; owner < kPathOwners; ++owner)
+    divided.by_owner[owner] = SharesBy(rank, divided.path, static_cast<PathOwner>(owner));
+  return divided;
+}
+
 }  // namespace gapless::internal

@@ -49,4 +49,11 @@ struct PathShare {
 // Sorted by time, the most first; parts without such an owner (the host's time has no kernel) are left out.
 std::vector<PathShare> SharesBy(const RankGraph& rank, const CriticalPath& path, PathOwner owner);
 
+// The path of one rank as recorded, divided: by what it is spent on, and by each kind of owner.
+struct DividedPath {
+  CriticalPath path{};
+  std::array<std::vector<PathShare>, kPathOwners> by_owner{};
+};
+DividedPath DivideRecordedPath(const RankGraph& rank);
+
 }  // namespace gapless::internal

@@ -152,6 +152,39 @@ void WriteSweep(JsonWriter& json, const std::vector<SweptPart>& sweep) {
   json.EndArray();
 }
 
+// Writes the critical path: pairs of a name, by its place in the texts, and its time, by what it is spent on and by
+// owner, the most first.
+void WritePath(JsonWriter& json, const DividedPath& divided, Texts& texts) {
+  constexpr size_t kShownOwners = 40;
+  const auto pair = [&](std::string_view name, int64_t ns) {
+    json.BeginArray();
+    json.Int(texts.PlaceOf(name));
+    json.Int(ns);
+    json.EndArray();
+  };
+  json.Key("path");
+  json.BeginObject();
+  json.Field("total_ns", divided.path.total_ns);
+  json.Key("bounds");
+  json.BeginArray();
+  for (size_t bound = 0; bound < kBounds; ++bound)
+    if (divided.path.by_bound[bound] > 0) pair(NameOf(static_cast<Bound>(bound)), divided.path.by_bound[bound]);
+  json.EndArray();
+  json.Key("owners");
+  json.BeginObject();
+  for (size_t owner = 0; owner < kPathOwners; ++owner) {
+    const std::vector<PathShare>& shares = divided.by_owner[owner];
+    if (shares.empty()) continue;
+    json.Key(NameOf(static_cast<PathOwner>(owner)));
+    json.BeginArray();
+    for (size_t i = 0; i < std::min(shares.size(), kShownOwners); ++i)
+      pair(shares[i].name, shares[i].ns);
+    json.EndArray();
+  }
+  json.EndObject();
+  json.EndObject();
+}
+
 // The document of --json. Of a job of many ranks it says of each what the map of the ranks says in a hundredth of the
 // space: the page then holds the sum of its devices, and the recordings of which it draws something.
 void WriteAnalysis(JsonWriter& json, const Report& report) {
@@ -237,6 +270,7 @@ std::string PageData(const Report& report, const std::function<void(JsonWriter&)
     WriteSweep(json, report.sweep);
     json.EndObject();
   }
+  if (report.path) WritePath(json, *report.path, texts);
   WriteTables(json, report, texts);
   WriteRankMap(json, RankMapOf(report.tables));
   if (write_served)

@@ -19,6 +19,7 @@
 #include "diagnose/findings.h"
 #include "diagnose/rule.h"
 #include "gapless/report_options.h"
+#include "predict/critical_path.h"
 #include "predict/step_picture.h"
 #include "predict/sweep.h"
 #include "trace/run.h"
@@ -39,6 +40,8 @@ struct Report {
   std::vector<SweptPart> sweep{};
   // The command that was recorded, of a run folder that was made here or copied whole; empty: not known.
   std::vector<std::string> command{};
+  // The critical path of the main rank; absent: nothing was replayed.
+  std::optional<DividedPath> path{};
 };
 
 // One format. `render` cannot fail: a report of an empty run is a short report.

@@ -131,6 +131,32 @@ struct Map {
   };
 };
 
+// Pairs of a name, which is a place in `texts`, and its time.
+using PathPairs = std::vector<std::vector<int64_t>>;
+
+struct PathOwners {
+  PathPairs by_operator{}, by_kernel{}, by_module{}, by_thread{}, by_stream{}, by_collective{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&PathOwners::by_operator>("operator", "", "operators, the one with most time first", kUnlessEmpty),
+      Field<&PathOwners::by_kernel>("kernel", "", "kernels", kUnlessEmpty),
+      Field<&PathOwners::by_module>("module", "", "modules", kUnlessEmpty),
+      Field<&PathOwners::by_thread>("thread", "", "threads", kUnlessEmpty),
+      Field<&PathOwners::by_stream>("stream", "", "streams", kUnlessEmpty),
+      Field<&PathOwners::by_collective>("collective", "", "collectives", kUnlessEmpty),
+  };
+};
+
+struct Path {
+  int64_t total_ns = 0;
+  PathPairs bounds{};
+  PathOwners owners{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&Path::total_ns>("total_ns", "ns", "duration of the steps"),
+      Field<&Path::bounds>("bounds", "", "what the time is spent on"),
+      Field<&Path::owners>("owners", "", "to whom it belongs"),
+  };
+};
+
 struct Served {
   std::string run{};
   bool several = false, gauges = false;
@@ -144,6 +170,7 @@ struct Served {
 struct RunPage {
   Words page{};
   std::optional<Predicted> predicted{};
+  std::optional<Path> path{};
   std::vector<Rows> tables{};
   std::optional<Map> rank_map{};
   Served served{};
@@ -151,6 +178,7 @@ struct RunPage {
   static constexpr FieldInfo kFields[] = {
       Field<&RunPage::page>("page", "", "what a terminal says, too"),
       Field<&RunPage::predicted>("predicted", "", "missing: nothing can be replayed"),
+      Field<&RunPage::path>("path", "", "the critical path of the main rank; missing: nothing can be replayed"),
       Field<&RunPage::tables>("tables", "", "tables that have rows"),
       Field<&RunPage::rank_map>("rank_map", "", "of a job of many ranks"),
       Field<&RunPage::served>("served", "", "how to ask for more"),

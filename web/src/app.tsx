@@ -7,6 +7,7 @@ import {Fixes} from "./sections/fixes";
 import {Kernels} from "./sections/kernels";
 import {Memory} from "./sections/memory";
 import {Notices} from "./sections/notices";
+import {Path} from "./sections/path";
 import {Plan} from "./sections/plan";
 import {RankMap} from "./sections/rank_map";
 import {hasRankSteps, RankSteps} from "./sections/rank_steps";
@@ -34,6 +35,7 @@ const SECTIONS = [
   {id: "fixes", name: "Fixes", Section: Fixes},
   {id: "plan", name: "Plan", Section: Plan},
   {id: "after", name: "After", Section: After},
+  {id: "path", name: "Path", Section: Path},
   {id: "over_time", name: "Over time", Section: OverTime},
   {id: "steps", name: "Steps", Section: Steps},
   {id: "roles", name: "Roles", Section: Roles},
@@ -52,6 +54,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
   switch (id) {
     case "plan":
       return data.analyze.plan.length > 1;
+    case "path":
+      return data.path !== undefined && data.path.total_ns > 0;
     case "after":
       return data.predicted !== undefined;
     case "steps":

@@ -39,6 +39,13 @@ export interface Predicted {
   sweep: SweptPart[];
 }
 
+/** The critical path of the main rank: pairs of a name and its time, by what it is spent on and by kind of owner. */
+export interface CriticalPath {
+  total_ns: number;
+  bounds: [string, number][];
+  owners: Record<string, [string, number][]>;
+}
+
 export type Cell = number | string | null;
 
 export interface Column {
@@ -46,6 +53,12 @@ export interface Column {
   type: "int" | "real" | "text";
   unit: string;
   help: string;
+}
+
+interface InlinedPath {
+  total_ns: number;
+  bounds: [number, number][]; // names are places in `texts`
+  owners: Record<string, [number, number][]>;
 }
 
 interface InlinedTable {
@@ -100,6 +113,7 @@ export interface Inlined {
   page: Page;
   analyze: Analyze;
   predicted?: Predicted;
+  path?: InlinedPath;
   rank_map?: PackedRankMap;
   timeline?: InlinedTimeline;
   served?: Served;
@@ -164,7 +178,14 @@ export interface Data {
   page: Page;
   analyze: Analyze;
   predicted?: Predicted | undefined;
+  path?: CriticalPath | undefined;
   tables: Map<string, Table>;
+}
+
+function pathOf(inlined: InlinedPath, texts: readonly string[]): CriticalPath {
+  const named = (pairs: [number, number][]) => pairs.map(([place, ns]): [string, number] => [texts[place] ?? "", ns]);
+  const owners = Object.entries(inlined.owners).map(([owner, pairs]) => [owner, named(pairs)]);
+  return {total_ns: inlined.total_ns, bounds: named(inlined.bounds), owners: Object.fromEntries(owners)};
 }
 
 export function decode(inlined: Inlined): Data {
@@ -173,6 +194,7 @@ export function decode(inlined: Inlined): Data {
     page: inlined.page,
     analyze: inlined.analyze,
     predicted: inlined.predicted,
+    path: inlined.path && pathOf(inlined.path, inlined.texts),
     rankMap: inlined.rank_map,
     timeline: inlined.timeline,
     served: inlined.served && {...inlined.served, run: String(inlined.served.run ?? "0")},

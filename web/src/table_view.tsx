@@ -11,7 +11,9 @@ import {
 } from "@tanstack/table-core";
 import {useMemo, useRef, useState} from "preact/hooks";
 import type {Cell, Column, Table} from "./data";
+import {Distribution, durationsOf} from "./distribution";
 import {cell as format} from "./format";
+import {groupable, groupedBy} from "./grouped";
 import {Scroll} from "./scroll";
 import {csvOf, filterOf, markdownOf} from "./table_text";
 import {canJump, isPlace, jumpTo, targetOf} from "./timeline/jump";
@@ -145,7 +147,58 @@ function Jump({table, row}: {table: Table; row: number}) {
   );
 }
 
-export function TableView({table, filter, ids}: {table: Table; filter: string; ids: boolean}) {
+/** Below a row that is open: how long the calls of its kernel take. */
+function Unfolded({
+  table,
+  durations,
+  row,
+  columns,
+}: {
+  table: Table;
+  durations: Table | undefined;
+  row: number;
+  columns: number;
+}) {
+  const at = durationsOf(durations, table, row);
+  if (!durations || at === undefined) return null;
+  return (
+    <tr class="unfolded">
+      <td colSpan={columns}>
+        <Distribution durations={durations} row={at} />
+      </td>
+    </tr>
+  );
+}
+
+interface Shown {
+  table: Table;
+  filter: string;
+  ids: boolean;
+  durations?: Table | undefined; // of kernels: the row that is open shows how long its calls take
+}
+
+/** A table as it is, or its rows put together by a column. */
+export function TableView({table, ...rest}: Shown) {
+  const [by, setBy] = useState("");
+  const choices = useMemo(() => groupable(table), [table]);
+  const shown = useMemo(() => (by === "" ? table : groupedBy(table, by)), [table, by]);
+  const grouping = choices.length > 0 && (
+    <label class="grouping">
+      group by{" "}
+      <select value={by} onChange={(event) => setBy(event.currentTarget.value)}>
+        <option value="">no column</option>
+        {choices.map((column) => (
+          <option key={column.name} value={column.name}>
+            {title(column)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+  return <RowsView key={by} table={shown} {...rest} grouping={grouping} />;
+}
+
+function RowsView({table, filter, ids, durations, grouping}: Shown & {grouping: preact.ComponentChildren}) {
   const columns = useMemo(() => columnsOf(table, ids), [table, ids]);
   const [filters, setFilters] = useState<ReadonlyMap<string, string>>(new Map());
   const [filtering, setFiltering] = useState(false);
@@ -204,7 +257,7 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
             )}
           </thead>
           <tbody>
-            {shown.map((row) => (
+            {shown.flatMap((row) => [
               <tr
                 key={row.original}
                 class={open === row.original ? "open" : ""}
@@ -227,8 +280,14 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
                     </td>
                   );
                 })}
-              </tr>
-            ))}
+              </tr>,
+              open === row.original && (
+                <Unfolded
+                  key={`${row.original} unfolded`}
+                  {...{table, durations, row: row.original, columns: columns.length + (jumps ? 1 : 0)}}
+                />
+              ),
+            ])}
           </tbody>
         </table>
       </Scroll>
@@ -243,6 +302,7 @@ export function TableView({table, filter, ids}: {table: Table; filter: string; i
             filter columns
           </button>
         </span>
+        {grouping}
         <Copy
           columns={columns.map(({column}) => column)}
           rows={() => rows.map((row) => columns.map(({at}) => table.at(row.original, at)))}

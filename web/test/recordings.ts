@@ -120,4 +120,9 @@ export function analyze(recording: Recording): any {
   return JSON.parse(gapless("analyze", recording.path(), ...(recording.arguments ?? []), "--json"));
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the document is described by schema/predict.schema.json
+export function predictPath(recording: Recording): any {
+  return JSON.parse(gapless("predict", recording.path(), "--path", "--json")).critical_path;
+}
+
 export const hostile = {name: "hostile", path: () => "tests/data/hostile.json"};

@@ -46,10 +46,7 @@ constexpr size_t kMaxSwept = 10;
 // Fills in the predictions, and the critical path and the sweep if they are wanted.
 Result<void> Fill(const PredictArguments& arguments, const RunAnalysis& analysis, PredictView& view) {
   GAPLESS_ASSIGN(view.predictions, PredictEach(analysis, *view.predictor, arguments.what));
-  if (arguments.path) {
-    const RankGraph& rank = view.predictor->main_rank();
-    view.path = FindCriticalPath(rank, RecordedEdges(rank.graph), Replay(rank.graph));
-  }
+  if (arguments.path) view.path = DivideRecordedPath(view.predictor->main_rank());
   if (arguments.sweep) {
     view.sweep_by = OneOf<kSweeps>::NameOf(*arguments.sweep);
     view.sweep = Sweep(*view.predictor, *arguments.sweep, kMaxSwept);

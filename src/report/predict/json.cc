@@ -259,16 +259,17 @@ MeasuredStep MeasuredOf(const PredictView& view) {
 }
 
 // Time without an owner of a kind is in none of its rows, so that rows need not add up to the whole path.
-CriticalTime CriticalTimeOf(const RankGraph& rank, const CriticalPath& path) {
-  CriticalTime time{.total_ns = path.total_ns,
-                    .by_operator = SharesBy(rank, path, PathOwner::kOperator),
-                    .by_kernel = SharesBy(rank, path, PathOwner::kKernel),
-                    .by_module = SharesBy(rank, path, PathOwner::kModule),
-                    .by_thread = SharesBy(rank, path, PathOwner::kThread),
-                    .by_stream = SharesBy(rank, path, PathOwner::kStream),
-                    .by_collective = SharesBy(rank, path, PathOwner::kCollective)};
+CriticalTime CriticalTimeOf(const DividedPath& divided) {
+  const auto by = [&](PathOwner owner) { return divided.by_owner[static_cast<size_t>(owner)]; };
+  CriticalTime time{.total_ns = divided.path.total_ns,
+                    .by_operator = by(PathOwner::kOperator),
+                    .by_kernel = by(PathOwner::kKernel),
+                    .by_module = by(PathOwner::kModule),
+                    .by_thread = by(PathOwner::kThread),
+                    .by_stream = by(PathOwner::kStream),
+                    .by_collective = by(PathOwner::kCollective)};
   for (size_t bound = 0; bound < kBounds; ++bound)
-    time.by_bound.emplace_back(NameOf(static_cast<Bound>(bound)), path.by_bound[bound]);
+    time.by_bound.emplace_back(NameOf(static_cast<Bound>(bound)), divided.path.by_bound[bound]);
   return time;
 }
 
@@ -314,7 +315,7 @@ std::string PredictJson(const PredictView& view) {
   for (const Prediction& prediction : view.predictions)
     document.predictions.push_back(PredictedOf(view.predictor, prediction));
   if (view.measured) document.measured = MeasuredOf(view);
-  if (view.path) document.critical_path = CriticalTimeOf(view.predictor->main_rank(), *view.path);
+  if (view.path) document.critical_path = CriticalTimeOf(*view.path);
   if (!view.sweep.empty()) document.sweep = SweepOf(view);
   std::vector<std::string> warnings;
   if (!document.ranks_apart_reason.empty()) warnings.push_back(document.ranks_apart_reason);

@@ -21,7 +21,7 @@ struct PredictView {
   const Predictor* predictor = nullptr;  // null: nothing was recorded that can be replayed
   std::string why_not{};                 // why no time can be predicted; predictions have their memory alone then
   std::vector<Prediction> predictions{};
-  std::optional<CriticalPath> path{};  // critical path of the main rank as recorded
+  std::optional<DividedPath> path{};  // critical path of the main rank as recorded
   std::optional<double> measured{};    // the step after, as a share of the one before; of the only prediction
   std::string_view sweep_by{};
   std::vector<SweptPart> sweep{};

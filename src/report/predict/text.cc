@@ -101,7 +101,8 @@ constexpr size_t kMaxShares = 5;
 constexpr int kMinName = 20, kBeforeShare = 12, kBeforeSwept = 46;  // columns that stand before the names
 
 // Divides the critical path by what bounds it, then by operator, kernel, module, thread, stream and collective.
-std::string PathText(const RankGraph& rank, const CriticalPath& path, int columns) {
+std::string PathText(const DividedPath& divided, int columns) {
+  const CriticalPath& path = divided.path;
   std::string text = StrCat("critical path of ", path.parts.size(), " stretches\n"), bounds;
   for (size_t bound = 0; bound < kBounds; ++bound)
     if (path.by_bound[bound] > 0)
@@ -109,7 +110,7 @@ std::string PathText(const RankGraph& rank, const CriticalPath& path, int column
                        Percent(static_cast<double>(path.by_bound[bound]), static_cast<double>(path.total_ns)));
   for (const std::string& line : WrapCut(bounds, columns - 2)) text += StrCat("  ", line, "\n");
   for (size_t owner = 0; owner < kPathOwners; ++owner) {
-    const auto shares = SharesBy(rank, path, static_cast<PathOwner>(owner));
+    const std::vector<PathShare>& shares = divided.by_owner[owner];
     if (shares.empty()) continue;
     text += StrCat("  by ", NameOf(static_cast<PathOwner>(owner)), "\n");
     for (size_t i = 0; i < std::min(shares.size(), kMaxShares); ++i)
@@ -176,7 +177,7 @@ std::string PredictText(const PredictView& view, int columns) {
   }
   if (left_out > 0) text += StrCat("  ", FormatCounted(left_out, "fix", "fixes"), " would change nothing here: -v\n");
   if (view.measured) text += MeasuredText(predictor, predictions[0], *view.measured);
-  if (view.path) text += PathText(predictor.main_rank(), *view.path, columns);
+  if (view.path) text += PathText(*view.path, columns);
   if (!view.sweep.empty()) text += SweepText(view, columns);
   return text;
 }

@@ -62,7 +62,7 @@ export function Tables({data}: {data: Data}) {
           <input type="checkbox" checked={ids} onChange={(event) => setIds(event.currentTarget.checked)} /> ids
         </label>
       </div>
-      <TableView key={name} table={table} filter={filter} ids={ids} />
+      <TableView key={name} table={table} filter={filter} ids={ids} durations={data.tables.get("kernel_durations")} />
       <div class="below">
         <Snippet text={`gapless query ${data.page.path} "SELECT * FROM ${name}${order}"`} label="the query" />
       </div>
