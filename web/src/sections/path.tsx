@@ -31,7 +31,7 @@ export function Path({data}: {data: Data}) {
       <header>
         <h2>Critical path</h2>
         <span class="dim">
-          the chain of work that decides how long the steps take: {duration(path.total_ns)} of them. What is not on it
+          the chain of work that decides how long the steps take, {duration(path.total_ns)} in all; what is not on it
           can get cheaper without a step getting shorter
         </span>
       </header>
