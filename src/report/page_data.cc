@@ -177,8 +177,7 @@ void WritePath(JsonWriter& json, const DividedPath& divided, Texts& texts) {
     if (shares.empty()) continue;
     json.Key(NameOf(static_cast<PathOwner>(owner)));
     json.BeginArray();
-    for (size_t i = 0; i < std::min(shares.size(), kShownOwners); ++i)
-      pair(shares[i].name, shares[i].ns);
+    for (size_t i = 0; i < std::min(shares.size(), kShownOwners); ++i) pair(shares[i].name, shares[i].ns);
     json.EndArray();
   }
   json.EndObject();

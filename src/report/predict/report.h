@@ -22,7 +22,7 @@ struct PredictView {
   std::string why_not{};                 // why no time can be predicted; predictions have their memory alone then
   std::vector<Prediction> predictions{};
   std::optional<DividedPath> path{};  // critical path of the main rank as recorded
-  std::optional<double> measured{};    // the step after, as a share of the one before; of the only prediction
+  std::optional<double> measured{};   // the step after, as a share of the one before; of the only prediction
   std::string_view sweep_by{};
   std::vector<SweptPart> sweep{};
   bool shows_all = true;  // also fixes that would change nothing; false: their number alone
