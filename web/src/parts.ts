@@ -27,3 +27,14 @@ export const PARTS: readonly (Part & {
   {key: "host", name: "idle: host", column: "idle_host_ns", idle: true},
   {key: "unknown", name: "idle: not known", column: "idle_unknown_ns", idle: true},
 ];
+
+/** The colour of what a stretch of a replayed step is spent on, by the name that the program gives it (predict/critical_path.h). */
+export const BOUND_COLOURS: Record<string, string> = {
+  host: "operator",
+  "data loading": "data",
+  launch: "call",
+  compute: "compute",
+  communication: "comm",
+  copies: "copy",
+  sync: "sync",
+};

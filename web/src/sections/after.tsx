@@ -2,21 +2,13 @@
 // One step as recorded, and the same step with the first fixes, on one scale: what a replay says it would look like.
 import type {Data, StepPicture} from "../data";
 import {bounds, duration, factor} from "../format";
+import {BOUND_COLOURS} from "../parts";
 import {listOf, numbersOf, placesOf} from "../places";
 import {Sweep} from "./sweep";
 
 const LANE = 18;
 const GAP = 4;
 const WIDTH = 1000; // units of the drawing; it stretches to the page
-const COLOURS: Record<string, string> = {
-  host: "operator",
-  "data loading": "data",
-  launch: "call",
-  compute: "compute",
-  communication: "comm",
-  copies: "copy",
-  sync: "sync",
-};
 
 function Picture({of: step, scale, title}: {of: StepPicture; scale: number; title: string}) {
   const height = step.lanes.length * (LANE + GAP);
@@ -41,7 +33,7 @@ function Picture({of: step, scale, title}: {of: StepPicture; scale: number; titl
                 y={at * (LANE + GAP)}
                 width={Math.max((dur / scale) * WIDTH, 0.4)}
                 height={LANE}
-                fill={`var(--${COLOURS[kind] ?? "compute"})`}
+                fill={`var(--${BOUND_COLOURS[kind] ?? "compute"})`}
               >
                 <title>{`${lane.name}: ${kind}, ${duration(dur)} from ${duration(start)}`}</title>
               </rect>
@@ -77,7 +69,7 @@ export function After({data}: {data: Data}) {
       <p class="legend">
         {[...kinds].map((kind) => (
           <span key={kind}>
-            <i style={{background: `var(--${COLOURS[kind] ?? "compute"})`}} /> {kind}
+            <i style={{background: `var(--${BOUND_COLOURS[kind] ?? "compute"})`}} /> {kind}
           </span>
         ))}
       </p>

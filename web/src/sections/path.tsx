@@ -3,17 +3,9 @@
 import {useState} from "preact/hooks";
 import type {Data} from "../data";
 import {duration, percent} from "../format";
+import {BOUND_COLOURS} from "../parts";
 import {Snippet} from "../snippet";
 
-const COLOURS: Record<string, string> = {
-  host: "operator",
-  "data loading": "data",
-  launch: "call",
-  compute: "compute",
-  communication: "comm",
-  copies: "copy",
-  sync: "sync",
-};
 const FIRST = 8;
 
 export function Path({data}: {data: Data}) {
@@ -43,7 +35,7 @@ export function Path({data}: {data: Data}) {
         {path.bounds.map(([name, ns]) => (
           <span
             key={name}
-            style={{width: `${share(ns) * 100}%`, background: `var(--${COLOURS[name] ?? "compute"})`}}
+            style={{width: `${share(ns) * 100}%`, background: `var(--${BOUND_COLOURS[name] ?? "compute"})`}}
             title={`${name} ${percent(share(ns))}`}
           />
         ))}
@@ -51,7 +43,7 @@ export function Path({data}: {data: Data}) {
       <p class="legend">
         {path.bounds.map(([name, ns]) => (
           <span key={name} data-bound={name} data-value={ns}>
-            <i style={{background: `var(--${COLOURS[name] ?? "compute"})`}} /> {name} {percent(share(ns))}
+            <i style={{background: `var(--${BOUND_COLOURS[name] ?? "compute"})`}} /> {name} {percent(share(ns))}
           </span>
         ))}
       </p>

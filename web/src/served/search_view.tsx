@@ -5,7 +5,7 @@
 import {useEffect, useState} from "preact/hooks";
 import type {OptimizeProgress, ServedSearch} from "schema/serve";
 import {factor} from "../format";
-import {OptimizeParts} from "../optimize/app";
+import {OptimizeParts, ReasonTable} from "../optimize/app";
 import type {Optimize} from "../optimize/data";
 import {Scroll} from "../scroll";
 import {useAnswer} from "./ask";
@@ -122,18 +122,7 @@ function Decisions({progress}: {progress: OptimizeProgress}) {
           <summary>
             {folded.length} {folded.length === 1 ? "fix does" : "fixes do"} not apply
           </summary>
-          <table class="reasons">
-            <tbody>
-              {folded.map(({fix, reason}, at) => (
-                <tr key={`${fix} ${at}`}>
-                  <th scope="row" class="plain mono">
-                    {fix}
-                  </th>
-                  <td>{reason}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <ReasonTable rows={folded} />
         </details>
       )}
     </section>
