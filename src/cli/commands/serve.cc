@@ -78,7 +78,7 @@ struct ServeArguments : ReadArguments {
 constexpr auto kTick = std::chrono::milliseconds(50);
 constexpr auto kTimeToFinish = std::chrono::milliseconds(2000);
 
-// What is no recording either is told apart here: serve takes more than other verbs.
+// A path that cannot be read may have been meant as any of the things that serve takes, so the error names them all.
 Error NotServed(Error error) {
   if (error.code == ErrorCode::kInput) error.hint = StrCat(error.hint, error.hint.empty() ? "" : "; ", kSourcesInWords);
   return error;
