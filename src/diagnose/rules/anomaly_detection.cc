@@ -124,8 +124,8 @@ RULE(anomaly_detection) = {
         "Calls of aten::isnan whose answers aten::_is_any_true reduces, as autograd makes them after every node of the "
         "backward pass while torch.autograd.set_detect_anomaly(True) holds. Reported where there are at least half as "
         "many as nodes, 10 of them, and they take 2 % of the analysed time or more; without a GPU the time counts, "
-        "too, "
-        "in which operators of the forward pass keep their Python stacks, where Python functions were recorded.",
+        "too, in which operators of the forward pass keep their Python stacks, where Python functions were "
+        "recorded.",
     .saves = "what the calls take on the GPU; half way from there to all; all of it. Without a GPU 8/10, all, all",
     .needs = kNeeds,
     .check = Check};
