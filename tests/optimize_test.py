@@ -55,6 +55,26 @@ APART = {
 }
 
 
+# A norm that computes more than it has to.
+NORMS = """
+import torch
+torch.manual_seed(1)
+def slow(self, x):
+    for _ in range(20):
+        y = torch.nn.functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+    return y
+torch.nn.LayerNorm.forward = slow
+net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.LayerNorm(256), torch.nn.Linear(256, 8))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+x, y = torch.randn(256, 256), torch.randint(8, (256,))
+for step in range(4000):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+"""
+
+
 class Optimize(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="gapless-optimize-"))
@@ -214,6 +234,35 @@ class Traps(Optimize):
 
     def test_diverges(self) -> None:
         self.assert_refused(self.trap("diverges"), "diverges", "other_training", "")
+
+
+class Kernels(Optimize):
+    """A package of kernels, of which a stand-in takes its place: what it gives decides, and not its name."""
+
+    def answer_with(self, wait_ms: float) -> dict[str, Any]:
+        package = self.folder / "liger_kernel" / "transformers"
+        package.mkdir(parents=True)
+        (package.parent / "__init__.py").touch()
+        (package / "__init__.py").touch()
+        (package / "functional.py").write_text(
+            f"import time, torch\ndef liger_layer_norm(x, weight, bias, eps):\n    time.sleep({wait_ms} / 1000)\n"
+            "    return torch.nn.functional.layer_norm(x, weight.shape, weight, bias, eps)\n"
+            "def liger_cross_entropy(*words, **more): return torch.nn.functional.cross_entropy(*words, **more)\n"
+        )
+        script = self.folder / "train.py"
+        script.write_text(NORMS)
+        return self.run_it("--only", "liger", "--budget", "60s", script=script)
+
+    @cases.in_ci
+    def test_kernels_that_lose_are_refused(self) -> None:
+        found = self.of(self.answer_with(2.0), "liger")
+        self.assertEqual(found["outcome"], "slower", found)
+
+    def test_kernels_that_win_stay(self) -> None:
+        answer = self.answer_with(0.0)
+        self.assert_repaired(answer, "liger")
+        patch = (self.folder / "out" / "optimized.patch").read_text()
+        self.assertIn("+        layer.forward = types.MethodType(lambda self, x: liger_layer_norm(", patch)
 
 
 class Around(Optimize):

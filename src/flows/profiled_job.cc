@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -19,6 +21,8 @@
 #include "collect/files.h"
 #include "predict/host_use.h"
 #include "proof/measure.h"
+#include "trace/formats.h"
+#include "trace/workload.h"
 
 namespace gapless::internal {
 namespace {
@@ -35,6 +39,19 @@ size_t ProcessorsOf(const RunRequest& request) {
   if (processors == 0) processors = static_cast<size_t>(std::max(1, AllowedProcessors()));
   const auto quota = CpuQuota({});
   return quota ? std::clamp<size_t>(static_cast<size_t>(std::ceil(*quota)), 1, processors) : processors;
+}
+
+// Returns the packages that our agent named, with their versions; absent: it named none, or is an older one.
+auto PackagesOf(const Trace& trace) -> decltype(FixContext::packages) {
+  const std::string_view text = EnvironmentOf(trace, kPackagesKey);
+  if (text.empty()) return std::nullopt;
+  std::map<std::string, std::string, std::less<>> packages;
+  for (std::string_view package : Split(text, ',')) {
+    if (package.starts_with(' ')) package.remove_prefix(1);
+    if (const size_t space = package.find(' '); space != package.npos)
+      packages.emplace(package.substr(0, space), package.substr(space + 1));
+  }
+  return packages;
 }
 
 // Reads the members that order fixes from one bottleneck of a JSON report; evidence and description are left out.
@@ -156,6 +173,7 @@ FixContext ContextOf(const ProfiledJob& job, const RunRequest& request) {
   context.has_optimizer = HasOptimizer(job.analysis->run());
   context.shares = HostSharesOf(job.analysis->run());
   for (const RunTrace& trace : job.analysis->run().traces()) {
+    if (!context.packages) context.packages = PackagesOf(*trace.trace);
     if (!context.busy && trace.trace->steps.size() > 0) context.busy = FindHostUse(job.analysis->tables(), trace).busy;
     context.gpu = context.gpu || trace.trace->gpu_ops.size() > 0;
     const DeviceTable& devices = trace.trace->devices;

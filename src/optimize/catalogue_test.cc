@@ -224,6 +224,9 @@ TEST(Catalogue, VersionsAreCompared) {
   EXPECT_FALSE(TorchIsAtLeast({.torch_version = "2.4.1"}, 2, 9));
   for (const char* unknown : {"", "x", "2", "2.x"})
     EXPECT_FALSE(TorchIsAtLeast({.torch_version = unknown}, 2, 1)) << unknown;
+  for (const char* enough : {"0.5", "0.5.0", "0.5.2+cu130", "0.10", "1"})
+    EXPECT_TRUE(IsVersionAtLeast(enough, "0.5")) << enough;
+  for (const char* less : {"0.4.9", "0", "", "?", "git"}) EXPECT_FALSE(IsVersionAtLeast(less, "0.5")) << less;
 }
 
 TEST(Catalogue, TheAgentKnowsEachFixAndWhetherItIsLive) {

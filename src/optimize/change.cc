@@ -51,7 +51,7 @@ int LineOf(const JsonValue& json, std::string_view name) {
   return static_cast<int>(std::clamp<int64_t>(json.Get(name).Int().value_or(0), 0, kMaxLines));
 }
 
-Edit ParseEdit(const JsonValue& json) {
+Edit ParseEdit(const JsonValue& json, bool may_have_more = true) {
   Edit edit{.kind = KindOf(json.TextOf("kind"))};
   if (edit.kind == EditKind::kNone) return edit;
   edit.file = json.TextOf("file");
@@ -64,6 +64,12 @@ Edit ParseEdit(const JsonValue& json) {
     if (const std::string text = PythonText(set.items()[i]); !text.empty()) edit.set.emplace_back(set.keys()[i], text);
   edit.lines = Texts(json.Get("lines"));
   edit.imports = Texts(json.Get("imports"));
+  if (!may_have_more) return edit;
+  for (const JsonValue& item : json.Get("more").items()) {
+    edit.more.push_back(ParseEdit(item, false));
+    // Without one of them the others could leave the script broken.
+    if (edit.more.back().kind == EditKind::kNone || edit.more.back().file != edit.file) return {};
+  }
   return edit;
 }
 
@@ -97,7 +103,6 @@ void WriteTexts(JsonWriter& json, std::string_view key, const std::vector<std::s
 }
 
 void WriteEdit(JsonWriter& json, const Edit& edit) {
-  json.Key("edit");
   json.BeginObject();
   json.Field("kind", NameOf(edit.kind));
   json.FieldUnlessEmpty("file", edit.file);
@@ -113,6 +118,12 @@ void WriteEdit(JsonWriter& json, const Edit& edit) {
   }
   WriteTexts(json, "lines", edit.lines);
   WriteTexts(json, "imports", edit.imports);
+  if (!edit.more.empty()) {
+    json.Key("more");
+    json.BeginArray();
+    for (const Edit& further : edit.more) WriteEdit(json, further);
+    json.EndArray();
+  }
   json.EndObject();
 }
 
@@ -125,7 +136,10 @@ std::string ToJson(const Change& change) {
   json.Field("fix", change.fix);
   json.Field("value", change.value);
   json.Field("what", change.what);
-  if (change.edit.kind != EditKind::kNone) WriteEdit(json, change.edit);
+  if (change.edit.kind != EditKind::kNone) {
+    json.Key("edit");
+    WriteEdit(json, change.edit);
+  }
   json.EndObject();
   return out;
 }

@@ -38,6 +38,7 @@ struct Edit {
   std::vector<std::pair<std::string, std::string>> set{};  // arguments, or variables
   std::vector<std::string> lines{};
   std::vector<std::string> imports{};  // "import torch": lines that the edit needs at the top of the file, once each
+  std::vector<Edit> more{};  // further edits of the same file: all are made, or none is; they have none of their own
 };
 
 enum class ChangeState : uint8_t { kOff, kOn, kRefused };

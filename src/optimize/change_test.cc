@@ -33,6 +33,24 @@ TEST(Change, MayReplaceLines) {
   EXPECT_EQ(change->edit.last, 6);
 }
 
+TEST(Change, MayHaveEditsThatBelongTogether) {
+  const std::string text =
+      R"({"fix": "accumulate", "edit": {"kind": "before", "file": "/a.py", "line": 3, "lines": ["n = 0"], "more": [)"
+      R"({"kind": "replace", "file": "/a.py", "line": 5, "last": 5, "lines": ["n += 1"]}]}})";
+  const auto change = ParseChange(text, 1);
+  ASSERT_TRUE(change);
+  ASSERT_EQ(change->edit.more.size(), 1U);
+  EXPECT_EQ(change->edit.more[0].line, 5);
+  EXPECT_EQ(ToJson(*ParseChange(ToJson(*change), 1)), ToJson(*change));
+  // One that is not understood, or of another file, leaves no edit at all.
+  for (const auto& [from, to] :
+       {std::pair{"replace", "rewrite"}, {"\"/a.py\", \"line\": 5", "\"/b.py\", \"line\": 5"}}) {
+    std::string other = text;
+    other.replace(other.find(from), std::string_view(from).size(), to);
+    EXPECT_EQ(ParseChange(other, 1)->edit.kind, EditKind::kNone) << other;
+  }
+}
+
 TEST(Change, ThatWasRefusedHasItsReason) {
   const auto change = ParseChange(R"({"fix": "tf32", "value": "", "what": "there is no CUDA"})", 2);
   ASSERT_TRUE(change);

@@ -128,7 +128,27 @@ MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<co
   return {};
 }
 
+namespace {
+
+std::string WhyNoPackage(const NeededPackage& package, const FixContext& context) {
+  if (package.name.empty()) return "";
+  if (context.gpu && context.compute_major > 0 &&
+      std::pair(context.compute_major, context.compute_minor) < std::pair(package.compute_major, package.compute_minor))
+    return StrCat(package.name, " is for GPUs from compute capability ", package.compute_major, ".",
+                  package.compute_minor, " on");
+  if (!context.packages) return "";
+  const auto found = context.packages->find(package.name);
+  if (found == context.packages->end()) return StrCat(package.name, " is not installed: ", package.install);
+  const bool is_known = !found->second.empty() && found->second != "?";
+  if (is_known && !package.version.empty() && !IsVersionAtLeast(found->second, package.version))
+    return StrCat(package.name, " ", found->second, " is older than ", package.version, ": ", package.install);
+  return "";
+}
+
+}  // namespace
+
 std::string WhyNothingToChange(const Fix& fix, const FixContext& context) {
+  if (std::string why = WhyNoPackage(fix.trial.needs.package, context); !why.empty()) return why;
   if (fix.trial.needs.operators.empty() || context.operators.empty()) return "";
   const bool is_recorded = std::ranges::any_of(context.operators, [&](const std::string& name) {
     return std::ranges::any_of(fix.trial.needs.operators,

@@ -25,7 +25,8 @@ MachineHint HintFor(const FixItem& item, const FixContext& context, std::span<co
 // Returns true if all that is expected of the fix comes from HintFor(): what cures a bottleneck depends on the value.
 bool IsHintedByValue(const Fix& fix);
 
-// Returns why no operator that the fix changes was recorded; empty: one was, or the operators are not known.
+// Returns why the fix has nothing to change: no operator that it changes was recorded, or the package that it needs
+// cannot be imported or is not for this GPU. Empty: none of this is so, or it is not known.
 std::string WhyNothingToChange(const Fix& fix, const FixContext& context);
 
 }  // namespace gapless::internal

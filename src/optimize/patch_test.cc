@@ -121,6 +121,15 @@ TEST_F(PatchTest, StatementsBecomeOthers) {
           "with c():\n  if x:\n    d()\n    b()\n");
 }
 
+TEST_F(PatchTest, EditsThatBelongTogetherAreMadeTogetherOrNotAtAll) {
+  const std::string text = "for x in data:\n  f(x)\n  o.step()\n";
+  Edit edit = Lines(EditKind::kBefore, 1, {"n = 0"});
+  edit.more = {Replacing(3, 3, {"n += 1", "if n % 2 == 0:", "    o.step()"})};
+  Becomes(text, {edit}, "n = 0\nfor x in data:\n  f(x)\n  n += 1\n  if n % 2 == 0:\n    o.step()\n");
+  edit.more.push_back(Replacing(9, 9, {"o.zero_grad()"}));
+  Becomes(text, {edit}, text);
+}
+
 TEST_F(PatchTest, OnlyWholeStatementsOfOneBlockBecomeOthers) {
   const std::string text = "if a:\n  b()\n  c(\n   1)\nelse:\n  d(); e()\nf()\n";
   IsLeftOut(text, Replacing(2, 3, {"x()"}), "no statement ends at line 3");

@@ -43,6 +43,12 @@ Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, doub
   return promise;
 }
 
+bool MustWait(std::span<const Candidate> candidates, size_t index) {
+  const auto after = candidates[index].item.fix->trial.choice.after;
+  return std::ranges::any_of(
+      candidates, [&](const Candidate& of) { return std::ranges::find(after, of.item.fix->name) != after.end(); });
+}
+
 size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone,
               double slow_start_s) {
   size_t best = 0;
@@ -50,6 +56,7 @@ size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screene
   for (size_t i = 0; i < candidates.size(); ++i) {
     const Promise promise = PromiseOf(candidates[i], screened, run_s, is_alone, slow_start_s);
     if (promise.at_once) return i;
+    if (MustWait(candidates, i)) continue;
     if (best_promise && promise.PerSecond() <= best_promise->PerSecond()) continue;
     best = i, best_promise = promise;
   }

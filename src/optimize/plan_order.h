@@ -41,7 +41,11 @@ struct Promise {
 Promise PromiseOf(const Candidate& candidate, const ScreenedArms& screened, double run_s, bool is_alone,
                   double slow_start_s = kSlowStartS);
 
-// The index of the candidate to try next; the first of equal ones. At least one candidate is given.
+// Returns true if a fix that the candidate must beat (`TrialChoice::after`) is not decided.
+bool MustWait(std::span<const Candidate> candidates, size_t index);
+
+// The index of the candidate to try next, which is none that must wait; the first of equal ones. At least one candidate
+// is given.
 size_t NextOf(std::span<const Candidate> candidates, const ScreenedArms& screened, double run_s, bool is_alone,
               double slow_start_s = kSlowStartS);
 

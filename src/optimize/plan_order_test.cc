@@ -61,6 +61,16 @@ TEST(PlanOrder, ASlowStartTakesWhatTheFirstOneTook) {
   EXPECT_DOUBLE_EQ(PromiseOf(Of("gc_freeze", 1.1), {}, 5, true, 90).min_trial_s, 10);
 }
 
+// A kernel that beats eager PyTorch may lose to the compiler: it is tried on top of what that gives.
+TEST(PlanOrder, AKernelWaitsForTheCompiler) {
+  const std::vector<Candidate> both = {Of("liger", 2), Of("compile=default", 1.1)};
+  EXPECT_TRUE(MustWait(both, 0));
+  EXPECT_FALSE(MustWait(both, 1));
+  EXPECT_EQ(NextOf(both, {}, 5, true), 1U);
+  const std::vector<Candidate> alone = {Of("liger", 1.1), Of("quack", 1.2)};
+  EXPECT_EQ(NextOf(alone, {}, 5, true), 1U) << "the compiler is decided";
+}
+
 TEST(PlanOrder, TheUsersOwnFileIsFirst) {
   const Fix own{.name = "mine", .help = "", .own_file = "/mine.py"};
   const std::vector<Candidate> candidates = {Of("workers=2", 3), {.item = {.fix = &own}}};
@@ -235,6 +245,22 @@ TEST(MachineHints, AFixWithoutItsOperatorsIsRuledOut) {
   EXPECT_EQ(WhyNothingToChange(fix, {.operators = {"aten::mm"}}), "the recorded steps have no convolution");
   EXPECT_EQ(WhyNothingToChange(fix, {.operators = {"aten::mm", "aten::conv2d"}}), "");
   EXPECT_EQ(WhyNothingToChange(fix, {}), "") << "operators were not recorded";
+}
+
+TEST(MachineHints, APackageThatCannotBeImportedIsNamedWithItsCommand) {
+  const Fix& fix = *FindFix("quack");
+  FixContext context{.gpu = true, .compute_major = 9, .compute_minor = 0};
+  EXPECT_EQ(WhyNothingToChange(fix, context), "") << "it is not known which packages there are";
+  context.packages.emplace();
+  EXPECT_EQ(WhyNothingToChange(fix, context), "quack-kernels is not installed: pip install quack-kernels");
+  context.packages->emplace("quack-kernels", "0.1.9");
+  EXPECT_EQ(WhyNothingToChange(fix, context), "quack-kernels 0.1.9 is older than 0.2: pip install quack-kernels");
+  for (const char* enough : {"0.2.0", "?"}) {
+    (*context.packages)["quack-kernels"] = enough;
+    EXPECT_EQ(WhyNothingToChange(fix, context), "") << enough;
+  }
+  context.compute_major = 8;
+  EXPECT_EQ(WhyNothingToChange(fix, context), "quack-kernels is for GPUs from compute capability 9.0 on");
 }
 
 TEST(Beside, ABusyMachineIsNamedAndNotTheFix) {

@@ -79,7 +79,7 @@ size_t TrialOrder::NextWithin() {
   };
   size_t largest = 0;
   for (size_t i = 1; i < pending_.size(); ++i)
-    if (promise_of(i).speedup > promise_of(largest).speedup) largest = i;
+    if (!MustWait(pending_, i) && promise_of(i).speedup > promise_of(largest).speedup) largest = i;
   if (const Promise promise = promise_of(largest);
       !promise.at_once && promise.speedup >= kLargePromise && !trials_.TimesOf(pending_[largest]).fits)
     trials_.FitsInShorterRuns(pending_[largest]);
@@ -97,7 +97,7 @@ size_t TrialOrder::NextWithin() {
     const double alone_s =
                      promise.min_trial_s + proof_s(promise, !is_alone, pending_[i].item.fix->trial.live.between_steps),
                  after_s = first.min_trial_s + promise.min_trial_s + proof_s(promise, true, true);
-    if (promise.speedup > best_speedup && alone_s <= left_s && after_s > left_s)
+    if (!MustWait(pending_, i) && promise.speedup > best_speedup && alone_s <= left_s && after_s > left_s)
       best = i, best_speedup = promise.speedup;
   }
   return best;

@@ -66,6 +66,15 @@ size_t LoadersPerRank(const FixContext& context) {
   return static_cast<size_t>(std::floor(static_cast<double>(CpusPerRank(context)) / CpusOfLoading(context) + 1e-6));
 }
 
+bool IsVersionAtLeast(std::string_view version, std::string_view least) {
+  for (bool is_first = true; !least.empty(); is_first = false) {
+    const int wanted = TakeNumber(least), have = TakeNumber(version);
+    if (wanted < 0 || (is_first && have < 0)) return false;
+    if (std::max(have, 0) != wanted) return have > wanted;
+  }
+  return true;
+}
+
 bool TorchIsAtLeast(const FixContext& context, int major, int minor) {
   std::string_view text = context.torch_version;
   const int have_major = TakeNumber(text), have_minor = TakeNumber(text);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +39,8 @@ struct FixContext {
   std::optional<double> busy{};          // processors that the job keeps busy while it trains, of all its ranks here
   HostShares shares{};                   // shares of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
+  // By distribution the version of each package of kernels that the program could import; absent: unknown.
+  std::optional<std::map<std::string, std::string, std::less<>>> packages{};
 };
 
 // The values to try, best first; each later value is tried with the first one on. "" means "without a value". `why_not`
@@ -68,6 +72,15 @@ struct TrialChoice {
   bool predictable = true;                        // false: its model takes another value
   bool blind = false;                             // worth a trial even if no finding supports it
   bool slow_start = false;                        // a run with it begins minutes later: it is tried last
+  std::span<const std::string_view> after{};      // fixes that are decided before it: it must beat what they give
+};
+
+// A package that the fix takes its kernels from. It is never installed.
+struct NeededPackage {
+  std::string_view name{};                   // its distribution; empty: none is needed
+  std::string_view version{};                // the least, "0.5"
+  std::string_view install{};                // the command that installs it, or where one learns how
+  int compute_major = 0, compute_minor = 0;  // least compute capability of the GPU; 0: any
 };
 
 // The parts of a program without which the fix changes nothing.
@@ -76,6 +89,7 @@ struct TrialNeeds {
   bool optimizer = false;                         // an optimiser of torch.optim
   std::span<const std::string_view> operators{};  // an operator with one of these in its name; empty: none is needed
   std::string_view operators_are{};               // "convolution": continues "the recorded steps have no"
+  NeededPackage package{};
 };
 
 // The switch of a fix within a running program.
@@ -114,6 +128,8 @@ size_t CpusPerRank(const FixContext& context);
 double CpusOfLoading(const FixContext& context);
 // Returns how many batches the processors of a rank can load at once: CpusPerRank(), and more where loading waits.
 size_t LoadersPerRank(const FixContext& context);
+// Returns true if a dotted version such as "0.8.5" or "2.15.0+cpu" is not below `least`; false for one without digits.
+bool IsVersionAtLeast(std::string_view version, std::string_view least);
 // Returns true if the version, such as "2.15.0", is at least `major`.`minor`; false for an unknown version.
 bool TorchIsAtLeast(const FixContext& context, int major, int minor);
 

@@ -17,5 +17,8 @@ inline constexpr std::string_view kAgentRoleKey = "agent.role", kRoleTrains = "t
 // runs; rows of table environment, from our agent or from the metadata of a profile.
 inline constexpr std::string_view kJobRoleKey = "gapless.role", kActorKey = "gapless.actor",
                                   kProgramKey = "gapless.program";
+// The packages of kernels that the process could import, "liger-kernel 0.8.5, torchao 0.18.0" or "none"; from our
+// agent.
+inline constexpr std::string_view kPackagesKey = "gapless.packages";
 
 }  // namespace gapless::internal

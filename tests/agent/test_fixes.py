@@ -54,6 +54,19 @@ def line_of(done_text: str, part: str) -> int:
     return 1 + next(number for number, line in enumerate(done_text.splitlines()) if part in line)
 
 
+def patched(text: str, edit: dict[str, Any]) -> str:
+    """The script with an edit and those that belong to it, made as the patch makes them."""
+    lines: list[str] = text.splitlines()
+    edits = [edit, *edit.get("more", [])]
+    for one in sorted(edits, key=lambda one: (one["line"], one["kind"] == "before"), reverse=True):
+        at, last = one["line"] - 1, one.get("last", one["line"])
+        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        own = {"before": lines[at:last], "with": ["    " + line for line in lines[at:last]], "replace": []}[one["kind"]]
+        lines[at:last] = [*(indent + line for line in one["lines"]), *own]
+    imports = dict.fromkeys(line for one in edits for line in one.get("imports", []))
+    return "\n".join([*imports, *lines]) + "\n"
+
+
 class FixTest(AgentTest):
     def train(self, *fixes: str, show: str = "", text: str = TRAIN, **more: Any) -> Done:
         options = {"record": {"on": False}, "fixes": list(fixes), **more}
@@ -234,7 +247,20 @@ class Optimizers(FixTest):
         ring = done.ring()
         self.assertEqual((done.out, ring.step), ("11\n", 5))
         self.assertEqual([record.value for record in ring.of("step")], [2] * 5, "backward passes")
-        self.assertEqual(self.the(ring, "accumulate")["what"], "SGD steps every 2 iterations, on the mean gradient")
+        change = self.the(ring, "accumulate")
+        self.assertEqual(change["what"], "SGD steps every 2 iterations, on the mean gradient")
+        script = (self.folder / "train.py").read_text()
+        self.again()
+        again = self.train(text=patched(script, change["edit"]), show="print(len(loader))")
+        self.assertEqual((again.out, again.ring().step), ("11\n", 5), "the patch steps as often")
+        self.assertEqual(losses(again.ring()), losses(ring))
+
+    def test_accumulation_elsewhere_has_no_patch(self) -> None:
+        """A step in a function of its own cannot go by a counter of the loop."""
+        text = TRAIN.replace("optimizer.step()", "step()").replace(
+            "for x, y", "def step():\n        optimizer.step()\n    for x, y"
+        )
+        self.assertNotIn("edit", self.the(self.train("accumulate=2", text=text).ring(), "accumulate"))
 
     def test_accumulated_is_the_mean(self) -> None:
         """Two halves of a batch, accumulated, are the batch."""

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import textwrap
 import unittest
 
 from harness import Done, layout
-from test_fixes import ON, REFUSED, FixTest, changes, latest, losses, of
+from test_fixes import ON, REFUSED, FixTest, changes, latest, losses, of, patched
 
 MODEL = """
     import copy, pickle, sys, torch
@@ -383,6 +384,23 @@ class Ranks(FixTest):
             self.assertIn("every 3.", of(ring, "nosync")[0][1]["what"])
             edit = of(ring, "ddp_bucket")[0][1]["edit"]
             self.assertEqual((edit["call"], edit["set"]), ("DistributedDataParallel", {"bucket_cap_mb": "1"}))
+
+    def test_the_patch_of_nosync(self) -> None:
+        """The patched script holds gradients back as the fix does, also in a step of fewer passes."""
+        done = self.ranks("nosync")
+        change = of(done.rings()[0], "nosync")[0][1]
+        text = patched((self.folder / "train.py").read_text(), change["edit"])
+        counted = "\n    ".join(
+            ("exchanged = 0", "def hook(state, bucket):", "    global exchanged", "    exchanged += bucket.is_last()",
+             "    return dist.algorithms.ddp_comm_hooks.default_hooks.allreduce_hook(state, bucket)",
+             "import torch.distributed.algorithms.ddp_comm_hooks.default_hooks", "net.register_comm_hook(None, hook)",
+             "optimizer = "),
+        )  # fmt: skip
+        self.again()
+        text = text.replace("optimizer = ", textwrap.dedent(counted.replace("\n    ", "\n")), 1)
+        text = text.replace('print("weights"', 'print("exchanged", exchanged)\n    print("weights"')
+        counts, weights = self.ranks(text=text).out.splitlines()
+        self.assertEqual((counts, weights), ("exchanged 6", done.out.strip()))
 
     def test_without_any_exchange(self) -> None:
         """What `gapless tune comm` measures: ranks that drift apart."""

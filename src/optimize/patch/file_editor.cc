@@ -109,14 +109,15 @@ std::string_view LeavingWord(const PythonNode& statement) {
 }  // namespace
 
 Result<void> FileEditor::Add(const Edit& edit) {
-  GAPLESS_TRY(CheckTexts(edit, *source_));
   FileEditor before = *this;
-  auto added = AddChecked(edit);
+  auto added = AddOne(edit);
+  for (size_t i = 0; i < edit.more.size() && added; ++i) added = AddOne(edit.more[i]);
   if (!added) *this = std::move(before);
   return added;
 }
 
-Result<void> FileEditor::AddChecked(const Edit& edit) {
+Result<void> FileEditor::AddOne(const Edit& edit) {
+  GAPLESS_TRY(CheckTexts(edit, *source_));
   switch (edit.kind) {
     case EditKind::kKeywords: return AddKeywords(edit);
     case EditKind::kBefore:

@@ -34,7 +34,7 @@ class FileEditor {
     Keywords set;
   };
 
-  Result<void> AddChecked(const Edit& edit);
+  Result<void> AddOne(const Edit& edit);
   Result<void> AddKeywords(const Edit& edit);
   Result<void> AddStatement(const Edit& edit);
   Result<void> AddReplacement(const Edit& edit);

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any, Callable
 
-from . import job_role, layout
+from . import job_role, layout, packages
 from .counts import Counts
 from .options import Options
 from .own_files import make_folder
@@ -63,8 +63,8 @@ class Channel(Counts):
             self.when_opened()
 
     def _introduce(self) -> None:
-        """What the process is for in its job."""
-        about = (job_role.role(), job_role.actor_name(), job_role.program())
+        """What the process is for in its job, and the packages of kernels that it could import."""
+        about = (job_role.role(), job_role.actor_name(), job_role.program(), packages.importable())
         for value, text in enumerate(about):
             if text:
                 self.emit(layout.KIND_PROCESS, value=value, a=self.text(text[:256]))

@@ -12,6 +12,7 @@ import functools
 import inspect
 import linecache
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterable
@@ -53,13 +54,13 @@ def _is_of_gapless(file: str) -> bool:
     return os.path.exists(os.path.join(above, "gapless", "agent_path.py"))
 
 
-def caller(made: Any = None) -> FrameType | None:
+def caller(made: Any = None, through: tuple[str, ...] = ()) -> FrameType | None:
     """The frame of the user's code that called what the agent wraps; none when a library did. `made`: the object whose constructor
-    it is; those of its subclasses are passed over."""
+    it is; those of its subclasses are passed over. `through`: folders whose functions only hand the call on."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(_HERE):
+        if not code.co_filename.startswith((_HERE, *through)):
             own = code.co_name == "__init__" and code.co_argcount > 0
             if made is None or not own or frame.f_locals.get(code.co_varnames[0]) is not made:
                 break
@@ -147,6 +148,19 @@ def _outermost_loop(place: Place) -> int:
             loop = loop or node.lineno
         body = [*ast.iter_child_nodes(node)]
     return loop
+
+
+def same_loop(*places: Place | None) -> Place | None:
+    """Returns where the outermost loop begins that all the places lie in, within one function; None without one."""
+    loops = {Place(place.file, _outermost_loop(place)) if place is not None else None for place in places}
+    loop = loops.pop()
+    return loop if loop is not None and loop.line and not loops else None
+
+
+def free_name(place: Place, *names: str) -> str:
+    """Returns the first of the names that the file does not use; "" where it uses all."""
+    text = "".join(linecache.getlines(place.file))
+    return next((name for name in names if not re.search(rf"\b{name}\b", text)), "")
 
 
 def assigned(place: Place) -> str:
@@ -258,6 +272,24 @@ def lines(kind: str, place: Place | None, *text: str, imports: tuple[str, ...] =
     if place is None:
         return None
     return {"kind": kind, **place._asdict(), "lines": list(text), "imports": list(imports)}
+
+
+def instead(place: Place | None, call: str, *text: str, imports: tuple[str, ...] = ()) -> dict[str, Any] | None:
+    """Statements in the place of the one there, which must be a call of a method `call` and nothing else. Among them `STATEMENT` stands for
+    it."""
+    here = statement(place) if place is not None else None
+    is_call = isinstance(here, ast.Expr) and isinstance(here.value, ast.Call)
+    if place is None or here is None or not is_call or not ast.unparse(here).partition("(")[0].endswith("." + call):
+        return None
+    own = ast.unparse(here)
+    edit = {"kind": "replace", "file": place.file, "line": here.lineno, "last": here.end_lineno or here.lineno}
+    return {**edit, "lines": [line.replace("STATEMENT", own) for line in text], "imports": list(imports)}
+
+
+def together(*edits: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Edits of one file of which all are made or none is; none where one of them could not be written."""
+    first, *others = edits
+    return None if first is None or None in others else {**first, "more": others}
 
 
 def after_imports(*text: str, imports: tuple[str, ...] = ("import torch",)) -> dict[str, Any] | None:

@@ -131,7 +131,7 @@ void Rows::AddMessage(const RingRecord& record) {
 
 // What the process is for in its job.
 void Rows::AddProcess(const RingRecord& record) {
-  constexpr std::string_view kKeys[] = {kJobRoleKey, kActorKey, kProgramKey};
+  constexpr std::string_view kKeys[] = {kJobRoleKey, kActorKey, kProgramKey, kPackagesKey};
   if (record.value >= 0 && static_cast<size_t>(record.value) < std::size(kKeys))
     builder_.AddEnvironment(kKeys[record.value], Text(record.a));
 }

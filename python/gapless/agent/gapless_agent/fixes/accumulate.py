@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import ast
+import os
 from typing import Any, Callable
 
+from .. import edits
 from ..fix import ProgramFix, Tools
 from ..patches import hide
 from ._devices import number
@@ -18,6 +21,8 @@ class Accumulate(ProgramFix):
         super().__init__(tools, name)
         self.calls: dict[int, int] = {}  # by optimiser: how often the program asked it to step
         self.wrapped: set[Any] = set()
+        self.places: dict[str, edits.Place | None] = {}  # where the program calls step and zero_grad
+        self.edit: dict[str, Any] | None = None
 
     def why_not(self, value: str) -> str:
         return "" if number(value, 2) else f"{value!r} is no number of iterations of 2 or more"
@@ -53,10 +58,14 @@ class Accumulate(ProgramFix):
                     self.report.pass_over("the program passes a closure to step")
                     return original(self_, *args, **kwargs)
                 count = self.calls[id(self_)] = self.calls.get(id(self_), 0) + 1
+                self._note("step")
                 if count % every:
                     return None
                 _mean(self.torch, self_, every)
-                self.report.changed(f"{type(self_).__name__} steps every {every} iterations, on the mean gradient")
+                if not self.report.took_effect():
+                    self.edit = self._edit(every)
+                what = f"{type(self_).__name__} steps every {every} iterations, on the mean gradient"
+                self.report.changed(what, self.edit)
                 return original(self_, *args, **kwargs)
             except BaseException as error:
                 hide(error)
@@ -67,6 +76,7 @@ class Accumulate(ProgramFix):
     def _around_zero(self, every: int, original: Callable[..., Any]) -> Callable[..., Any]:
         def zero_grad(self_: Any, *args: Any, **kwargs: Any) -> Any:
             try:
+                self._note("zero_grad")
                 if self.context.on and self.report.is_on() and self._amid(every):
                     return None
                 return original(self_, *args, **kwargs)
@@ -75,6 +85,34 @@ class Accumulate(ProgramFix):
                 raise
 
         return zero_grad
+
+    def _note(self, call: str) -> None:
+        if call not in self.places:
+            self.places[call] = edits.place_of(edits.caller(through=(os.path.dirname(self.torch.optim.__file__),)))
+
+    def _edit(self, every: int) -> dict[str, Any] | None:
+        """A counter before the loop; the steps of the optimiser, and what makes its gradients zero, go by it."""
+        step, zero = self.places.get("step"), self.places.get("zero_grad")
+        loop = edits.same_loop(step, zero)
+        name = edits.free_name(loop, "passes", "passes_done") if loop is not None else ""
+        here = edits.statement(step) if step is not None else None
+        if loop is None or here is None or not name or len(self.wrapped) != 1:
+            return None
+        optimizer = ast.unparse(here).partition(".step(")[0]
+        mean = (
+            f"{name} += 1",
+            f"if {name} % {every} == 0:",
+            f"    for group in {optimizer}.param_groups:",
+            '        for parameter in group["params"]:',
+            "            if parameter.grad is not None:",
+            f"                parameter.grad.div_({every})",
+            "    STATEMENT",
+        )
+        return edits.together(
+            edits.lines("before", loop, f"{name} = 0"),
+            edits.instead(step, "step", *mean),
+            edits.instead(zero, "zero_grad", f"if {name} % {every} == 0:", "    STATEMENT"),
+        )
 
     def _around_unscale(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Refuses the fix when the program unscales: unscaled gradients must not be added to scaled ones."""

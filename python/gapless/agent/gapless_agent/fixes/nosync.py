@@ -11,10 +11,12 @@ exchanges what was held back just before the optimiser steps; code that reads gr
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
 
+from .. import edits
 from ..fix import Tools
 from ..layers import Layer, Root
 from ..reports import Report
@@ -58,14 +60,18 @@ class HeldBack(Layer):
         self.passes, self.last = passes, 0
         self.calls = 0  # of the model since the optimiser stepped
         self.held = False  # the latest pass kept its gradients to itself
+        self.worked = False  # in a pass since the optimiser stepped
         self.module: Any = None
+        self.root: Root | None = None
+        self.edit: dict[str, Any] | None = None
+        self.said = False
         register_optimizer_step_pre_hook(self._before_step)
         register_optimizer_step_post_hook(self._after_step)
 
     def found(self, root: Root, module: Any) -> str:
         if not isinstance(module, self.torch.nn.parallel.DistributedDataParallel):
             return _ddp.NO_DDP
-        self.module = module
+        self.module, self.root = module, root
         return ""
 
     def context(self, module: Any) -> Any:
@@ -81,12 +87,45 @@ class HeldBack(Layer):
         """The backward pass goes by what it was during the forward pass."""
         with module.no_sync():
             yield
+        self.worked = True
+
+    def _say(self) -> None:
         what = f"gradients are exchanged in every {self.passes}. backward pass only"
         if self.passes == NEVER:
             what = "gradients are not exchanged: each rank trains for itself"
-        self.report.changed(what)
+        if not self.said:  # where the program calls step is known by now
+            self.said, self.edit = True, self._edit()
+        self.report.changed(what, self.edit)
+
+    def _edit(self) -> dict[str, Any] | None:
+        """A counter of passes since the optimiser stepped: before the loop, at the model's call and at the step."""
+        step = edits.place_of(edits.caller(through=(os.path.dirname(self.torch.optim.__file__),)))
+        call, net = (self.root.call_place, self.root.call_name) if self.root is not None else (None, "")
+        loop = edits.same_loop(step, call)
+        name = edits.free_name(loop, "passes", "passes_done") if loop is not None else ""
+        if loop is None or not net or not name or self.passes in (None, NEVER):
+            return None
+        held_back = (
+            f"if {name} < {self.passes}:",
+            f"    for parameter in {net}.parameters():",
+            "        if parameter.grad is not None:",
+            "            torch.distributed.all_reduce(parameter.grad)",
+            "            parameter.grad /= torch.distributed.get_world_size()",
+            "STATEMENT",
+            f"{name} = 0",
+        )
+        head = f"with {net}.no_sync() if {name} < {self.passes} else contextlib.nullcontext():"
+        return edits.together(
+            edits.lines("before", loop, f"{name} = 0"),
+            edits.lines("before", call, f"{name} += 1"),
+            edits.lines("with", call, head, imports=("import contextlib",)),
+            edits.instead(step, "step", *held_back, imports=("import torch",)),
+        )
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self.worked and self.process.on:
+            self.worked = False
+            self._say()
         if self.held and self.process.on and self.module is not None:
             self.held = False
             distributed = self.torch.distributed
