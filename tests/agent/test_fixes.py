@@ -58,7 +58,7 @@ def patched(text: str, edit: dict[str, Any]) -> str:
     """The script with an edit and those that belong to it, made as the patch makes them."""
     lines: list[str] = text.splitlines()
     edits = [edit, *edit.get("more", [])]
-    for one in sorted(edits, key=lambda one: (one["line"], one["kind"] == "before"), reverse=True):
+    for one in sorted(edits, key=lambda one: (one["line"], one["kind"] != "before"), reverse=True):
         at, last = one["line"] - 1, one.get("last", one["line"])
         indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
         own = {"before": lines[at:last], "with": ["    " + line for line in lines[at:last]], "replace": []}[one["kind"]]

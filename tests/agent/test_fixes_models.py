@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import unittest
 
 from harness import Done, layout
@@ -363,6 +362,17 @@ RANKS = """
 """
 
 
+# Counts the exchanges of a backward pass.
+COUNTED = """exchanged = 0
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
+def hook(state, bucket):
+    global exchanged
+    exchanged += bucket.is_last()
+    return allreduce_hook(state, bucket)
+net.register_comm_hook(None, hook)
+"""
+
+
 class Ranks(FixTest):
     def ranks(self, *fixes: str, text: str = RANKS) -> Done:
         launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", self.script(text))
@@ -390,14 +400,8 @@ class Ranks(FixTest):
         done = self.ranks("nosync")
         change = of(done.rings()[0], "nosync")[0][1]
         text = patched((self.folder / "train.py").read_text(), change["edit"])
-        counted = "\n    ".join(
-            ("exchanged = 0", "def hook(state, bucket):", "    global exchanged", "    exchanged += bucket.is_last()",
-             "    return dist.algorithms.ddp_comm_hooks.default_hooks.allreduce_hook(state, bucket)",
-             "import torch.distributed.algorithms.ddp_comm_hooks.default_hooks", "net.register_comm_hook(None, hook)",
-             "optimizer = "),
-        )  # fmt: skip
         self.again()
-        text = text.replace("optimizer = ", textwrap.dedent(counted.replace("\n    ", "\n")), 1)
+        text = text.replace("optimizer = ", COUNTED + "optimizer = ", 1)
         text = text.replace('print("weights"', 'print("exchanged", exchanged)\n    print("weights"')
         counts, weights = self.ranks(text=text).out.splitlines()
         self.assertEqual((counts, weights), ("exchanged 6", done.out.strip()))
