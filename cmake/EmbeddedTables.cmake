@@ -1,5 +1,5 @@
 # Tables that become text inside the program, so that nothing is looked up by path at run time: the peak figures of GPUs
-# and the ledger of tested predictions. The source that uses one declares `extern const std::string_view <constant>`.
+# and the ledger of tested predictions; and the files that `gapless kernel --write` fills in. The source that uses one declares `extern const std::string_view <constant>`.
 function(gapless_embed_table target file constant)
   if(NOT TARGET ${target})
     return()

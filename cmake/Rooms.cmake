@@ -2,7 +2,7 @@
 
 # The rooms that read recordings compile for macOS, too, as the library (tools/wheel/macos.sh). All that starts and watches programs is
 # for Linux alone: these rooms and these sources are left.
-set(GAPLESS_READING_ROOMS "^(base|trace|ingest|validate|analyses|lanes|diagnose|predict|cluster|query|report|store|flows|api)$")
+set(GAPLESS_READING_ROOMS "^(base|trace|ingest|validate|analyses|lanes|diagnose|predict|forge|cluster|query|report|store|flows|api)$")
 set(GAPLESS_LINUX_SOURCES
     "/(flows/(handover|optimization|profiled_job)|api/(optimize|validator)|report/(bench|compare|doctor|gate|lab|optimize|trend|tune|validate)/[^/]*)\\.cc$")
 
