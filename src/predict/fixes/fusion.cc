@@ -9,6 +9,11 @@
 //
 // Where shapes were not recorded all operators of a chain count as moving the same. Of n operators the host calls one.
 //
+// With a selector, "aten::mul > aten::add", it is these operators alone, where they follow each other in a chain of the
+// forward pass: what a kernel of `gapless kernel` does. Nothing is then written for the backward pass, because such a
+// kernel computes it anew; its own backward pass counts as no faster. In the cautious case it moves half of the tensors
+// between the operators all the same.
+//
 // Prior. None: the bytes are counted. What the backward pass needs must still be written, though. How much that is, is
 // not recorded: everything in the cautious case, in which the host's calls stay, too; half; nothing in the best case.
 #include <algorithm>
@@ -26,26 +31,33 @@ namespace {
 
 class Fused : public ChainSink {
  public:
-  Fused(const Trace& trace, double kept)
+  Fused(const Trace& trace, double kept, std::string_view selector, const std::vector<uint8_t>& around)
       : factor(trace.slices.size(), 1),
         removed(trace.slices.size()),
         trace_(trace),
         attention_(trace),
         inputs_(trace),
-        kept_(kept) {}
+        around_(around),
+        kept_(kept) {
+    for (std::string_view name : Split(selector, '>')) {
+      while (name.starts_with(' ')) name.remove_prefix(1);
+      while (name.ends_with(' ')) name.remove_suffix(1);
+      if (!name.empty()) chosen_.emplace_back(name);
+    }
+  }
 
   void Chain(const OpChain& chain) override {
     if (chain.links.size() < 2 || attention_.PartOf(trace_, chain) != AttentionPart::kNone) return;
-    double ns = 0, least = INFINITY;
-    for (const ChainLink& link : chain.links)
-      ns += static_cast<double>(link.dur_ns), least = std::min(least, static_cast<double>(link.dur_ns));
-    if (ns <= 0) return;
-    const double left = std::min(1.0, std::max(least / ns, BytesLeft(chain.links)));
-    for (size_t i = 0; i < chain.links.size(); ++i) {
-      factor[chain.links[i].op.value] = left;
-      removed[chain.links[i].op.value] = i > 0 ? 1 : 0;
+    if (chosen_.empty()) return Fuse(chain.links);
+    for (size_t i = 0; i + chosen_.size() <= chain.links.size(); ++i) {
+      const auto links = chain.links.subspan(i, chosen_.size());
+      if (!std::ranges::equal(links, chosen_, [&](const ChainLink& link, const std::string& name) {
+            return IsChosen(link, name);
+          }))
+        continue;
+      Fuse(links);
+      i += chosen_.size() - 1;
     }
-    ++chains;
   }
 
   std::vector<double> factor;    // by operator: on the time of its kernels
@@ -53,6 +65,27 @@ class Fused : public ChainSink {
   size_t chains = 0;
 
  private:
+  // In the forward pass, the operator itself or its form in place.
+  bool IsChosen(const ChainLink& link, std::string_view name) const {
+    if ((around_[link.op.value] & kInAutograd) != 0) return false;
+    std::string_view text = trace_.Text(link.name);
+    if (text.size() == name.size() + 1 && text.ends_with('_')) text.remove_suffix(1);
+    return text == name;
+  }
+
+  void Fuse(std::span<const ChainLink> links) {
+    double ns = 0, least = INFINITY;
+    for (const ChainLink& link : links)
+      ns += static_cast<double>(link.dur_ns), least = std::min(least, static_cast<double>(link.dur_ns));
+    if (ns <= 0) return;
+    const double left = std::min(1.0, std::max(least / ns, BytesLeft(links)));
+    for (size_t i = 0; i < links.size(); ++i) {
+      factor[links[i].op.value] = left;
+      removed[links[i].op.value] = i > 0 ? 1 : 0;
+    }
+    ++chains;
+  }
+
   // Returns the bytes of the operator's largest input, which is the size of its result; 0 if not recorded.
   double ResultBytes(SliceId op) {
     int64_t elements = 0, bytes = 0;
@@ -78,19 +111,23 @@ class Fused : public ChainSink {
   const Trace& trace_;
   const AttentionNames attention_;
   OpInputs inputs_;
+  const std::vector<uint8_t>& around_;
+  std::vector<std::string> chosen_{};  // names of the operators of the chosen chain; empty: all chains
   const double kept_;  // share of the tensors between operators that is written all the same
 };
 
-Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& /*item*/, Estimate estimate, EdgeTimes& times) {
+Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
   const Trace& trace = input.trace();
   WhatIfEffect effect;
   if (!HasOperators(trace)) {
     effect.refusal = WhyNoOperators(trace);
     return effect;
   }
-  Fused fused(trace, ValueFor(estimate, 1, 0.5, 0));
+  const std::vector<uint8_t>& around = input.Once(Surroundings);
+  const double kept = item.selector.empty() ? ValueFor(estimate, 1, 0.5, 0) : ValueFor(estimate, 0.5, 0, 0);
+  Fused fused(trace, kept, item.selector, around);
   if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
-    FindChains(*timeline, input.Once(Surroundings), fused);
+    FindChains(*timeline, around, fused);
   if (fused.chains == 0) {
     effect.no_effect = "no operators that could be one kernel follow each other";
     return effect;
