@@ -83,6 +83,7 @@ class Schemas(unittest.TestCase):
         self.run_it("predict", "--no-cache", SAMPLE, "--what", "workers,pin", "--what", "kernels=0.5", "--path")
         self.run_it("predict", "--no-cache", SAMPLE, "--sweep", "kernel")
         self.run_it("predict", "--list")
+        self.run_it("kernel", "--no-cache", SAMPLE)
         self.run_it("convert", "--no-cache", SAMPLE, "-o", "out.json")
         self.run_it("summarize", "--no-cache", SAMPLE, "-o", "summaries")
         self.run_it("merge", "summaries", "-o", "job.tar")

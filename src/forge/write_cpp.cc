@@ -141,12 +141,17 @@ class PassWriter {
       const auto& output = pass_.outputs[i];
       const std::string type(StorageOf(output.type, plan_.main));
       const bool by_element = output.level == NodeLevel::kElement;
-      (by_element ? element : row) +=
-          StrCat("    if (a.out[", i, "] != nullptr) result<", type, ">(a.out[", i, "])[",
-                 by_element ? "r * a.cols + c" : "r", "] = ", type, "(", NameOf(output.node), ");\n");
+      const std::string value = NameOf(output.node);
+      if (!by_element) row += StrCat("    if (a.out[", i, "] != nullptr) result<", type, ">(a.out[", i, "])[r] = ", type, "(", value, ");\n");
+      if (!by_element) continue;
+      const bool may_fold = pass_.name == "Backward";
+      element += StrCat("    if (a.out[", i, "] != nullptr", may_fold ? StrCat(" && !a.folded[", i, "]") : "", ") result<", type,
+                        ">(a.out[", i, "])[r * a.cols + c] = ", type, "(", value, ");\n");
+      if (may_fold)
+        element += StrCat("    if (a.folded[", i, "]) result<A>(a.out[", i, "])[part * a.cols + c] += ", value, ";\n");
     }
-    return StrCat("  KERNEL_FUNCTION void write(const Row& row, int64_t r, int64_t c) const {\n", element,
-                  "    (void)row, (void)r, (void)c;\n  }\n",
+    return StrCat("  KERNEL_FUNCTION void write(const Row& row, int64_t r, int64_t c, int64_t part) const {\n", element,
+                  "    (void)row, (void)r, (void)c, (void)part;\n  }\n",
                   "  KERNEL_FUNCTION void write_row(const Row& row, int64_t r) const {\n", row,
                   "    (void)row, (void)r;\n  }\n");
   }

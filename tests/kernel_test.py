@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes kernels for chains of recordings of others with `gapless kernel --write`, builds each for the host, runs its test
+(against eager PyTorch, autograd and finite differences; the Triton kernel in Triton's interpreter) and its benchmark, and
+compiles the CUDA source with nvcc.
+
+usage: kernel_test.py PROGRAM [--ci] [--only PATTERN...] [--keep DIR]
+
+CI builds three chains, the schedule ten, whose CUDA sources it compiles for every architecture from sm_75 to sm_121. Chains are
+those that the program finds: no two of the same operators, the longest of each recording first. It prints the bound and the predicted
+gain of each beside what the benchmark measures on this processor. nvcc is that of $PATH, $CUDA_HOME, or the packages of PyPI that
+tools/nvcc_env.sh installs; without one its part is skipped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+import cases
+import corpus
+
+ROOT = Path(__file__).resolve().parent.parent
+TORCH = ROOT / "build/torch/bin/python"
+PROGRAM = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gapless").resolve()
+SOME, MANY = 3, 10
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 103, 120, 121)
+SECONDS = 900  # a test or benchmark of one kernel, on a busy machine
+
+
+def ask(*words: str) -> dict[str, Any]:
+    done = subprocess.run([str(PROGRAM), "kernel", *words, "--json"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return {"chains": []}
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+class Chain:
+    """A chain of a recording, and the number that it has there."""
+
+    def __init__(self, path: Path, found: dict[str, Any]) -> None:
+        self.path, self.number, self.found = path, int(found["chain"]), found
+        self.operators = " > ".join(name.removeprefix("aten::") for name in found["operators"])
+
+    def __str__(self) -> str:
+        return f"{self.operators} of {self.path.relative_to(corpus.FOLDER)}"
+
+
+def recordings() -> list[Path]:
+    """Recordings of operators with shapes on GPUs of several makers, small ones first."""
+    names = [
+        corpus.LENS / "mi300/gaunernst_bert-small-uncased__1016001.json.gz",
+        corpus.LENS / "mi300/Falconsai_nsfw_image_detection__1016002.json.gz",
+        corpus.LENS / "mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+        corpus.LENS / "b200/eager_trace.json.gz",
+        corpus.LENS / "mi300/resnet_act_checkpoint.json.gz",
+        corpus.LENS / "mi300/facebook_timesformer-base-finetuned-k400__1016002.json.gz",
+        corpus.LENS / "mi300/google_owlv2-large-patch14-ensemble__1016001.json.gz",
+        corpus.SAMPLES / "resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
+    ]
+    return [name for name in names if name.is_file()]
+
+
+def find_chains(count: int) -> list[Chain]:
+    """Chains of different operators, in turn the longest that is left of each recording."""
+    left = {path: [Chain(path, found) for found in ask(str(path), "--top", str(count))["chains"]] for path in recordings()}
+    chosen: list[Chain] = []
+    while len(chosen) < count and any(left.values()):
+        for chains in left.values():
+            while chains and chains[0].operators in {chain.operators for chain in chosen}:
+                chains.pop(0)
+            if chains and len(chosen) < count:
+                chosen.append(chains.pop(0))
+    return chosen
+
+
+def nvcc() -> tuple[list[str], str]:
+    """The compiler with its folders, or why there is none."""
+    for folder in (os.environ.get("CUDA_HOME", ""), *map(str, ROOT.glob("build/nvcc/lib/python3*/site-packages/nvidia/cu13"))):
+        if folder and (Path(folder) / "bin/nvcc").is_file():
+            return [f"{folder}/bin/nvcc", f"-I{folder}/include"], ""
+    found = shutil.which("nvcc")
+    return ([found], "") if found else ([], "there is no nvcc (tools/nvcc_env.sh installs it)")
+
+
+def torch_run(folder: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "TORCH_EXTENSIONS_DIR": str(folder / "built"), "OMP_NUM_THREADS": "2"}
+    return subprocess.run([str(TORCH), str(folder / script), *words], cwd=folder, env=environment, capture_output=True,
+                          text=True, timeout=SECONDS, check=False)  # fmt: skip
+
+
+class Kernels(unittest.TestCase):
+    """The kernels of one number of chains; subclasses say how many."""
+
+    count = 0
+    architectures: tuple[int, ...] = ()
+
+    def setUp(self) -> None:
+        if self.count == 0:
+            self.skipTest("only the parts")
+        if not recordings():
+            self.skipTest(f"no recordings in {corpus.FOLDER}")
+        self.keep = next((Path(sys.argv[at + 1]) for at, word in enumerate(sys.argv) if word == "--keep"), None)
+        self.folder = self.keep or Path(tempfile.mkdtemp())
+        if self.keep is None:
+            self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def test_each_is_built_tested_and_measured(self) -> None:
+        chains = find_chains(self.count)
+        self.assertEqual(len(chains), self.count, "the recordings have fewer chains")
+        rows: list[str] = []
+        for at, chain in enumerate(chains):
+            with self.subTest(str(chain)):
+                rows.append(self.check(chain, self.folder / f"kernel{at + 1}"))
+        print("\n".join(rows), file=sys.stderr)
+
+    def check(self, chain: Chain, folder: Path) -> str:
+        written = ask(str(chain.path), "--chain", str(chain.number), "--write", str(folder), "--name", "fused")
+        self.assertEqual(written.get("written_chain"), chain.number)
+        for words in ([], ["--triton"]):
+            done = torch_run(folder, "test_fused.py", *words)
+            self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
+            self.assertIn("passed", done.stdout)
+        words = ["--json", "--seconds", "0.2", "--elements", "500000", *(["--no-compile"] if self.count == SOME else [])]
+        done = torch_run(folder, "benchmark_fused.py", *words)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        times = json.loads(done.stdout)["times"]
+        self.compile(folder)
+        return self.row(chain, times)
+
+    def compile(self, folder: Path) -> None:
+        words, why_not = nvcc()
+        if why_not:
+            print(f"not compiled for CUDA: {why_not}", file=sys.stderr)
+            return
+        for architecture in self.architectures:
+            done = subprocess.run([*words, "-std=c++17", "-O3", "-gencode", f"arch=compute_{architecture},code=sm_{architecture}",
+                                   "-c", "fused.cu", "-o", f"sm_{architecture}.o"], cwd=folder, capture_output=True, text=True,
+                                  check=False)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+
+    @staticmethod
+    def row(chain: Chain, times: dict[str, dict[str, float]]) -> str:
+        """What one kernel in place of the chain brings the chain: by the bound, and measured here."""
+        found = chain.found
+        bound = f"{found['device_ns'] / found['bound_ns']:.1f}x" if found.get("bound_ns") else "not known"
+        step = f"{found['speedup']['expected']:.3f}x" if "speedup" in found else "not known"
+        measured = {name: f"{times['eager']['forward_s'] / at['forward_s']:.2f}x" for name, at in times.items()}
+        return (f"{chain}: bound on the recorded GPU {bound}, its step {step}; forward here kernel {measured['kernel']}, "
+                f"compiled {measured.get('compiled', 'not measured')}")  # fmt: skip
+
+
+@cases.in_ci
+class Some(Kernels):
+    count, architectures = SOME, (80,)
+
+
+class Many(Kernels):
+    count, architectures = MANY, ARCHITECTURES
+
+
+def main() -> int:
+    corpus.require()
+    if not TORCH.is_file():
+        print(f"skipped: no PyTorch in {TORCH} (tools/torch_env.sh)")
+        return 77
+    words = sys.argv[2:]
+    if "--keep" in words:
+        at = words.index("--keep")
+        del words[at : at + 2]
+    return cases.main(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
