@@ -71,7 +71,9 @@ def recordings() -> list[Path]:
 
 def find_chains(count: int) -> list[Chain]:
     """Chains of different operators, in turn the longest that is left of each recording."""
-    left = {path: [Chain(path, found) for found in ask(str(path), "--top", str(count))["chains"]] for path in recordings()}
+    left = {
+        path: [Chain(path, found) for found in ask(str(path), "--top", str(count))["chains"]] for path in recordings()
+    }
     chosen: list[Chain] = []
     while len(chosen) < count and any(left.values()):
         for chains in left.values():
@@ -84,7 +86,10 @@ def find_chains(count: int) -> list[Chain]:
 
 def nvcc() -> tuple[list[str], str]:
     """The compiler with its folders, or why there is none."""
-    for folder in (os.environ.get("CUDA_HOME", ""), *map(str, ROOT.glob("build/nvcc/lib/python3*/site-packages/nvidia/cu13"))):
+    for folder in (
+        os.environ.get("CUDA_HOME", ""),
+        *map(str, ROOT.glob("build/nvcc/lib/python3*/site-packages/nvidia/cu13")),
+    ):
         if folder and (Path(folder) / "bin/nvcc").is_file():
             return [f"{folder}/bin/nvcc", f"-I{folder}/include"], ""
     found = shutil.which("nvcc")
@@ -129,7 +134,7 @@ class Kernels(unittest.TestCase):
             done = torch_run(folder, "test_fused.py", *words)
             self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
             self.assertIn("passed", done.stdout)
-        words = ["--json", "--seconds", "0.2", "--elements", "500000", *(["--no-compile"] if self.count == SOME else [])]
+        words = ["--json", "--seconds=0.2", "--elements=500000", *(["--no-compile"] if self.count == SOME else [])]
         done = torch_run(folder, "benchmark_fused.py", *words)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         times = json.loads(done.stdout)["times"]

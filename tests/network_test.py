@@ -45,6 +45,7 @@ ASKED: dict[str, list[list[str]]] = {
     "kubernetes-job": [["rank{}.json", "--ranks", "8", "--summaries", "s", "--image", "gapless"]],
     "merge": [[str(ROOT / "tests/data/summary.gapsum"), "-o", "job.tar"]],
     "predict": [[SAMPLE]],
+    "kernel": [[SAMPLE], [SAMPLE, "--write", "kernels"]],
     "why": [[SAMPLE, SAMPLE]],
     "diff": [[SAMPLE, SAMPLE]],
     "report": [[SAMPLE, "--style", "lab"]],

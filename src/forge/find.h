@@ -13,12 +13,12 @@ namespace gapless::internal {
 
 // All chains that one kernel serves.
 struct KernelCandidate {
-  KernelPlan plan{};        // of the longest of them
-  std::string source_line{};  // of its first operator: "model.py:41"; empty: not recorded
-  int64_t calls = 0;        // chains in the analysed time, of all ranks
-  int64_t kernels = 0;      // GPU kernels in them
-  int64_t device_ns = 0;    // their time on the device
-  int64_t bytes = 0;        // that a kernel for each reads and writes at least
+  KernelPlan plan{};                  // of the longest of them
+  std::string source_line{};          // of its first operator: "model.py:41"; empty: not recorded
+  int64_t calls = 0;                  // chains in the analysed time, of all ranks
+  int64_t kernels = 0;                // GPU kernels in them
+  int64_t device_ns = 0;              // their time on the device
+  int64_t bytes = 0;                  // that a kernel for each reads and writes at least
   std::optional<int64_t> bound_ns{};  // their time at the memory's peak; absent: the device is not in the table
   std::optional<double> calls_per_step{};
 };
@@ -32,8 +32,8 @@ struct RefusedOperator {
 struct KernelSearch {
   std::vector<KernelCandidate> candidates{};  // by time on the device, the longest first
   std::vector<RefusedOperator> refused{};     // the same
-  std::string why_none{};  // why no chain could be looked for; empty: it could
-  int64_t steps = 0;       // complete steps that were analysed, of all ranks
+  std::string why_none{};                     // why no chain could be looked for; empty: it could
+  int64_t steps = 0;                          // complete steps that were analysed, of all ranks
 };
 
 // Goes through the primary recordings of the run.

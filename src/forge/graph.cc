@@ -45,11 +45,7 @@ constexpr ForgeFunction kFunctions[] = {
     {"gt", 2, "A($0 > $1)", "($0 > $1).to(A)", {"", "", ""}},
     {"ge", 2, "A($0 >= $1)", "($0 >= $1).to(A)", {"", "", ""}},
     {"eq", 2, "A($0 == $1)", "($0 == $1).to(A)", {"", "", ""}},
-    {"select",
-     3,
-     "($0 != A(0) ? $1 : $2)",
-     "tl.where($0 != 0, $1, $2)",
-     {"", "select(a, g, 0)", "select(a, 0, g)"}},
+    {"select", 3, "($0 != A(0) ? $1 : $2)", "tl.where($0 != 0, $1, $2)", {"", "select(a, g, 0)", "select(a, 0, g)"}},
 };
 
 // Reads an expression by descent: sum of products of factors.
@@ -115,7 +111,8 @@ class ExpressionReader {
     const char next = Peek();
     if ((next >= '0' && next <= '9') || next == '.') return ReadNumber();
     const size_t from = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
+      ++at_;
     const std::string_view name = text_.substr(from, at_ - from);
     if (name.empty()) return Broken("an expression ends too early");
     if (Take('(')) return ReadCall(name);
@@ -144,7 +141,8 @@ class ExpressionReader {
     if (name == "rowmax") return graph_.Max(args[0]);
     if (name == "peak") return stopped_.emplace_back(graph_.Max(args[0]));
     const ForgeFunction* function = FindForgeFunction(name);
-    if (function == nullptr || function->arity != count) return Broken(StrCat("no function ", name, " of so many values"));
+    if (function == nullptr || function->arity != count)
+      return Broken(StrCat("no function ", name, " of so many values"));
     return graph_.Call(name, args);
   }
 

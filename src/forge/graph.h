@@ -65,8 +65,8 @@ class Graph2D {
   NodeId Sum(NodeId of);  // of a value that is the same along a row: times cols
   NodeId Max(NodeId of);
 
-  // Reads an expression: numbers, names, + - * /, calls of functions, and of sum(x) and rowmax(x) over the row, peak(x):
-  // rowmax without a gradient, cols. An error: the text cannot be read, or a name is not known.
+  // Reads an expression: numbers, names, + - * /, calls of functions, and of sum(x) and rowmax(x) over the row,
+  // peak(x): rowmax without a gradient, cols. An error: the text cannot be read, or a name is not known.
   Result<NodeId> Read(std::string_view text, const Names& names);
 
   // Returns the gradient of each of `of`, which are inputs, given gradients of the results; kNoNode: it does not depend

@@ -62,7 +62,9 @@ std::vector<RowOf> Evaluate(const Graph2D& graph, const std::vector<RowOf>& inpu
         case NodeKind::kScalar: value = 0.75; break;
         case NodeKind::kConstant: value = node.value; break;
         case NodeKind::kCols: value = kColumns; break;
-        case NodeKind::kCall: value = CallOf(node.function->name, arg(0, column), arg(1, column), arg(2, column)); break;
+        case NodeKind::kCall:
+          value = CallOf(node.function->name, arg(0, column), arg(1, column), arg(2, column));
+          break;
         case NodeKind::kSum: value = sum; break;
         case NodeKind::kMax: value = most; break;
       }
@@ -82,7 +84,8 @@ double Weighted(const RowOf& values) { return values[0] + 2 * values[1] - 0.5 * 
 void ExpectGradients(std::string_view text, const Graph2D::Names& more = {}) {
   Graph2D graph;
   Graph2D::Names names;
-  for (size_t i = 0; i < 3; ++i) names[std::string(1, static_cast<char>('a' + i))] = graph.Input(i, NodeLevel::kElement);
+  for (size_t i = 0; i < 3; ++i)
+    names[std::string(1, static_cast<char>('a' + i))] = graph.Input(i, NodeLevel::kElement);
   for (const auto& [name, unused] : more) names[name] = graph.Scalar(0);
   const auto result = graph.Read(text, names);
   ASSERT_TRUE(result) << text << ": " << result.error().message;

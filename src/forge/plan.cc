@@ -76,7 +76,8 @@ class Binder {
   BoundOperator Bind() {
     const auto inputs = recorded_.inputs;
     bound_.of = FindForgeOperator(recorded_.name, inputs.size() > 1 ? inputs[1].value : "");
-    if (recorded_.in_backward) return Refuse("runs in the backward pass, which a kernel of the forward pass brings along");
+    if (recorded_.in_backward)
+      return Refuse("runs in the backward pass, which a kernel of the forward pass brings along");
     if (bound_.of == nullptr) return Refuse(WhyNoForgeOperator(recorded_.name));
     if (inputs.empty()) return Refuse("has no recorded shapes (record_shapes=True records them)");
     if (bound_.of->name == "aten::div" && inputs.size() > 2) return Refuse("rounds its result");
@@ -123,8 +124,8 @@ class Binder {
   }
 
   void BindTensor(std::string_view name, const Input& input) {
-    const bool is_mask = (bound_.of->name == "aten::where" && name == "a") ||
-                         (bound_.of->name == "aten::masked_fill" && name == "b");
+    const bool is_mask =
+        (bound_.of->name == "aten::where" && name == "a") || (bound_.of->name == "aten::masked_fill" && name == "b");
     if (is_mask != (input.type == ElementType::kBool) || (!is_mask && !IsFloat(input.type)))
       return static_cast<void>(Refuse(StrCat("works on ", ToString(input.type), ", not on floating-point numbers")));
     Slot slot{.name = name, .shape = input.shape, .type = input.type};
@@ -225,8 +226,10 @@ class PlanMaker {
     const bool reduces = bound.reduced > 0;
     if (reduces && reduced_ == 0) space_ = bound.shape, reduced_ = bound.reduced;
     if (reduced_ == 0) space_ = bound.shape;
-    if (bound.of->kind == ForgeKind::kReduction) keeps_ = bound.keeps, on_rows_ = true;
-    else if (on_rows_ && bound.shape == space_) on_rows_ = false;
+    if (bound.of->kind == ForgeKind::kReduction)
+      keeps_ = bound.keeps, on_rows_ = true;
+    else if (on_rows_ && bound.shape == space_)
+      on_rows_ = false;
     for (const Slot& slot : bound.slots) TakeType(slot.type, types_);
     TakeType(bound.type, types_);
     carried_ = {ResultShape(bound), bound.type};
@@ -295,7 +298,8 @@ class PlanMaker {
     words["keep"] = bound.keeps ? "True" : "False";
     words["type"] = StrCat("\"", ToString(bound.type), "\"");
     words["shape"] = StrCat("tuple(", words["a"], ".shape[-", bound.reduced, ":])");
-    std::string name(bound.of->name.substr(0, bound.of->name.rfind(':') > 5 ? bound.of->name.rfind(':') : bound.of->name.npos));
+    std::string name(
+        bound.of->name.substr(0, bound.of->name.rfind(':') > 5 ? bound.of->name.rfind(':') : bound.of->name.npos));
     plan.links.push_back({std::move(name), Filled(bound.of->python, words), ResultShape(bound), bound.type});
     const auto node = plan.graph.Read(bound.of->arithmetic, names);
     return node ? *node : kNoNode;

@@ -42,10 +42,10 @@ struct KernelPlan {
   std::vector<PlanInput> inputs{};
   std::vector<PlanScalar> scalars{};
   Graph2D graph{};
-  NodeId result = kNoNode;  // the value that the kernel returns
-  Shape space{};            // shape of the elements that it works on
-  size_t reduced = 0;       // how many dimensions, the last ones, a row has; 0: there are no rows
-  bool keeps = true;        // a result of one element a row keeps these dimensions, with size 1
+  NodeId result = kNoNode;                   // the value that the kernel returns
+  Shape space{};                             // shape of the elements that it works on
+  size_t reduced = 0;                        // how many dimensions, the last ones, a row has; 0: there are no rows
+  bool keeps = true;                         // a result of one element a row keeps these dimensions, with size 1
   ElementType main = ElementType::kUnknown;  // type of the first tensor
 
   NodeLevel result_level() const { return graph[result].level; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests plans: which input of an operator is the result of the one before, what a kernel reads, where chains are cut, and
-// what is refused. And the files: each key of a template is filled in, and a search finds what a recording has.
+// Tests plans: which input of an operator is the result of the one before, what a kernel reads, where chains are cut,
+// and what is refused. And the files: each key of a template is filled in, and a search finds what a recording has.
 #include "forge/plan.h"
 
 #include <gtest/gtest.h>
@@ -60,8 +60,8 @@ TEST(ForgePlan, ReadsANumberThatIsNotRecordedAsAnArgument) {
   const KernelPlan plan = PlanOf({{"aten::mul", "[[8,4],[]]", R"(["float","double"])"}, {"aten::exp", "[[8,4]]"}});
   ASSERT_EQ(plan.scalars.size(), 1u);
   EXPECT_FALSE(plan.scalars[0].value.has_value());
-  const KernelPlan known = PlanOf({{"aten::clamp_min", "[[8,4],[]]", R"(["float","Scalar"])", R"(["","0.5"])"},
-                                   {"aten::exp", "[[8,4]]"}});
+  const KernelPlan known =
+      PlanOf({{"aten::clamp_min", "[[8,4],[]]", R"(["float","Scalar"])", R"(["","0.5"])"}, {"aten::exp", "[[8,4]]"}});
   ASSERT_EQ(known.scalars.size(), 1u);
   EXPECT_EQ(known.scalars[0].value, 0.5);
 }
@@ -131,9 +131,10 @@ TEST(ForgeFind, AddsUpTheChainsThatOneKernelServes) {
   trace.Device({.device = 0, .name = "NVIDIA A100-SXM4-80GB"});
   int64_t at = 0;
   const auto add = [&](const Op& op, int64_t ns) {
-    trace.OperatorOn(op.name, at, at + 10, {.shapes = op.shapes, .types = op.types, .concrete = op.values}, testing::kMain,
-                     "model.py:7");
-    trace.Kernel("k", {at + 1, at + 9, 10'000 + 100 * at, 10'000 + 100 * at + ns}, {.op_class = GpuOpClass::kPointwise});
+    trace.OperatorOn(op.name, at, at + 10, {.shapes = op.shapes, .types = op.types, .concrete = op.values},
+                     testing::kMain, "model.py:7");
+    trace.Kernel("k", {at + 1, at + 9, 10'000 + 100 * at, 10'000 + 100 * at + ns},
+                 {.op_class = GpuOpClass::kPointwise});
     at += 10;
   };
   const Op large{"aten::add", "[[800,4],[4],[]]", R"(["float","float","Scalar"])", R"(["","","1"])"};
@@ -152,7 +153,8 @@ TEST(ForgeFind, AddsUpTheChainsThatOneKernelServes) {
   EXPECT_EQ(one.source_line, "model.py:7");
   EXPECT_EQ(one.bytes, 4 * (32 + 4 + 32) + 4 * (3200 + 4 + 3200));
   ASSERT_TRUE(one.bound_ns.has_value());
-  EXPECT_NEAR(static_cast<double>(*one.bound_ns), static_cast<double>(one.bytes) / 2039, 1.5);  // GB/s of the data sheet
+  EXPECT_NEAR(static_cast<double>(*one.bound_ns), static_cast<double>(one.bytes) / 2039,
+              1.5);  // GB/s of the data sheet
   ASSERT_EQ(search.refused.size(), 1u);
   EXPECT_EQ(search.refused[0].device_ns, 30);
 }

@@ -35,9 +35,9 @@ struct KernelSchedule {
   std::vector<uint8_t> needed;
   std::vector<size_t> ready;  // by node: the passes that must be over before it can be computed
   // Nodes in their order:
-  std::vector<NodeId> OfRow(size_t ready_at) const;     // one a row or for all, known after so many passes; no sums
-  std::vector<NodeId> Reduces(size_t pass) const;       // sums and maxima that a pass makes
-  std::vector<NodeId> Elements(size_t pass) const;      // what an element needs in a pass; `passes`: the one that writes
+  std::vector<NodeId> OfRow(size_t ready_at) const;  // one a row or for all, known after so many passes; no sums
+  std::vector<NodeId> Reduces(size_t pass) const;    // sums and maxima that a pass makes
+  std::vector<NodeId> Elements(size_t pass) const;   // what an element needs in a pass; `passes`: the one that writes
   std::vector<NodeId> AllReduces() const;
 
  private:

@@ -66,7 +66,8 @@ class PassWriter {
   }
 
   static std::string Step() {
-    return "  KERNEL_FUNCTION int64_t step(int input, int64_t c) const { return Dense ? c : c * a.place[input].col; }\n\n";
+    return "  KERNEL_FUNCTION int64_t step(int input, int64_t c) const { return Dense ? c : c * a.place[input].col; "
+           "}\n\n";
   }
 
   std::string RowValues(size_t ready_at) const {
@@ -78,14 +79,16 @@ class PassWriter {
   std::string Begin() const {
     std::string text = "  KERNEL_FUNCTION void begin(Row& row, int64_t r) const {\n";
     for (size_t i = 0; i < pass_.inputs.size(); ++i)
-      text += StrCat("    row.at", i, " = ((r / a.place[", i, "].div) % a.place[", i, "].mod) * a.place[", i, "].row;\n");
+      text +=
+          StrCat("    row.at", i, " = ((r / a.place[", i, "].div) % a.place[", i, "].mod) * a.place[", i, "].row;\n");
     return text + RowValues(0) + "  }\n";
   }
 
   std::string Start() const {
     std::string text = "  KERNEL_FUNCTION static Sums nothing() {\n    Sums sums;\n";
     for (const NodeId id : schedule_.AllReduces())
-      text += StrCat("    sums.", Member(id), pass_.graph[id].kind == NodeKind::kSum ? " = S(0)" : " = -A(INFINITY)", ";\n");
+      text += StrCat("    sums.", Member(id), pass_.graph[id].kind == NodeKind::kSum ? " = S(0)" : " = -A(INFINITY)",
+                     ";\n");
     if (schedule_.AllReduces().empty()) text += "    sums.none = A(0);\n";
     return text + "    return sums;\n  }\n";
   }
@@ -142,11 +145,13 @@ class PassWriter {
       const std::string type(StorageOf(output.type, plan_.main));
       const bool by_element = output.level == NodeLevel::kElement;
       const std::string value = NameOf(output.node);
-      if (!by_element) row += StrCat("    if (a.out[", i, "] != nullptr) result<", type, ">(a.out[", i, "])[r] = ", type, "(", value, ");\n");
+      if (!by_element)
+        row += StrCat("    if (a.out[", i, "] != nullptr) result<", type, ">(a.out[", i, "])[r] = ", type, "(", value,
+                      ");\n");
       if (!by_element) continue;
       const bool may_fold = pass_.name == "Backward";
-      element += StrCat("    if (a.out[", i, "] != nullptr", may_fold ? StrCat(" && !a.folded[", i, "]") : "", ") result<", type,
-                        ">(a.out[", i, "])[r * a.cols + c] = ", type, "(", value, ");\n");
+      element += StrCat("    if (a.out[", i, "] != nullptr", may_fold ? StrCat(" && !a.folded[", i, "]") : "",
+                        ") result<", type, ">(a.out[", i, "])[r * a.cols + c] = ", type, "(", value, ");\n");
       if (may_fold)
         element += StrCat("    if (a.folded[", i, "]) result<A>(a.out[", i, "])[part * a.cols + c] += ", value, ";\n");
     }
@@ -187,7 +192,11 @@ std::string ArithmeticHeader(const KernelPlan& plan, const KernelAbout& about) {
                 PassWriter(plan, backward).Text(), "}  // namespace ", about.name, "_kernel\n");
 }
 
-std::string HostSource(const KernelPlan& plan, const KernelAbout& about) { return WithKeys(kForge_host_cpp, KeysOf(plan, about)); }
-std::string CudaSource(const KernelPlan& plan, const KernelAbout& about) { return WithKeys(kForge_device_cu, KeysOf(plan, about)); }
+std::string HostSource(const KernelPlan& plan, const KernelAbout& about) {
+  return WithKeys(kForge_host_cpp, KeysOf(plan, about));
+}
+std::string CudaSource(const KernelPlan& plan, const KernelAbout& about) {
+  return WithKeys(kForge_device_cu, KeysOf(plan, about));
+}
 
 }  // namespace gapless::internal

@@ -19,14 +19,16 @@ class TritonWriter {
 
   std::string Text() const {
     const bool by_row = plan_.reduced > 0;
-    std::string text = StrCat("@triton.jit\ndef _", pass_.name == "Forward" ? "forward" : "backward", "(", Parameters(),
-                              "):\n");
+    std::string text =
+        StrCat("@triton.jit\ndef _", pass_.name == "Forward" ? "forward" : "backward", "(", Parameters(), "):\n");
     if (by_row)
-      text += "    r = tl.program_id(0).to(tl.int64)\n    c = tl.arange(0, BLOCK)\n    live = c < cols\n"
-              "    at = r * cols + c\n";
+      text +=
+          "    r = tl.program_id(0).to(tl.int64)\n    c = tl.arange(0, BLOCK)\n    live = c < cols\n"
+          "    at = r * cols + c\n";
     else
-      text += "    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n    live = at < rows * cols\n"
-              "    r = at // cols\n    c = at % cols\n";
+      text +=
+          "    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)\n    live = at < rows * cols\n"
+          "    r = at // cols\n    c = at % cols\n";
     for (size_t i = 0; i < pass_.graph.size(); ++i)
       if (schedule_.needed[i] != 0) text += Line(static_cast<NodeId>(i));
     for (size_t i = 0; i < pass_.outputs.size(); ++i) text += Store(i);
@@ -63,7 +65,9 @@ class TritonWriter {
       case NodeKind::kCols: value = "cols * 1.0"; break;
       case NodeKind::kCall: value = CallText(node.function->triton, node, name_of); break;
       case NodeKind::kSum: value = StrCat("tl.sum(tl.where(live, ", NameOf(node.args[0]), ", 0.0), 0)"); break;
-      case NodeKind::kMax: value = StrCat("tl.max(tl.where(live, ", NameOf(node.args[0]), ", float(\"-inf\")), 0)"); break;
+      case NodeKind::kMax:
+        value = StrCat("tl.max(tl.where(live, ", NameOf(node.args[0]), ", float(\"-inf\")), 0)");
+        break;
     }
     return StrCat("    n", id, " = ", value, "\n");
   }
@@ -82,8 +86,8 @@ class TritonWriter {
     if (output.level == NodeLevel::kElement)
       return StrCat("    if WANT", i, ":\n        tl.store(out", i, " + at, (tl.zeros([BLOCK], A) + ", value, ")", type,
                     ", mask=live)\n");
-    return StrCat("    if WANT", i, ":\n        tl.store(out", i, " + r, (tl.sum(tl.zeros([1], A), 0) + ", value, ")", type,
-                  ")\n");
+    return StrCat("    if WANT", i, ":\n        tl.store(out", i, " + r, (tl.sum(tl.zeros([1], A), 0) + ", value, ")",
+                  type, ")\n");
   }
 
   const KernelPlan& plan_;

@@ -42,8 +42,7 @@ Result<void> PredictGains(const KernelArguments& arguments, const RunAnalysis& a
   view.step_ns = predictor->step_ns();
   const auto& all = view.search->candidates;
   for (size_t i = 0; i < std::min(all.size(), static_cast<size_t>(arguments.top)); ++i) {
-    GAPLESS_ASSIGN(const auto prediction,
-                   predictor->Predict({{.name = "fusion", .selector = all[i].plan.Pattern()}}));
+    GAPLESS_ASSIGN(const auto prediction, predictor->Predict({{.name = "fusion", .selector = all[i].plan.Pattern()}}));
     const bool is_known = prediction.refusal.empty();
     view.gains.push_back(is_known ? std::optional(prediction.share) : std::nullopt);
   }
@@ -65,7 +64,8 @@ Result<void> Write(const KernelArguments& arguments, KernelView& view) {
   const KernelCandidate& one = all[index];
   view.name = arguments.name.empty() ? KernelNameOf(one.plan) : arguments.name;
   if (!IsName(view.name))
-    return Fail(ErrorCode::kUsage, "a kernel's name has letters, digits and _ only, and begins with no digit", "--name");
+    return Fail(ErrorCode::kUsage, "a kernel's name has letters, digits and _ only, and begins with no digit",
+                "--name");
   const auto files = WriteKernel(one.plan, {.name = view.name, .source_line = one.source_line});
   std::error_code error;
   fs::create_directories(arguments.write, error);
@@ -110,15 +110,23 @@ COMMAND(kernel) = {
     .place = {groups::kFix, 5},
     .help = "Find chains of operators worth a kernel, and write the kernel",
     .about =
-        "Lists chains of elementwise operators, casts, reductions of rows and normalisations that follow each other in the "
-        "forward pass: how often they run, how long, the bound by the memory's peak when each tensor is read or written "
-        "once, and the step with one kernel in their place, replayed, with its 80 % interval. Operators that no kernel is "
-        "made of are named with the reason. Shapes must have been recorded.\n\n--write makes a kernel from the chain as "
-        "recorded: an extension of PyTorch for the host and for CUDA, and one in Triton, each with its gradient; a test "
-        "against eager PyTorch, autograd and finite differences; a benchmark against eager and compiled PyTorch; and the "
-        "two lines that use it. It takes tensors of any sizes that are connected alike. Recordings do not say which tensor "
+        "Lists chains of elementwise operators, casts, reductions of rows and normalisations that follow each other in "
+        "the "
+        "forward pass: how often they run, how long, the bound by the memory's peak when each tensor is read or "
+        "written "
+        "once, and the step with one kernel in their place, replayed, with its 80 % interval. Operators that no kernel "
+        "is "
+        "made of are named with the reason. Shapes must have been recorded.\n\n--write makes a kernel from the chain "
+        "as "
+        "recorded: an extension of PyTorch for the host and for CUDA, and one in Triton, each with its gradient; a "
+        "test "
+        "against eager PyTorch, autograd and finite differences; a benchmark against eager and compiled PyTorch; and "
+        "the "
+        "two lines that use it. It takes tensors of any sizes that are connected alike. Recordings do not say which "
+        "tensor "
         "an operator got: the result of one is taken to be the first input of the next that has its shape and type.",
     .examples = kExamples,
+    .only_reads = true,
     .documents = kDocuments,
     .call = kCall<Execute>};
 

@@ -51,9 +51,8 @@ class Fused : public ChainSink {
     if (chosen_.empty()) return Fuse(chain.links);
     for (size_t i = 0; i + chosen_.size() <= chain.links.size(); ++i) {
       const auto links = chain.links.subspan(i, chosen_.size());
-      if (!std::ranges::equal(links, chosen_, [&](const ChainLink& link, const std::string& name) {
-            return IsChosen(link, name);
-          }))
+      if (!std::ranges::equal(links, chosen_,
+                              [&](const ChainLink& link, const std::string& name) { return IsChosen(link, name); }))
         continue;
       Fuse(links);
       i += chosen_.size() - 1;
@@ -113,7 +112,7 @@ class Fused : public ChainSink {
   OpInputs inputs_;
   const std::vector<uint8_t>& around_;
   std::vector<std::string> chosen_{};  // names of the operators of the chosen chain; empty: all chains
-  const double kept_;  // share of the tensors between operators that is written all the same
+  const double kept_;                  // share of the tensors between operators that is written all the same
 };
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
@@ -126,8 +125,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const std::vector<uint8_t>& around = input.Once(Surroundings);
   const double kept = item.selector.empty() ? ValueFor(estimate, 1, 0.5, 0) : ValueFor(estimate, 0.5, 0, 0);
   Fused fused(trace, kept, item.selector, around);
-  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
-    FindChains(*timeline, around, fused);
+  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr) FindChains(*timeline, around, fused);
   if (fused.chains == 0) {
     effect.no_effect = "no operators that could be one kernel follow each other";
     return effect;

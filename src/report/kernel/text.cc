@@ -9,7 +9,9 @@
 namespace gapless::internal {
 namespace {
 
-std::string WithoutSpace(std::string_view name) { return std::string(name.starts_with("aten::") ? name.substr(6) : name); }
+std::string WithoutSpace(std::string_view name) {
+  return std::string(name.starts_with("aten::") ? name.substr(6) : name);
+}
 
 std::string ChainText(const KernelPlan& plan) {
   std::vector<std::string> names;
@@ -38,12 +40,13 @@ std::string TimeText(const KernelView& view, int64_t ns) {
 std::string ChainTable(const KernelView& view) {
   const auto& all = view.search->candidates;
   const bool by_step = view.search->steps > 0;
-  const std::vector<std::string> head = {"",      by_step ? "a step" : "calls", by_step ? "time a step" : "time",
-                                         "bound", "faster step",                "operators"};
+  const std::vector<std::string> head = {
+      "", by_step ? "a step" : "calls", by_step ? "time a step" : "time", "bound", "faster step", "operators"};
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < std::min(all.size(), view.shown); ++i) {
     const KernelCandidate& one = all[i];
-    rows.push_back({StrCat("  ", i + 1), one.calls_per_step ? FormatNumber(*one.calls_per_step, 1) : FormatCount(one.calls),
+    rows.push_back({StrCat("  ", i + 1),
+                    one.calls_per_step ? FormatNumber(*one.calls_per_step, 1) : FormatCount(one.calls),
                     TimeText(view, one.device_ns), one.bound_ns ? TimeText(view, *one.bound_ns) : "not known",
                     GainText(view, i), ChainText(one.plan)});
   }
@@ -57,8 +60,8 @@ std::string Details(const KernelView& view, int columns) {
     const KernelPlan& plan = all[i].plan;
     std::vector<std::string> tensors;
     for (const PlanInput& input : plan.inputs) tensors.push_back(TensorText(input.shape, input.type));
-    const std::string line = StrCat(Join(tensors, ", "), " gives ", TensorText(plan.last().shape, plan.last().type), ", ",
-                                    FormatBytes(plan.bytes()), " at least",
+    const std::string line = StrCat(Join(tensors, ", "), " gives ", TensorText(plan.last().shape, plan.last().type),
+                                    ", ", FormatBytes(plan.bytes()), " at least",
                                     all[i].source_line.empty() ? "" : StrCat("; ", all[i].source_line));
     text += StrCat("  ", Padded(StrCat(i + 1), 2, true), "  ", Wrapped(Printable(line), 6, columns), "\n");
   }
@@ -71,11 +74,12 @@ std::string LeftOut(const KernelView& view, int columns) {
   if (refused.empty()) return "";
   std::string text = "\nno kernel is made of\n";
   for (size_t i = 0; i < std::min(refused.size(), kMost); ++i)
-    text += StrCat("  ",
-                   Wrapped(Printable(StrCat(WithoutSpace(refused[i].name), " (", FormatCounted(refused[i].calls, "call"), ", ",
-                                            FormatMs(refused[i].device_ns), "): ", refused[i].why)),
-                           2, columns),
-                   "\n");
+    text +=
+        StrCat("  ",
+               Wrapped(Printable(StrCat(WithoutSpace(refused[i].name), " (", FormatCounted(refused[i].calls, "call"),
+                                        ", ", FormatMs(refused[i].device_ns), "): ", refused[i].why)),
+                       2, columns),
+               "\n");
   if (refused.size() > kMost) text += StrCat("  and ", refused.size() - kMost, " more (--json)\n");
   return text;
 }
@@ -85,7 +89,8 @@ std::string Written(const KernelView& view) {
   std::string text = StrCat("chain ", *view.written + 1, " is written to ", Printable(view.folder), ":\n");
   for (const std::string& file : view.files) text += StrCat("  ", file, "\n");
   return text + StrCat("\n  test it     python ", ShellWord(StrCat(view.folder, "/test_", view.name, ".py")),
-                       "\n  measure it  python ", ShellWord(StrCat(view.folder, "/benchmark_", view.name, ".py")), "\n");
+                       "\n  measure it  python ", ShellWord(StrCat(view.folder, "/benchmark_", view.name, ".py")),
+                       "\n");
 }
 
 }  // namespace
@@ -96,13 +101,15 @@ std::string KernelText(const KernelView& view, int columns) {
   if (all.empty()) return StrCat("no chain of operators could be a kernel of its own\n", LeftOut(view, columns));
   int64_t device_ns = 0;
   for (const KernelCandidate& one : all) device_ns += one.device_ns;
-  std::string text = StrCat(FormatCounted(static_cast<int64_t>(all.size()), "chain"), " of operators could be one kernel each: ",
-                            TimeText(view, device_ns), view.search->steps > 0 ? " of device time a step\n\n" : " of device time\n\n",
-                            ChainTable(view));
+  std::string text =
+      StrCat(FormatCounted(static_cast<int64_t>(all.size()), "chain"),
+             " of operators could be one kernel each: ", TimeText(view, device_ns),
+             view.search->steps > 0 ? " of device time a step\n\n" : " of device time\n\n", ChainTable(view));
   if (all.size() > view.shown) text += StrCat("  and ", all.size() - view.shown, " more (--top)\n");
   text += StrCat("\n", Details(view, columns));
   if (!view.why_no_gain.empty())
-    text += StrCat("\n", Wrapped(StrCat("the gain of a step is not known: ", Printable(view.why_no_gain)), 0, columns), "\n");
+    text += StrCat("\n", Wrapped(StrCat("the gain of a step is not known: ", Printable(view.why_no_gain)), 0, columns),
+                   "\n");
   return text + LeftOut(view, columns) + "\n  write one  gapless kernel … --chain 1 --write DIR\n";
 }
 
