@@ -55,16 +55,15 @@ class Chain:
 
 
 def recordings() -> list[Path]:
-    """Recordings of operators with shapes on GPUs of several makers, small ones first."""
+    """Recordings of operators with shapes, on GPUs of two makers."""
     names = [
-        corpus.LENS / "mi300/gaunernst_bert-small-uncased__1016001.json.gz",
-        corpus.LENS / "mi300/Falconsai_nsfw_image_detection__1016002.json.gz",
         corpus.LENS / "mi300/Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
-        corpus.LENS / "b200/eager_trace.json.gz",
+        corpus.HTA / "timeline_analysis/sampled_rank-0.json.gz",
+        corpus.LENS / "mi300/gaunernst_bert-small-uncased__1016001.json.gz",
+        corpus.LENS / "inference/xdit_flux.1/capture_traces/capture_trace_rank_0.json.gz",
         corpus.LENS / "mi300/resnet_act_checkpoint.json.gz",
-        corpus.LENS / "mi300/facebook_timesformer-base-finetuned-k400__1016002.json.gz",
         corpus.LENS / "mi300/google_owlv2-large-patch14-ensemble__1016001.json.gz",
-        corpus.SAMPLES / "resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
+        corpus.HTA / "trace_diff/control/control.json.gz",
     ]
     return [name for name in names if name.is_file()]
 

@@ -50,6 +50,8 @@ class Finder : public ChainSink {
              int64_t ns, int64_t kernels) {
     ++candidate.calls, candidate.kernels += kernels, candidate.device_ns += ns;
     candidate.bytes += part.plan->bytes();
+    candidate.begins = candidate.begins && part.first == 0;
+    candidate.ends = candidate.ends && part.first + part.count == chain.links.size();
     if (const double peak = PeakOf(chain.device); !std::isnan(peak))
       candidate.bound_ns =
           candidate.bound_ns.value_or(0) + std::llround(static_cast<double>(part.plan->bytes()) / peak);
@@ -101,7 +103,9 @@ class Finder : public ChainSink {
         part.candidate = CandidateOf(*planned.plan);
         part.plan = std::move(planned.plan);
       } else if (!planned.why_not.empty()) {
-        part.refusal = RefusalOf(std::string(chain[planned.first].name), planned.why_not);
+        const RecordedOperator& refused = chain[planned.first];
+        part.refusal =
+            RefusalOf(refused.in_backward ? "the backward pass" : std::string(refused.name), planned.why_not);
       }
       parts.push_back(std::move(part));
     }
@@ -135,6 +139,8 @@ void LongestFirst(std::vector<T>& all) {
 }
 
 }  // namespace
+
+std::string KernelCandidate::Selector() const { return StrCat(begins ? "^" : "", plan.Pattern(), ends ? "$" : ""); }
 
 KernelSearch FindKernels(Tables& tables) {
   KernelSearch search;

@@ -21,6 +21,11 @@ struct KernelCandidate {
   int64_t bytes = 0;                  // that a kernel for each reads and writes at least
   std::optional<int64_t> bound_ns{};  // their time at the memory's peak; absent: the device is not in the table
   std::optional<double> calls_per_step{};
+  // Is no operator before, or after, any of them in its chain?
+  bool begins = true, ends = true;
+
+  // What the fix `fusion` is asked for to replay these chains: "^aten::add > aten::relu$".
+  std::string Selector() const;
 };
 
 // Operators of chains that are in no plan.

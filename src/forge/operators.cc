@@ -119,6 +119,7 @@ const ForgeOperator* FindForgeOperator(std::string_view recorded, std::string_vi
 }
 
 std::string_view WhyNoForgeOperator(std::string_view recorded) {
+  if (!recorded.starts_with("aten::")) return "is an operator of another library than PyTorch";
   for (const Refused& refused : kRefused)
     if (recorded.find(refused.part) != recorded.npos) return refused.why;
   return "is not in the table of operators that kernels are made of";

@@ -76,8 +76,7 @@ class Binder {
   BoundOperator Bind() {
     const auto inputs = recorded_.inputs;
     bound_.of = FindForgeOperator(recorded_.name, inputs.size() > 1 ? inputs[1].value : "");
-    if (recorded_.in_backward)
-      return Refuse("runs in the backward pass, which a kernel of the forward pass brings along");
+    if (recorded_.in_backward) return Refuse("a kernel of the forward pass brings its own gradient");
     if (bound_.of == nullptr) return Refuse(WhyNoForgeOperator(recorded_.name));
     if (inputs.empty()) return Refuse("has no recorded shapes (record_shapes=True records them)");
     if (bound_.of->name == "aten::div" && inputs.size() > 2) return Refuse("rounds its result");

@@ -96,10 +96,11 @@ TEST(ForgePlan, RefusesWithTheReason) {
   EXPECT_NE(reason({"aten::mean", "[[8,4],[]]", R"(["float",""])"}).find("whole tensor"), std::string::npos);
   EXPECT_NE(reason({"aten::_softmax", "[[8,4],[],[]]", R"(["float","Scalar",""])", R"(["","0","False"])"}).find("last"),
             std::string::npos);
+  EXPECT_NE(reason({"mine::norm", "[[8,4]]"}).find("another library"), std::string::npos);
   EXPECT_NE(reason({"aten::my_own", "[[8,4]]"}).find("not in the table"), std::string::npos);
   Op gradient = kAdd;
   gradient.in_backward = true;
-  EXPECT_NE(reason(gradient).find("backward"), std::string::npos);
+  EXPECT_NE(reason(gradient).find("its own gradient"), std::string::npos);
 }
 
 TEST(ForgePlan, CountsCastsAndKeepsTwoTypesAtMost) {
@@ -154,7 +155,8 @@ TEST(ForgeFind, AddsUpTheChainsThatOneKernelServes) {
   EXPECT_EQ(one.bytes, 4 * (32 + 4 + 32) + 4 * (3200 + 4 + 3200));
   ASSERT_TRUE(one.bound_ns.has_value());
   EXPECT_NEAR(static_cast<double>(*one.bound_ns), static_cast<double>(one.bytes) / 2039,
-              1.5);  // GB/s of the data sheet
+              1.5);                                      // GB/s of the data sheet
+  EXPECT_EQ(one.Selector(), "aten::add > aten::relu$");  // the second begins within a chain
   ASSERT_EQ(search.refused.size(), 1u);
   EXPECT_EQ(search.refused[0].device_ns, 30);
 }

@@ -153,6 +153,9 @@ TEST(Fusion, ASelectorChoosesOperatorsThatFollowEachOther) {
   const Asked asked = Ask(program, "fusion:aten::mul > aten::add");
   EXPECT_NEAR(asked.SavedUs(Estimate::kExpected), 600 * 2 / 6.0, 12);
   EXPECT_NEAR(asked.SavedUs(Estimate::kPessimistic), 600 * 1.5 / 6.0, 12);
+  EXPECT_NEAR(Ask(program, "fusion:^aten::mul > aten::add").SavedUs(), 600 * 2 / 6.0, 12);
+  for (const std::string_view within : {"fusion:^aten::add > aten::gelu", "fusion:aten::mul > aten::add$"})
+    EXPECT_EQ(Ask(program, within).SavedUs(), 0) << within;
   EXPECT_EQ(Ask(program, "fusion:aten::add > aten::mul").effect.no_effect,
             "no operators that could be one kernel follow each other");
 }

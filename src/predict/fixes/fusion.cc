@@ -9,10 +9,10 @@
 //
 // Where shapes were not recorded all operators of a chain count as moving the same. Of n operators the host calls one.
 //
-// With a selector, "aten::mul > aten::add", it is these operators alone, where they follow each other in a chain of the
-// forward pass: what a kernel of `gapless kernel` does. Nothing is then written for the backward pass, because such a
-// kernel computes it anew; its own backward pass counts as no faster. In the cautious case it moves half of the tensors
-// between the operators all the same.
+// With a selector, "aten::mul > aten::add", "^" and "$" for the ends of a chain, it is these operators alone, where
+// they follow each other in a chain of the forward pass: what a kernel of `gapless kernel` does. Nothing is then
+// written for the backward pass, because such a kernel computes it anew; its own backward pass counts as no faster. In
+// the cautious case it moves half of the tensors between the operators all the same.
 //
 // Prior. None: the bytes are counted. What the backward pass needs must still be written, though. How much that is, is
 // not recorded: everything in the cautious case, in which the host's calls stay, too; half; nothing in the best case.
@@ -38,7 +38,11 @@ class Fused : public ChainSink {
         attention_(trace),
         inputs_(trace),
         around_(around),
+        begins_(selector.starts_with('^')),
+        ends_(selector.ends_with('$')),
         kept_(kept) {
+    if (begins_) selector.remove_prefix(1);
+    if (ends_) selector.remove_suffix(1);
     for (std::string_view name : Split(selector, '>')) {
       while (name.starts_with(' ')) name.remove_prefix(1);
       while (name.ends_with(' ')) name.remove_suffix(1);
@@ -51,6 +55,7 @@ class Fused : public ChainSink {
     if (chosen_.empty()) return Fuse(chain.links);
     for (size_t i = 0; i + chosen_.size() <= chain.links.size(); ++i) {
       const auto links = chain.links.subspan(i, chosen_.size());
+      if ((begins_ && i > 0) || (ends_ && i + chosen_.size() < chain.links.size())) continue;
       if (!std::ranges::equal(links, chosen_,
                               [&](const ChainLink& link, const std::string& name) { return IsChosen(link, name); }))
         continue;
@@ -111,6 +116,7 @@ class Fused : public ChainSink {
   const AttentionNames attention_;
   OpInputs inputs_;
   const std::vector<uint8_t>& around_;
+  const bool begins_, ends_;           // only at the beginning, or the end, of a chain
   std::vector<std::string> chosen_{};  // names of the operators of the chosen chain; empty: all chains
   const double kept_;                  // share of the tensors between operators that is written all the same
 };

@@ -103,8 +103,9 @@ std::string KernelText(const KernelView& view, int columns) {
   for (const KernelCandidate& one : all) device_ns += one.device_ns;
   std::string text =
       StrCat(FormatCounted(static_cast<int64_t>(all.size()), "chain"),
-             " of operators could be one kernel each: ", TimeText(view, device_ns),
-             view.search->steps > 0 ? " of device time a step\n\n" : " of device time\n\n", ChainTable(view));
+             all.size() == 1 ? " of operators could be one kernel: " : " of operators could be one kernel each: ",
+             TimeText(view, device_ns), view.search->steps > 0 ? " of device time a step\n\n" : " of device time\n\n",
+             ChainTable(view));
   if (all.size() > view.shown) text += StrCat("  and ", all.size() - view.shown, " more (--top)\n");
   text += StrCat("\n", Details(view, columns));
   if (!view.why_no_gain.empty())
