@@ -69,6 +69,21 @@ class Files(unittest.TestCase):
         ]
         return self.write(name, {"machine_info": {"node": "n"}, "commit_info": {}, "benchmarks": benchmarks})
 
+    def test_numbers_of_servers_have_the_formula_of_their_tool(self) -> None:
+        plain = {"completed": 8, "duration": 2, "request_throughput": 4, "median_itl_ms": 5, "median_tpot_ms": 6}
+        vllm = self.write("vllm.json", {**plain, "mean_e2el_ms": 80})
+        faster = self.write("faster.json", {**plain, "mean_e2el_ms": 80, "median_tpot_ms": 5.5})
+        sglang = self.write("sglang.json", {**plain, "mean_e2e_latency_ms": 80})
+        said = self.gapless("compare", vllm, faster).stdout
+        self.assertIn("median_tpot_ms (time_per_output_token) = (latency - time to first token) /", said)
+        document = self.json("compare", vllm, sglang, "--json", status=1)
+        names = [series["series"] for series in document["all_series"]]
+        self.assertEqual(names, ["request_throughput", "median_tpot_ms"])
+        self.assertIn("the tools compute it differently", " ".join(document["warnings"]))
+        recorded = self.json("history", "record", vllm, "--db", self.database, "--json")
+        formulas = {row["metric"]: row.get("own_name") for row in recorded["formulas"]}
+        self.assertEqual(formulas["median_itl_ms"], "inter_token_latency")
+
     def test_a_side_that_failed_is_never_faster(self) -> None:
         fine = self.hyperfine("fine.json", ("train", 4, [0] * 10))
         for name, codes in (("all", [1] * 10), ("killed", [None] * 10), ("timed_out", [124] * 10)):

@@ -27,6 +27,10 @@ Result<void> CheckAlike(const ResultSeries& a, const ResultSeries& b) {
   if (a.higher_is_better && b.higher_is_better && *a.higher_is_better != *b.higher_is_better)
     return Fail(ErrorCode::kInput, "cannot compare: higher is better in one file and worse in the other",
                 Printable(a.name));
+  if (!a.formula.empty() && !b.formula.empty() && a.formula != b.formula)
+    return Fail(ErrorCode::kInput,
+                StrCat("cannot compare: the tools compute it differently: ", a.formula, "; and ", b.formula),
+                Printable(a.name));
   return {};
 }
 
@@ -91,6 +95,7 @@ Result<StoredComparison> CompareSeries(const SeriesPair& pair, const ResultFile&
   comparison.higher_is_better =
       options.higher_is_better.value_or(left->higher_is_better.value_or(right->higher_is_better.value_or(false)));
   comparison.margin = options.margin;
+  comparison.formula = left->formula, comparison.own_name = left->own_name;
   comparison.a_count = left->values.size(), comparison.b_count = right->values.size();
   comparison.a = *Median(left->values), comparison.b = *Median(right->values);
   TakeInterval(a_logs, b_logs, comparison);

@@ -31,8 +31,10 @@ struct StoredComparison {
   std::optional<double> p_mann_whitney, p_welch;
   std::optional<double> mde_share;  // absent where no verdict can be given
   double margin = 0;
-  bool other_machine = false;  // the two are of different machines or devices: no verdict
-  bool has_failed = false;     // a run of either failed: no verdict
+  bool other_machine = false;   // the two are of different machines or devices: no verdict
+  bool has_failed = false;      // a run of either failed: no verdict
+  std::string_view formula{};   // how the tool of A computes the quantity, a constant; empty: not known
+  std::string_view own_name{};  // what the quantity is called here; empty: it has no name
 };
 
 // Statements of the user about the files, which win over the files.

@@ -26,6 +26,8 @@ struct ResultSeries {
   Sampling unit_of_sampling = Sampling::kUnknown;
   std::optional<bool> higher_is_better;  // absent: not in the file
   std::string short_name{};              // how people call it, which need not be unique; empty: by its name
+  std::string_view formula{};            // how the tool computes it, a constant; empty: not known, or the name says it
+  std::string_view own_name{};  // what the same quantity is called here (docs/definitions.md); empty: it has no name
 };
 
 // Runs that failed. What they measured is no result, and is not among the values of the series.

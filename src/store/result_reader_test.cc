@@ -81,6 +81,18 @@ constexpr const char* kGenaiPerf = R"({"request_throughput": {"unit": "requests/
   "request_latency": {"unit": "ms", "avg": 80.0, "p50": 75.0}, "output_sequence_length": {"unit": "tokens", "avg": 100},
   "request_count": {"unit": "requests", "avg": 20}, "input_config": {"model": "m"}})";
 
+constexpr const char* kSglang =
+    R"({"backend": "sglang", "completed": 2, "duration": 2.0, "request_throughput": 1.0, "total_throughput": 9.0,
+  "mean_e2e_latency_ms": 30.0, "median_itl_ms": 4.0, "p99_tpot_ms": 6.0})";
+
+constexpr const char* kGuidellm = R"({"benchmarks": [{"config": {"strategy": {"type_": "concurrent", "streams": 4}},
+  "metrics": {"request_totals": {"successful": 19, "errored": 0, "incomplete": 3, "total": 22},
+    "requests_per_second": {"successful": {"mean": 9.5, "median": 9.0}, "total": {"mean": 11.0}},
+    "request_latency": {"successful": {"mean": 0.5, "median": 0.4, "percentiles": {"p95": 0.7, "p99": 0.9}}},
+    "time_to_first_token_ms": {"successful": {"median": 20.0, "percentiles": {"p95": 31.0}}},
+    "time_per_output_token_ms": {"successful": {"median": 6.0}},
+    "inter_token_latency_ms": {"successful": {"median": 5.0}}}}]})";
+
 constexpr const char* kCustom = R"([{"name": "train step", "unit": "ms", "value": 41.2, "range": "± 1.1"},
   {"name": "throughput", "unit": "samples/s", "value": 1553.0}, {"name": "loss", "unit": "nats", "value": "2.5"}])";
 
@@ -190,6 +202,58 @@ TEST(ResultsTest, GenaiPerfHasAUnitForEachMetric) {
   std::string failing(kGenaiPerf);
   failing.replace(failing.size() - 1, 1, R"(, "error_request_count": {"unit": "requests", "avg": 5}})");
   EXPECT_EQ(FailedIn(failing), (Lines{"5 of 25 requests failed"}));
+}
+
+// What the tools call TPOT and inter-token latency are three quantities; the formula says which one a number is.
+TEST(ResultsTest, EachNumberOfAServerHasTheFormulaOfItsTool) {
+  const auto of = [](std::string_view text, std::string_view name) {
+    const ResultFile file = Read(text);
+    for (const ResultSeries& series : file.series)
+      if (series.name == name) return StrCat(series.own_name, " = ", series.formula);
+    return StrCat("no ", name);
+  };
+  const std::string per_token = " = (latency - time to first token) / (output tokens - 1), one value a request";
+  EXPECT_EQ(of(kSglang, "p99_tpot_ms"), "time_per_output_token" + per_token);
+  EXPECT_EQ(of(kSglang, "median_itl_ms"),
+            " = time between two chunks / tokens of the later one, once for each of its tokens");
+  EXPECT_EQ(of(R"({"completed": 1, "duration": 1, "request_throughput": 1, "mean_e2el_ms": 3, "mean_itl_ms": 2})",
+               "mean_itl_ms"),
+            "inter_token_latency = time between two chunks of an answer, those of all requests");
+  constexpr std::string_view kAiperf = R"({"request_latency": {"unit": "ms", "avg": 8, "p50": 7, "p95": 9, "p99": 11},
+    "inter_token_latency": {"unit": "ms", "avg": 2.5}, "goodput": {"unit": "requests/sec", "avg": 3},
+    "output_token_throughput_per_user": {"unit": "tokens/sec/user", "avg": 400}})";
+  EXPECT_EQ(of(kAiperf, "inter_token_latency"), "time_per_output_token" + per_token);
+  EXPECT_EQ(of(kAiperf, "goodput"), "goodput = requests that meet every objective / duration");
+  EXPECT_EQ(ShowAll(Read(kAiperf)), (Lines{"request_latency[ms] process: 7", "request_latency_p95[ms] process: 9",
+                                           "request_latency_p99[ms] process: 11",
+                                           "inter_token_latency[ms] process: 2.5", "goodput[requests/sec] process: 3",
+                                           "output_token_throughput_per_user[tokens/sec/user] process: 400"}));
+  EXPECT_EQ(of(kGuidellm, "inter_token_latency_ms"),
+            "time_per_output_token = (last token - first token) / (output tokens - 1), one value a request");
+  EXPECT_EQ(of(kGuidellm, "time_per_output_token_ms"),
+            " = (last token - start of the request) / output tokens, one value a request");
+  EXPECT_EQ(of(kHyperfine, "old"), " = ") << "its name says it";
+}
+
+TEST(ResultsTest, GoodputOfVllmHasAColonInItsName) {
+  EXPECT_EQ(ShowAll(Read(R"({"completed": 4, "duration": 2, "request_throughput": 2, "request_goodput:": 1.5})")),
+            (Lines{"request_throughput[requests/s] process: 2", "request_goodput[requests/s] process: 1.5"}));
+}
+
+TEST(ResultsTest, GuidellmIsReadOfTheRequestsThatSucceeded) {
+  EXPECT_EQ(ShowAll(Read(kGuidellm)),
+            (Lines{"requests_per_second[requests/s] process: 9.5", "request_latency[s] process: 0.4",
+                   "request_latency_p95[s] process: 0.7", "request_latency_p99[s] process: 0.9",
+                   "time_to_first_token_ms[ms] process: 20", "time_to_first_token_ms_p95[ms] process: 31",
+                   "time_per_output_token_ms[ms] process: 6", "inter_token_latency_ms[ms] process: 5"}));
+  EXPECT_TRUE(FailedIn(kGuidellm).empty()) << "what the end of the benchmark cut off has not failed";
+  constexpr std::string_view kTwo = R"({"benchmarks": [
+    {"args": {"strategy": {"type_": "constant", "rate": 2.5}}, "metrics": {"requests_per_second": {"successful": {"mean": 2}}},
+     "run_stats": {"requests_made": {"successful": 8, "errored": 2}}},
+    {"metrics": {"requests_per_second": {"successful": {"mean": 3}}}}]})";
+  EXPECT_EQ(ShowAll(Read(kTwo)), (Lines{"constant 2.50: requests_per_second[requests/s] process: 2",
+                                        "benchmark 2: requests_per_second[requests/s] process: 3"}));
+  EXPECT_EQ(FailedIn(kTwo), (Lines{"2 of 10 requests failed (with constant 2.50)"}));
 }
 
 TEST(ResultsTest, CustomJsonOfGithubActionBenchmark) {
@@ -341,8 +405,8 @@ TEST(ResultsTest, EqualNamesAreToldApart) {
 
 // One reader each, whatever the order they are asked in.
 TEST(ResultsContractTest, AFileIsRecognisedByOneReader) {
-  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle,    kPytest, kAsv,    kNvbench,
-                                      kGapless,   kVllm,   kGenaiPerf, kCustom, "1\n2\n"};
+  const std::string_view samples[] = {kHyperfine, kPyperf,    kGoogle, kPytest, kAsv,      kNvbench, kGapless,
+                                      kVllm,      kGenaiPerf, kCustom, kSglang, kGuidellm, "1\n2\n"};
   for (const std::string_view sample : samples) {
     const bool is_json = sample[0] == '{' || sample[0] == '[';
     const auto json = is_json ? JsonValue::Parse(sample) : Result<JsonValue>(JsonValue());
@@ -356,8 +420,8 @@ TEST(ResultsContractTest, AFileIsRecognisedByOneReader) {
 }
 
 TEST(ResultsContractTest, ReadersSurviveEveryPrefixAndMutation) {
-  const std::string_view samples[] = {kHyperfine, kPyperf, kGoogle,    kPytest, kAsv,      kNvbench,
-                                      kGapless,   kVllm,   kGenaiPerf, kCustom, kPageData, "a,b\n1,2\n"};
+  const std::string_view samples[] = {kHyperfine, kPyperf,    kGoogle, kPytest,   kAsv,    kNvbench,  kGapless,
+                                      kVllm,      kGenaiPerf, kCustom, kPageData, kSglang, kGuidellm, "a,b\n1,2\n"};
   for (const std::string_view sample : samples) {
     for (size_t length = 0; length < sample.size(); ++length) (void)ReadResults(sample.substr(0, length), "f");
     uint64_t state = 1;

@@ -45,6 +45,7 @@ struct StoredSeries {
   std::string unit{};
   Sampling values_are = Sampling::kUnknown;
   StoredSide a{}, b{};
+  std::string_view formula{}, own_name{};
   static constexpr FieldInfo kFields[] = {
       Field<&StoredSeries::series>("series", "", "series of A"),
       Field<&StoredSeries::series_of_b>("series_of_b", "", "series of B, where its name differs", kUnlessEmpty),
@@ -57,6 +58,8 @@ struct StoredSeries {
       Field<&StoredSeries::values_are>("values_are", "", "what a value is"),
       Field<&StoredSeries::a>("a", "", "side A"),
       Field<&StoredSeries::b>("b", "", "side B"),
+      Field<&StoredSeries::formula>("formula", "", "how the tool of A computes it, where that is known", kUnlessEmpty),
+      Field<&StoredSeries::own_name>("own_name", "", "name of this quantity in docs/definitions.md", kUnlessEmpty),
   };
 };
 
@@ -127,7 +130,9 @@ documents::StoredSeries SeriesDocument(const StoredComparison& comparison) {
           .unit = comparison.unit,
           .values_are = comparison.sampling,
           .a = {comparison.a, comparison.a_count},
-          .b = {comparison.b, comparison.b_count}};
+          .b = {comparison.b, comparison.b_count},
+          .formula = comparison.formula,
+          .own_name = comparison.own_name};
 }
 
 void TakeLists(const StoredAnswer& answer, documents::Stored& document) {

@@ -96,6 +96,20 @@ std::string TableText(const StoredAnswer& answer) {
   return Aligned({within ? "  B" : "  series", "A", "B", "change", "speedup", ""}, rows, "");
 }
 
+// Says how each number is computed, since tools give one name to different quantities; statistics of one are a line.
+std::string FormulaText(const StoredAnswer& answer) {
+  std::string text;
+  std::string_view last;
+  for (const StoredComparison& found : answer.all) {
+    if (found.formula.empty() || found.formula == last) continue;
+    last = found.formula;
+    const std::string name = Ellipsize(Printable(found.name), kTableColumns);
+    const std::string own = found.own_name.empty() || name == found.own_name ? "" : StrCat(" (", found.own_name, ")");
+    text += StrCat("  ", Wrapped(StrCat(name, own, " = ", found.formula), 4, kTextColumns - 2), "\n");
+  }
+  return text.empty() ? "" : StrCat(text, "\n");
+}
+
 // The p values and what could have been detected; "" where no verdict can be given.
 std::string EvidenceText(const StoredComparison& comparison) {
   std::vector<std::string> tests;
@@ -156,7 +170,7 @@ std::string StoredText(const StoredAnswer& answer) {
   for (const FailedSide& failed : answer.failed)
     text += StrCat("  ", failed.side, "  ", DescribeFailed(failed.runs), "\n");
   if (!answer.failed.empty()) text += "\n";
-  text += StrCat(answer.all.size() == 1 ? SidesText(answer.all[0]) : TableText(answer), "\n");
+  text += StrCat(answer.all.size() == 1 ? SidesText(answer.all[0]) : TableText(answer), "\n", FormulaText(answer));
   for (const std::string& left_out : answer.left_out) text += StrCat("not compared: ", left_out, "\n");
   for (const std::string& only : {OnlyInText("A", answer.only_in_a), OnlyInText("B", answer.only_in_b)})
     if (!only.empty()) text += StrCat(only, "\n");

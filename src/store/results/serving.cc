@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmarks of servers of language models. `vllm bench serve --save-result` and `sglang.bench_serving --output-file`
 // write one object with throughputs and with latencies in ms (SGLang an object a line, one a run: the last counts).
-// genai-perf and AIPerf write an object in which each metric has a unit and an average.
+// genai-perf and AIPerf write an object in which each metric has a unit and an average. Each number keeps the name that
+// its tool gives it, with that tool's formula beside it (serving_formula.h).
 //
 // All figures are of the requests that succeeded. A server that refuses most requests looks fast to the rest, so that
 // no figure of a run with failed requests is a result.
@@ -9,12 +10,13 @@
 
 #include "base/strings.h"
 #include "store/result_reader.h"
+#include "store/serving_formula.h"
 
 namespace gapless::internal::serving_resultreader {
 namespace {
 
-constexpr std::string_view kRates[] = {"request_throughput", "output_throughput", "total_token_throughput",
-                                       "input_throughput", "total_throughput"};
+constexpr std::string_view kRates[] = {"request_throughput",     "request_goodput",  "output_throughput",
+                                       "total_token_throughput", "input_throughput", "total_throughput"};
 
 bool IsPlain(const JsonValue& run) {
   return run.Get("completed").Number() && run.Get("duration").Number() && run.Get("request_throughput").Number();
@@ -62,35 +64,59 @@ void TakeFailed(const JsonValue& run, ResultFile& file) {
   requests.what = "request";
 }
 
-void Add(ResultFile& file, std::string name, std::string unit, double value, std::optional<bool> higher_is_better) {
+void Add(ResultFile& file, std::string name, std::string unit, double value, std::optional<bool> higher_is_better,
+         const ServingFormula& formula) {
   file.series.push_back({.name = std::move(name),
                          .unit = std::move(unit),
                          .values = {value},
                          .unit_of_sampling = Sampling::kProcess,
-                         .higher_is_better = higher_is_better});
+                         .higher_is_better = higher_is_better,
+                         .formula = formula.formula,
+                         .own_name = formula.name});
+}
+
+// SGLang calls the latency e2e_latency, and vLLM e2el; where neither is in the file, the name of the server decides.
+ServingTool ToolOf(const JsonValue& run) {
+  if (run.Get("mean_e2e_latency_ms").Number()) return ServingTool::kSglang;
+  if (run.Get("mean_e2el_ms").Number()) return ServingTool::kVllm;
+  return run.TextOf("backend").starts_with("sglang") ? ServingTool::kSglang : ServingTool::kVllm;
 }
 
 void TakePlain(const JsonValue& run, ResultFile& file) {
+  const ServingTool tool = ToolOf(run);
   for (size_t i = 0; i < run.items().size(); ++i) {
-    const std::string& name = run.keys()[i];
+    std::string_view name = run.keys()[i];
+    if (name.ends_with(':')) name.remove_suffix(1);  // vLLM wrote "request_goodput:" for a year
     const auto value = run.items()[i].Number();
     if (!value) continue;
+    const size_t end = name.find('_');
     const bool is_latency = name.ends_with("_ms") && (name.starts_with("mean_") || name.starts_with("median_") ||
-                                                      (name.starts_with("p") && name.find('_') <= 4));
-    if (is_latency) Add(file, name, "ms", *value, false);
+                                                      (name.starts_with("p") && end <= 4));
+    if (is_latency) {
+      const std::string_view metric = name.substr(end + 1, name.size() - end - 4);
+      Add(file, std::string(name), "ms", *value, false, FormulaOf(tool, metric));
+    }
     if (std::ranges::find(kRates, name) != std::end(kRates))
-      Add(file, name, name.starts_with("request") ? "requests/s" : "tokens/s", *value, true);
+      Add(file, std::string(name), name.starts_with("request") ? "requests/s" : "tokens/s", *value, true,
+          FormulaOf(tool, name));
   }
 }
 
+// The median, and of latencies the percentiles that objectives are about.
 void TakePerf(const JsonValue& run, ResultFile& file) {
   for (size_t i = 0; i < run.items().size(); ++i) {
     const JsonValue& metric = run.items()[i];
     const std::string unit = metric.TextOf("unit");
     const auto average = metric.Get("avg").Number(), median = metric.Get("p50").Number();
-    const auto direction = HigherIsBetterBy(unit);
+    const std::string_view bare = std::string_view(unit).substr(0, unit.rfind("/user"));
+    const auto direction = HigherIsBetterBy(bare);
     if (!average || !direction) continue;  // lengths and counts are no measure of speed
-    Add(file, run.keys()[i], unit, median.value_or(*average), direction);
+    const ServingFormula formula = FormulaOf(ServingTool::kPerf, run.keys()[i]);
+    Add(file, run.keys()[i], unit, median.value_or(*average), direction, formula);
+    if (!SecondsIn(unit)) continue;
+    for (const std::string_view p : {"p95", "p99"})
+      if (const auto value = metric.Get(p).Number())
+        Add(file, StrCat(run.keys()[i], "_", p), unit, *value, direction, formula);
   }
 }
 

@@ -20,6 +20,17 @@
 namespace gapless::internal {
 namespace documents {
 
+// A metric whose name means different quantities in different tools.
+struct RecordedFormula {
+  std::string metric{};
+  std::string_view formula{}, own_name{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&RecordedFormula::metric>("metric", "", "name of the metric"),
+      Field<&RecordedFormula::formula>("formula", "", "how the tool computes it"),
+      Field<&RecordedFormula::own_name>("own_name", "", "name of this quantity in docs/definitions.md", kUnlessEmpty),
+  };
+};
+
 // The document of `record`.
 struct HistoryRecorded {
   std::string history{};
@@ -28,6 +39,7 @@ struct HistoryRecorded {
   std::optional<bool> dirty{};
   std::string benchmark{}, source{};
   std::vector<std::pair<std::string, double>> metrics{};
+  std::vector<RecordedFormula> formulas{};
   static constexpr FieldInfo kFields[] = {
       Field<&HistoryRecorded::history>("history", "", "file or database"),
       Field<&HistoryRecorded::id>("id", "", "id of the run in it"),
@@ -38,6 +50,8 @@ struct HistoryRecorded {
       Field<&HistoryRecorded::benchmark>("benchmark", "", "label of the benchmark", kUnlessEmpty),
       Field<&HistoryRecorded::source>("source", "", "program whose result it is", kUnlessEmpty),
       Field<&HistoryRecorded::metrics>("metrics", "", "value of each metric", kNullable),
+      Field<&HistoryRecorded::formulas>("formulas", "", "metrics of servers, as their tool computes them",
+                                        kUnlessEmpty),
   };
 };
 
@@ -138,7 +152,7 @@ std::string AsText(const BenchmarkRecord& record, const Recorded& recorded, cons
 }
 
 std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, const History& history,
-                   const std::vector<std::string>& left_out) {
+                   const std::vector<std::string>& left_out, const ResultFile* file) {
   documents::HistoryRecorded document{.history = std::string(history.place()),
                                       .id = recorded.id,
                                       .uid = record.uid,
@@ -148,6 +162,9 @@ std::string AsJson(const BenchmarkRecord& record, const Recorded& recorded, cons
                                       .benchmark = record.benchmark,
                                       .source = record.source};
   for (const MetricRecord& metric : record.metrics) document.metrics.emplace_back(metric.name, metric.value);
+  if (file != nullptr)
+    for (const ResultSeries& series : file->series)
+      if (!series.formula.empty()) document.formulas.push_back({series.name, series.formula, series.own_name});
   return DocumentOf("history", document, left_out);
 }
 
@@ -237,7 +254,7 @@ Result<int> HistoryRecord(const HistoryArguments& arguments, const Session& sess
   if (file && !file->failed.empty()) left_out.push_back(StrCat("not recorded: ", DescribeAllFailed(*file)));
   return PrintTextOrJson(
       arguments, [&] { return StrCat(AsText(record, recorded, history), left_out.empty() ? "" : left_out[0] + "\n"); },
-      [&] { return AsJson(record, recorded, history, left_out); });
+      [&] { return AsJson(record, recorded, history, left_out, file ? &*file : nullptr); });
 }
 
 // Adds the verdict "accepted", by which the gate's baseline begins anew at this run.
