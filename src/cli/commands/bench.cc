@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/benchmark.h"
 #include "cli/commands/bench/inference.h"
+#include "cli/commands/bench/server.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/scaling.h"
@@ -30,7 +31,7 @@ constexpr int64_t kMaxRuns = 10'000;
 constexpr size_t kWholeRuns = 10;
 constexpr size_t kMaxSteps = 20;  // times --steps, when an interval is asked for
 
-struct BenchArguments : MeasureArguments {
+struct BenchArguments : ServerArguments {
   std::optional<double> precision{};
   std::optional<size_t> runs{};
   std::vector<int> scaling{};
@@ -48,6 +49,7 @@ struct BenchArguments : MeasureArguments {
           "LIST", "Measure with each of these numbers of ranks, started by torchrun: 1,2,4,8"),
       Flag<&BenchArguments::inference>(
           "Measure requests to a model: latency, throughput, tokens (--steps counts requests)"),
+      kServerOptions,
       kPatternOption,
       kWholeOption,
       kToTheEndOption,
@@ -132,8 +134,26 @@ Result<int> ExecuteInference(const BenchArguments& arguments, RunRequest request
       [&] { return InferenceJson(metrics, sample, request.command); });
 }
 
-// Measures a scaling curve, requests, or a command, in this order of precedence.
+// Measures a server, or refuses options that would measure something else than they say.
+Result<int> ExecuteUrl(const BenchArguments& arguments, const Session& session) {
+  const auto other =
+      FirstGiven<&BenchArguments::scaling, &BenchArguments::runs, &BenchArguments::precision, &MeasureArguments::whole,
+                 &MeasureArguments::pattern, &BenchArguments::output>(arguments);
+  if (!other.empty()) return Fail(ErrorCode::kUsage, StrCat("--url and --", other, " cannot be combined"));
+  if (!arguments.inference)
+    return Fail(ErrorCode::kUsage, "--url measures requests to a server: it takes --inference", "",
+                "gapless bench --inference --url http://localhost:8000");
+  return ExecuteServer(arguments, session);
+}
+
+// Measures a server, a scaling curve, requests, or a command, in this order of precedence.
 Result<int> Execute(const BenchArguments& arguments, Session& session) {
+  if (!arguments.url.empty()) return ExecuteUrl(arguments, session);
+  const auto of_server =
+      FirstGiven<&ServerArguments::slo, &ServerArguments::model, &ServerArguments::prompts>(arguments);
+  if (!of_server.empty())
+    return Fail(ErrorCode::kUsage, StrCat("--", of_server, " is for a server: --url is missing"), "",
+                "gapless bench --inference --url http://localhost:8000");
   GAPLESS_ASSIGN(auto plan, PlanFrom(arguments));
   if (!plan.scaling.empty()) {
     ProgressLine progress;
@@ -157,12 +177,14 @@ Result<int> Execute(const BenchArguments& arguments, Session& session) {
       [&] { return ResultJson(samples, plan.request.command, next); });
 }
 
-constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument};
+constexpr const TypeInfo* kDocuments[] = {&kBenchDocument, &kScalingDocument, &kInferenceDocument, &kServerDocument};
 constexpr Example kExamples[] = {
     {"gapless bench -- python train.py", "A hundred steps after ten of warm-up; then the program is stopped"},
     {"gapless bench --precision 1% -- python train.py", "As many steps as that takes"},
     {"gapless bench --runs 20 -- ./program", "Without steps, the time of whole processes"},
     {"gapless bench --inference -- python generate.py", "Latency of requests, time to first token, tokens a second"},
+    {"gapless bench --inference --url http://localhost:8000 --slo ttft=200ms,tpot=50ms",
+     "A server that streams text as OpenAI's does: latency by its parts, throughput, goodput"},
     {"gapless bench --scaling 1,2,4 -- python train.py", "Throughput and efficiency with 1, 2 and 4 ranks"},
 };
 
@@ -176,7 +198,9 @@ COMMAND(bench) = {
         "Runs a command unchanged, measures its training steps after warm-up, then stops it. If no steps are "
         "detected, it times whole processes, or reads the numbers that --pattern finds in the output. The "
         "interval allows for autocorrelated steps (docs/STATISTICS.md) and is refused if the steps do not "
-        "support one.",
+        "support one.\n\n--inference --url loads a server that is running: so many clients, each of which sends its "
+        "next "
+        "request when its last one is answered. Requests that fail are counted, and are in no figure.",
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,
