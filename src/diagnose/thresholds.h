@@ -60,6 +60,12 @@ inline constexpr int64_t kHostOptimizerOperators = 64;  // operators of one step
 // Ours: Python between operators, and calling operators that are tiny, is looked at from 25 % of the steps.
 inline constexpr double kHostPythonShare = 0.25;
 
+// Ours: what an engine loses by one habit of its own (scheduling, detokenisation, iterations without their graph) is
+// worth a word from where waiting for data is.
+inline constexpr double kEngineShare = 0.05;
+// Ours: with fewer iterations their median says nothing.
+inline constexpr size_t kMinIterations = 8;
+
 // Ours: a recording of fewer events is no program at work. The smallest real step that we know has a few hundred.
 inline constexpr int64_t kMinEvents = 100;
 

@@ -127,6 +127,123 @@ def serving_continuous_batching(rng: random.Random, run: Run) -> Expected:
     return Expected(("launch_bound",), ("launch bound",), "serving", steps=iterations, never=("data_loading",))
 
 
+def iteration(rank: Rank, rng: random.Random, at: float, prompt: int, batch: int, kernels_us: float) -> float:
+    """One iteration of an engine that replays a graph; its annotation says what it computes. Gives when it is done."""
+    count = rng.randint(60, 100)
+    done = graph(rank, rng, at + 5, count, kernels_us / count)
+    new = f"1({prompt})" if prompt else "0(0)"
+    rank.annotation(f"execute_context_{new}_generation_{batch}({batch})", at, done - at)
+    return done
+
+
+@scene
+def serving_prefill_blocks_decode(rng: random.Random, run: Run) -> Expected:
+    """Whole prompts are computed in iterations that also decode, and take many times as long."""
+    rank, at, every, batch = run.rank(device=H100), 0.0, rng.randint(3, 6), rng.randint(24, 64)
+    iterations = every * rng.randint(4, 6)
+    for number in range(iterations):
+        prompt = rng.randint(2_000, 8_000) if number % every == 1 else 0
+        at = iteration(rank, rng, at, prompt, batch, rng.uniform(1_800, 2_200) * (rng.uniform(6, 14) if prompt else 1))
+    return Expected(
+        ("prefill_blocks_decode",), workload="serving", steps=iterations, busy=(0.9, 1), never=("small_decode_batch",)
+    )
+
+
+@scene
+def serving_small_decode_batches(rng: random.Random, run: Run) -> Expected:
+    rank, at, iterations, batch = run.rank(device=H100), 0.0, rng.randint(10, 30), rng.randint(1, 7)
+    for _ in range(iterations):
+        at = iteration(rank, rng, at, 0, batch, rng.uniform(2_500, 6_000))
+    return Expected(
+        ("small_decode_batch",), workload="serving", steps=iterations, busy=(0.9, 1), never=("prefill_blocks_decode",)
+    )
+
+
+@scene
+def serving_misses_graphs(rng: random.Random, run: Run) -> Expected:
+    """Batches above the largest that was captured launch kernel by kernel."""
+    rank, at, every, captured = run.rank(device=H100), 0.0, rng.randint(2, 3), rng.choice((16, 32, 48))
+    iterations = every * rng.randint(5, 8)
+    for number in range(iterations):
+        if number % every:
+            at = iteration(rank, rng, at, 0, captured - rng.randint(0, 4), rng.uniform(1_800, 2_400))
+            continue
+        done = kernels(rank, rng, at, rng.randint(150, 220), rng.uniform(8, 12), rng.uniform(35, 60))
+        batch = captured + rng.randint(1, 9)
+        rank.annotation(f"execute_context_0(0)_generation_{batch}({batch})", at, done - at)
+        at = done
+    return Expected(
+        ("graph_misses",), workload="serving", steps=iterations, never=("small_decode_batch", "data_loading")
+    )
+
+
+@scene
+def serving_waits_for_the_scheduler(rng: random.Random, run: Run) -> Expected:
+    rank, at, iterations, batch = run.rank(device=H100), 0.0, rng.randint(10, 25), rng.randint(32, 128)
+    name = rng.choice(
+        (
+            "vllm/v1/core/sched/scheduler.py(210): schedule",
+            "sglang/srt/managers/scheduler.py(1500): get_next_batch_to_run",
+            "tensorrt_llm/_torch/pyexecutor/py_executor.py(900): _schedule",
+        )
+    )
+    for _ in range(iterations):
+        done = iteration(rank, rng, at, 0, batch, rng.uniform(1_500, 3_000))
+        host = (done - at) * rng.uniform(0.4, 1.2)
+        rank.python(name, done, host)
+        at = done + host + 5
+    return Expected(("engine_scheduling",), ("host bound",), "serving", steps=iterations, never=("detokenisation",))
+
+
+@scene
+def serving_waits_for_text(rng: random.Random, run: Run) -> Expected:
+    rank, at, iterations, batch = run.rank(device=H100), 0.0, rng.randint(10, 25), rng.randint(32, 128)
+    for _ in range(iterations):
+        done = iteration(rank, rng, at, 0, batch, rng.uniform(1_500, 3_000))
+        host = (done - at) * rng.uniform(0.4, 1.2)
+        rank.python("vllm/v1/engine/detokenizer.py(90): update", done, host)
+        at = done + host + 5
+    return Expected(("detokenisation",), ("host bound",), "serving", steps=iterations, never=("engine_scheduling",))
+
+
+@scene
+def serving_cache_is_full(rng: random.Random, run: Run) -> Expected:
+    """Requests lose their blocks, and their prompts are computed again beside the decoding."""
+    rank, at, every, batch = run.rank(device=H100), 0.0, rng.randint(3, 5), rng.randint(40, 90)
+    iterations = every * rng.randint(4, 6)
+    for number in range(iterations):
+        again = number % every == 1
+        if number % every == 0:
+            rank.python("vllm/v1/core/sched/scheduler.py(640): _preempt_request", at, 8)
+        prompt = rng.randint(500, 900) if again else 0
+        at = iteration(
+            rank, rng, at + 10, prompt, batch, rng.uniform(1_900, 2_100) * (rng.uniform(2, 2.6) if again else 1)
+        )
+    return Expected(("kv_pressure",), workload="serving", steps=iterations, never=("prefill_blocks_decode",))
+
+
+@scene
+def serving_exchanges_activations(rng: random.Random, run: Run) -> Expected:
+    """Two GPUs of one model: an all-reduce after every other kernel, and nothing computes meanwhile."""
+    exchange, iterations, batch, layers = (
+        rng.uniform(25, 50),
+        rng.randint(8, 14),
+        rng.randint(32, 96),
+        rng.randint(16, 32),
+    )
+    for number in range(2):
+        rank, at = run.rank(number, device=H100), 0.0
+        for _ in range(iterations):
+            start = at
+            for _ in range(2 * layers):
+                rank.kernel(GEMM, launch=at, start=at + 8, dur=90)
+                rank.nccl(launch=at + 4, start=at + 98, dur=exchange, elements=1 << 17)
+                at += 90 + exchange
+            at += 8
+            rank.annotation(f"step[DECODE bs={batch}]", start, at - start)
+    return Expected(("tensor_parallel_exchange",), workload="serving", devices=2)
+
+
 @scene
 def cold_first_launch(rng: random.Random, run: Run) -> Expected:
     rank, first = run.rank(), rng.uniform(300_000, 2_000_000)

@@ -38,6 +38,9 @@ enum Kind : uint8_t {
   kDdp,
   kDdpBuffers,
   kFsdp,
+  kScheduling,
+  kDetokenisation,
+  kPreemption,
   kKinds
 };
 constexpr std::string_view kKindNames[kKinds] = {"",
@@ -54,7 +57,10 @@ constexpr std::string_view kKindNames[kKinds] = {"",
                                                  "data_parallel",
                                                  "ddp",
                                                  "ddp_buffers",
-                                                 "fsdp"};
+                                                 "fsdp",
+                                                 "engine_scheduling",
+                                                 "detokenisation",
+                                                 "preemption"};
 
 // "torch/serialization.py(965): save" → the file and the function.
 struct Frame {
@@ -75,6 +81,43 @@ bool IsSave(std::string_view name, const Frame& frame) {
   return name == "save_checkpoint" || name == "checkpoint_save" || name == "torch.save";
 }
 
+// A function of a serving engine, by its file. Those that run the model are none of them.
+struct EngineFunction {
+  std::string_view file, function;  // parts of the path; empty: any function of the file
+  Kind kind;
+};
+constexpr EngineFunction kEngineFunctions[] = {
+    {"vllm/v1/core/sched/scheduler", "_preempt_request", kPreemption},
+    {"vllm/core/scheduler", "_preempt", kPreemption},
+    {"sglang/srt/managers/schedule_batch", "retract_decode", kPreemption},
+    {"tensorrt_llm/_torch/pyexecutor/", "_pause_requests", kPreemption},
+    {"vllm/v1/engine/detokenizer", "", kDetokenisation},
+    {"vllm/v1/engine/output_processor", "process_outputs", kDetokenisation},
+    {"vllm/transformers_utils/detokenizer", "", kDetokenisation},
+    {"sglang/srt/managers/detokenizer_manager", "", kDetokenisation},
+    {"vllm/v1/core/sched/scheduler", "schedule", kScheduling},
+    {"vllm/v1/core/sched/scheduler", "update_from_output", kScheduling},
+    {"vllm/core/scheduler", "schedule", kScheduling},
+    {"vllm/v1/worker/gpu_model_runner", "_prepare_inputs", kScheduling},
+    {"vllm/v1/worker/gpu_model_runner", "_update_states", kScheduling},
+    {"sglang/srt/managers/scheduler", "get_next_batch_to_run", kScheduling},
+    {"sglang/srt/managers/scheduler", "process_batch_result", kScheduling},
+    {"sglang/srt/managers/scheduler", "recv_requests", kScheduling},
+    {"sglang/srt/managers/scheduler", "process_input_requests", kScheduling},
+    {"sglang/srt/managers/schedule_batch", "get_model_worker_batch", kScheduling},
+    {"sglang/srt/managers/schedule_batch", "prepare_for_", kScheduling},
+    {"tensorrt_llm/_torch/pyexecutor/scheduler", "schedule_request", kScheduling},
+    {"tensorrt_llm/_torch/pyexecutor/py_executor", "_schedule", kScheduling},
+    {"tensorrt_llm/_torch/pyexecutor/py_executor", "_prepare_and_schedule_batch", kScheduling},
+};
+
+Kind KindOfEngine(const Frame& frame) {
+  if (frame.file.empty()) return kNothing;
+  for (const EngineFunction& known : kEngineFunctions)
+    if (frame.file.find(known.file) != frame.file.npos && frame.function.starts_with(known.function)) return known.kind;
+  return kNothing;
+}
+
 Kind KindOf(std::string_view name) {
   if (name == "DataParallel.forward") return kDataParallel;
   if (name == "DistributedDataParallel.forward") return kDdp;
@@ -89,7 +132,7 @@ Kind KindOf(std::string_view name) {
   if (frame.file.ends_with("torch/utils/checkpoint.py") &&
       (frame.function == "recompute_fn" || frame.function == "backward"))
     return kRecompute;
-  return kNothing;
+  return KindOfEngine(frame);
 }
 
 Kind KindOf(ApiKind api) {

@@ -16,7 +16,8 @@ struct HostEventsRows : TypedRows<HostEventsRows> {
       {"kind", kText, "",
        "compilation, compiled_region, graph_recording, garbage_collection, checkpoint_save, recompute (activation "
        "checkpointing), module_load, device_alloc, device_free, host_alloc (pinned memory), forward passes of "
-       "data_parallel, ddp, fsdp, and ddp_buffers: ddp packs the model's buffers to broadcast them"},
+       "data_parallel, ddp, fsdp, and ddp_buffers: ddp packs the model's buffers to broadcast them; of serving "
+       "engines engine_scheduling, detokenisation, preemption"},
       {"name", kText, "", "as recorded"},
       {"source_line", kText, "", "line of the user's code, when stacks were recorded"},
       {"calls", kInt, "", "how many"},
