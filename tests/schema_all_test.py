@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import corpus
+from openai_server import Standin
 
 try:
     import jsonschema
@@ -98,6 +99,9 @@ class Schemas(unittest.TestCase):
         (self.folder / "bench.json").write_text(json.dumps(bench), encoding="utf-8")
         numbers = "for i in range(130): print('took', 1 + i % 10)"
         self.run_it("bench", "--inference", "--pattern", VALUE, "--", sys.executable, "-S", "-c", numbers)
+        server = Standin()
+        self.addCleanup(server.close)
+        self.run_it("bench", "--inference", "--url", server.url, "--steps", "4", "--slo", "ttft=1s")
         self.run_it("compare", *pattern, "--", *noisy(10), "--", *noisy(5), statuses=(0, 1))
         self.run_it("compare", "bench.json", "bench.json", "--series", "step_time_p50_ms", statuses=(0, 1))
         (self.folder / "ratios.txt").write_text("\n".join(["-0.1", "-0.12", "-0.09"] * 8), encoding="utf-8")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus import ROOT
-from standins.openai_server import Standin
+from openai_server import Standin
 
 PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
 PYTHON = Path(os.environ.get("GAPLESS_TORCH", ROOT / "build/torch/bin/python"))
@@ -241,6 +241,61 @@ class Serving(unittest.TestCase):
         (self.work / "prompts.txt").write_text("first one\n\nsecond\n")
         self.bench(server.url, "--steps", "4", "--warmup", "0", "--prompts", "prompts.txt", "--concurrency", "1")
         self.assertEqual([one.prompt for one in server.seen[1:]], ["first one", "second"] * 2)
+
+    def test_guidellm_sends_the_requests_and_its_times_give_our_figures(self) -> None:
+        """A stand-in for guidellm, which writes a report of two requests, the first of which is warm-up."""
+        (self.work / "guidellm").mkdir()
+        (self.work / "guidellm/__init__.py").touch()
+        timings = [
+            {"request_start": 100.0, "first_token_iteration": 100.5, "last_token_iteration": 101, "request_end": 101.0},
+            {
+                "request_start": 101.0,
+                "first_token_iteration": 101.25,
+                "last_token_iteration": 102,
+                "request_end": 102.0,
+            },
+        ]
+        rows = [{"info": {"timings": of}, "prompt_tokens": 3, "output_tokens": 4} for of in timings]
+        report = {
+            "benchmarks": [{"start_time": 100.0, "requests": {"successful": rows, "errored": [], "incomplete": []}}]
+        }
+        (self.work / "guidellm/__main__.py").write_text(
+            "import json, sys\n"
+            "given = dict(part.split('=', 1) for word in sys.argv if '=' in word for part in word.split(','))\n"
+            f"assert given['count'] == '2' and given['streams'] == '1' and given['max_tokens'] == '4', sys.argv\n"
+            f"open(given['path'], 'w').write({json.dumps(report)!r})\n"
+        )
+        os.environ.update(GAPLESS_PYTHON=sys.executable, PYTHONPATH=str(self.work))
+        self.addCleanup(lambda: [os.environ.pop(name) for name in ("GAPLESS_PYTHON", "PYTHONPATH")])
+        words = (
+            "--generator",
+            "guidellm",
+            "--steps",
+            "1",
+            "--warmup",
+            "1",
+            "--concurrency",
+            "1",
+            "--output-tokens",
+            "4",
+        )
+        document = self.bench(self.standin().url, *words)
+        self.assertEqual((document["generator"], document["requests"]), ("guidellm", 1))
+        metrics = document["metrics"]
+        self.assertAlmostEqual(metrics["time_to_first_token_p50_ms"], 250, places=3)
+        self.assertAlmostEqual(metrics["time_per_output_token_p50_ms"], 250, places=3)
+        self.assertAlmostEqual(metrics["latency_p50_ms"], 1000, places=3)
+        self.assertNotIn("inter_token_latency_p50_ms", metrics)
+
+    def test_the_true_guidellm(self) -> None:
+        python = os.environ.get("GAPLESS_GUIDELLM", sys.executable)
+        if subprocess.run([python, "-c", "import guidellm"], capture_output=True, check=False).returncode:
+            self.skipTest("no Python with guidellm: $GAPLESS_GUIDELLM")
+        os.environ.update(GAPLESS_PYTHON=python, HF_HUB_OFFLINE="1")
+        self.addCleanup(os.environ.pop, "GAPLESS_PYTHON")
+        document = self.bench(self.standin().url, "--generator", "guidellm", "--steps", "12", "--warmup", "2")
+        self.assertEqual((document["requests"], document["failed"]), (12, 0))
+        self.assertEqual({one["output_tokens"] for one in document["each"]}, {6})
 
     def test_the_server_of_the_examples(self) -> None:
         if not PYTHON.exists():

@@ -26,7 +26,7 @@ from torch import nn
 LETTERS = "abcdefghijklmnopqrstuvwxyz ,.\n"
 
 
-class Model(nn.Module):
+class Model(nn.Module):  # type: ignore[misc]  # torch is not among the checked packages
     """Bytes in, the logits of the next letter out."""
 
     def __init__(self, width: int = 256, layers: int = 2) -> None:
@@ -68,7 +68,6 @@ class Engine(threading.Thread):
                 new.append(self.waiting.get(block=not self.running and not new))
         return new
 
-    @torch.inference_mode()
     def iterate(self, new: list[Request]) -> None:
         tokens, batch = sum(len(request.prompt) for request in new), len(self.running)
         with torch.profiler.record_function(f"execute_context_{len(new)}({tokens})_generation_{batch}({batch})"):
@@ -83,8 +82,9 @@ class Engine(threading.Thread):
         self.running = [request for request in [*self.running, *new] if request.made < request.most]
 
     def run(self) -> None:
-        while True:
-            self.iterate(self.admit())
+        with torch.inference_mode():
+            while True:
+                self.iterate(self.admit())
 
 
 class Handler(BaseHTTPRequestHandler):

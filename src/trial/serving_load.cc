@@ -37,14 +37,8 @@ std::string MadePrompt(size_t number) {
   return prompt;
 }
 
-struct Target {
-  HttpAddress address;  // its path is that of the endpoint
-  std::string model;
-  bool chats = false;
-};
-
-std::string RequestBody(const Target& target, const ServingLoad& load, size_t number) {
-  const std::string prompt = load.prompts.empty() ? MadePrompt(number) : load.prompts[number % load.prompts.size()];
+std::string RequestBody(const ServingTarget& target, const ServingLoad& load, size_t number) {
+  const std::string prompt = ServingPrompt(load, number);
   std::string out;
   JsonWriter json(out);
   json.BeginObject();
@@ -112,38 +106,10 @@ Result<std::string> FirstModel(EventStream& stream, const std::string& base, con
               "name it: --model NAME");
 }
 
-// Finds the endpoint: that of the address if it names one, else completions, else chat.
-Result<Target> FindTarget(const ServingLoad& load) {
-  Target target;
-  GAPLESS_ASSIGN(target.address, ReadHttpAddress(load.url, "--url http://localhost:8000"));
-  std::string base = target.address.path;
-  while (base.ends_with('/')) base.pop_back();
-  const bool named = base.ends_with(kCompletions);
-  target.chats = base.ends_with(kChat);
-  if (named) base.resize(base.size() - (target.chats ? kChat : kCompletions).size());
-  if (!named && base.empty()) base = "/v1";
-  GAPLESS_ASSIGN(const auto stream, EventStream::Open(target.address, kPatienceSeconds));
-  target.model = load.model;
-  if (target.model.empty()) {
-    GAPLESS_ASSIGN(target.model, FirstModel(*stream, base, target.address.server));
-  }
-  target.address.path = StrCat(base, target.chats ? kChat : kCompletions);
-  if (named) return target;
-  ServingLoad probe = load;
-  probe.output_tokens = 1;
-  const StreamAnswer answer = stream->Post(target.address.path, RequestBody(target, probe, 0));
-  if (answer.status == 0)
-    return Fail(ErrorCode::kEnvironment, StrCat("the server does not answer: ", answer.failure),
-                Printable(target.address.server), "is it running, and is this its port?");
-  if (answer.status != 404 && answer.status != 405) return target;
-  target.chats = true, target.address.path = StrCat(base, kChat);
-  return target;
-}
-
 // What the clients share.
 struct Clients {
   const ServingLoad& load;
-  const Target& target;
+  const ServingTarget& target;
   int64_t began_ns = 0;
   std::atomic<size_t> next{0}, answered{0}, cut_off{0};
   std::atomic<bool> over{false};
@@ -158,7 +124,7 @@ struct Clients {
 void Clients::Work(EventStream& stream) {
   const size_t all = load.warmup + load.requests;
   for (size_t number = next++; number < all && !over; number = next++) {
-    const StreamAnswer answer = stream.Post(target.address.path, RequestBody(target, load, number));
+    const StreamAnswer answer = stream.Post(target.path, RequestBody(target, load, number));
     if (over) {
       if (number >= load.warmup) ++cut_off;
       break;
@@ -195,13 +161,43 @@ void WaitForClients(Clients& clients, std::vector<std::unique_ptr<EventStream>>&
 
 }  // namespace
 
+std::string ServingPrompt(const ServingLoad& load, size_t number) {
+  return load.prompts.empty() ? MadePrompt(number) : load.prompts[number % load.prompts.size()];
+}
+
+Result<ServingTarget> FindServingTarget(const ServingLoad& load) {
+  GAPLESS_ASSIGN(const auto address, ReadHttpAddress(load.url, "--url http://localhost:8000"));
+  ServingTarget target{.server = address.server, .path = {}, .model = load.model};
+  std::string base = address.path;
+  while (base.ends_with('/')) base.pop_back();
+  const bool named = base.ends_with(kCompletions);
+  target.chats = base.ends_with(kChat);
+  if (named) base.resize(base.size() - (target.chats ? kChat : kCompletions).size());
+  if (!named && base.empty()) base = "/v1";
+  GAPLESS_ASSIGN(const auto stream, EventStream::Open(address, kPatienceSeconds));
+  if (target.model.empty()) {
+    GAPLESS_ASSIGN(target.model, FirstModel(*stream, base, target.server));
+  }
+  target.path = StrCat(base, target.chats ? kChat : kCompletions);
+  if (named) return target;
+  ServingLoad probe = load;
+  probe.output_tokens = 1;
+  const StreamAnswer answer = stream->Post(target.path, RequestBody(target, probe, 0));
+  if (answer.status == 0)
+    return Fail(ErrorCode::kEnvironment, StrCat("the server does not answer: ", answer.failure),
+                Printable(target.server), "is it running, and is this its port?");
+  if (answer.status != 404 && answer.status != 405) return target;
+  target.chats = true, target.path = StrCat(base, kChat);
+  return target;
+}
+
 Result<ServedLoad> LoadServer(const ServingLoad& load) {
-  GAPLESS_ASSIGN(const Target target, FindTarget(load));
-  ServedLoad result{.endpoint = target.address.server + target.address.path, .model = target.model};
+  GAPLESS_ASSIGN(const ServingTarget target, FindServingTarget(load));
+  ServedLoad result{.endpoint = target.server + target.path, .model = target.model};
   Clients clients{.load = load, .target = target};
   std::vector<std::unique_ptr<EventStream>> streams;
   for (size_t i = 0; i < load.concurrency; ++i) {
-    GAPLESS_ASSIGN(auto stream, EventStream::Open(target.address, kPatienceSeconds));
+    GAPLESS_ASSIGN(auto stream, EventStream::Open({target.server, target.path}, kPatienceSeconds));
     streams.push_back(std::move(stream));
   }
   clients.began_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(LoadClock::now().time_since_epoch()).count();

@@ -42,8 +42,24 @@ struct ServedLoad {
   bool interrupted = false, ran_out = false;
 };
 
+// The endpoint that is asked.
+struct ServingTarget {
+  std::string server;  // "http://localhost:8000"
+  std::string path;    // "/v1/completions"
+  std::string model;
+  bool chats = false;
+};
+// Finds the endpoint: that of the address if it names one, else completions, else chat. Asks the server. An error as of
+// LoadServer().
+Result<ServingTarget> FindServingTarget(const ServingLoad& load);
+// The prompt of the request with this number.
+std::string ServingPrompt(const ServingLoad& load, size_t number);
+
 // Blocks until all is answered, the time is over, or `cancel` is set. An error: the server cannot be reached, has no
 // such endpoint, or names no model. Requests that fail are no error.
 Result<ServedLoad> LoadServer(const ServingLoad& load);
+// The same with guidellm, in this Python, which must have it. It writes down the first and the last token of a request
+// and not those between, so that `text_ns` has the first alone; an interruption leaves nothing.
+Result<ServedLoad> LoadServerWithGuidellm(const ServingLoad& load, const std::string& python);
 
 }  // namespace gapless::internal

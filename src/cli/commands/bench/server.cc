@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/python.h"
 #include "collect/machine.h"
 #include "proof/described.h"
 
@@ -71,6 +72,7 @@ struct ServerRequest {
 
 struct Server {
   std::string url{}, model{};
+  std::string_view generator{};
   size_t concurrency = 0, requests = 0, failed = 0, cut_off = 0;
   bool interrupted = false;
   double duration_s = 0;
@@ -82,6 +84,7 @@ struct Server {
   static constexpr FieldInfo kFields[] = {
       Field<&Server::url>("url", "", "the endpoint that was asked"),
       Field<&Server::model>("model", "", "the model that was asked"),
+      Field<&Server::generator>("generator", "", "program that sent the requests: own or guidellm"),
       Field<&Server::concurrency>("concurrency", "count", "requests under way at once"),
       Field<&Server::requests>("requests", "count", "requests that were answered after warm-up"),
       Field<&Server::failed>("failed", "count", "requests that failed: they are in no figure"),
@@ -197,6 +200,7 @@ std::string ServerJson(const ServedLoad& load, const ServingMetrics& metrics, co
                        const std::vector<std::string>& warnings) {
   documents::Server document{.url = load.endpoint,
                              .model = load.model,
+                             .generator = OneOf<kLoadGenerators>::NameOf(arguments.generator),
                              .concurrency = arguments.concurrency,
                              .requests = metrics.requests,
                              .failed = metrics.failed,
@@ -248,7 +252,9 @@ Result<int> ExecuteServer(const ServerArguments& arguments, const Session& sessi
     load.progress = [&, all = load.requests + load.warmup](size_t answered) {
       progress.Update("measuring", "", answered, all, [](uint64_t count) { return StrCat(count, " requests"); });
     };
-  GAPLESS_ASSIGN(const auto served, LoadServer(load));
+  GAPLESS_ASSIGN(const auto served, arguments.generator == LoadGenerator::kGuidellm
+                                        ? LoadServerWithGuidellm(load, PythonToUse())
+                                        : LoadServer(load));
   GAPLESS_ASSIGN(const auto metrics, ServingMetricsOf(served, arguments.slo.value_or(ServingObjectives{})));
   const std::vector<std::string> warnings = ServerWarnings(served, metrics, arguments);
   return PrintTextOrJson(

@@ -11,12 +11,17 @@
 
 namespace gapless::internal {
 
+enum class LoadGenerator : uint8_t { kOwn, kGuidellm };
+inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {{"own", LoadGenerator::kOwn},
+                                                               {"guidellm", LoadGenerator::kGuidellm}};
+
 // What may be given for a server.
 struct ServerArguments : MeasureArguments {
   std::string url{}, model{}, prompts{};  // empty: not given
   size_t concurrency = 8, output_tokens = 128;
   std::optional<ServingObjectives> slo{};
   double budget = 300;  // seconds
+  LoadGenerator generator = LoadGenerator::kOwn;
 };
 
 // "ttft=200ms,tpot=50ms,latency=2s"
@@ -33,6 +38,8 @@ inline constexpr OptionList kServerOptions{
     Parsed<&ServerArguments::slo, ReadObjectives>(
         "LIST", "--url: count the requests that keep these objectives (goodput): ttft=200ms,tpot=50ms,latency=2s"),
     Parsed<&ServerArguments::budget, ReadTime>("TIME", "--url: stop after this time (5m)"),
+    Choice<&ServerArguments::generator, OneOf<kLoadGenerators>>(
+        "NAME", "--url: send the requests ourselves (own), or with guidellm of the Python in use"),
 };
 
 // Measures the requests, and prints them. After an interruption what was measured is printed all the same.
