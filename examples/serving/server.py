@@ -26,7 +26,7 @@ from torch import nn
 LETTERS = "abcdefghijklmnopqrstuvwxyz ,.\n"
 
 
-class Model(nn.Module):  # type: ignore[misc]  # torch is not among the checked packages
+class Model(nn.Module):  # type: ignore[misc,unused-ignore]
     """Bytes in, the logits of the next letter out."""
 
     def __init__(self, width: int = 256, layers: int = 2) -> None:

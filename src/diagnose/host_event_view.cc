@@ -54,9 +54,9 @@ HostEventSum SumHostEvents(const HostEventsRows& events, const LedgerView& ledge
 namespace {
 
 Evidence EvidenceOfRow(const HostEventsRows& events, size_t row) {
-  const std::string line = TextOr(events, row, "source_line", "");
+  const std::string line = TextOr(events, row, "source_line", ""), name = FrameText(events.Text(row, "name"));
   const int64_t calls = events.Int(row, "calls"), total = events.Int(row, "total_ns");
-  return {.text = StrCat(FrameText(events.Text(row, "name")), InLine(line), ": ", FormatCounted(calls, "call"), ", ",
+  return {.text = StrCat(name, name == line ? "" : InLine(line), ": ", FormatCounted(calls, "call"), ", ",
                          FormatDuration(total), " of host time",
                          calls == 1 ? "" : StrCat(", the longest ", FormatDuration(events.Int(row, "max_ns")))),
           .value = static_cast<double>(total),

@@ -55,7 +55,7 @@ bool UsesPyTorch(const Run& run) {
     found = found || AnyNameIn(*run_trace->trace, [](std::string_view name, bool frame) {
               return name.find("at::native") != name.npos || name.starts_with("ProfilerStep#") ||
                      name.starts_with("DistributedDataParallel") || IsDataLoadingMark(name) ||
-                     (frame && name.find("torch/") != name.npos);
+                     IsEngineIteration(name) || (frame && name.find("torch/") != name.npos);
             });
   }
   return found || !recorded;

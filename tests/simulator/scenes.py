@@ -86,7 +86,7 @@ def serving_decode_waits_for_the_host(rng: random.Random, run: Run) -> Expected:
         rank.python("vllm/v1/core/sched/scheduler.py(210): schedule", done, host)
         at = done + host + 5
     return Expected(
-        ("host_bound", "other_waste"),
+        ("engine_scheduling",),
         ("host bound",),
         "serving",
         steps=iterations,

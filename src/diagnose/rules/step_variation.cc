@@ -14,6 +14,7 @@
 #include "analyses/rows/host_time.h"
 #include "analyses/rows/launch_waits.h"
 #include "analyses/rows/ranks.h"
+#include "analyses/rows/serving_phases.h"
 #include "analyses/rows/syncs.h"
 #include "base/strings.h"
 #include "diagnose/estimate.h"
@@ -34,7 +35,8 @@ constexpr int kVariationSteps = 5;
 // outliers.
 constexpr double kRhythmShare = 1.0 / 3;
 
-constexpr std::string_view kNeeds[] = {"ledger", "step_variation", "host_time", "launch_waits", "ranks", "syncs"};
+constexpr std::string_view kNeeds[] = {"ledger", "step_variation", "host_time",     "launch_waits",
+                                       "ranks",  "syncs",          "serving_phases"};
 
 struct Variation {
   int64_t excess_ns = 0;  // in the ledger's device time
@@ -137,7 +139,15 @@ std::vector<Evidence> EvidenceOf(const StepVariationRows& table, const Variation
   return all;
 }
 
+// Do the steps differ by what they have to do? An engine's iterations with prompts take longer than others.
+bool ComputesPrompts(const ServingPhasesRows& iterations) {
+  for (size_t row = 0; row < iterations.rows(); ++row)
+    if (iterations.Int(row, "prefill_requests") > 0) return true;
+  return false;
+}
+
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
+  if (ComputesPrompts(tables.Get<ServingPhasesRows>())) return std::vector<Bottleneck>{};
   const LedgerView& ledger = ReadLedger(tables);
   const auto table = tables.Get<StepVariationRows>();
   const Variation variation = Read(table, ledger);
@@ -184,7 +194,7 @@ RULE(step_variation) = {
         "with 5 complete steps or more at 5 % of the analysed time or more, but not if more than a third of the steps "
         "are outliers, which is a regular pattern. If another rule claims the time of the main cause, the affected "
         "time is at most that rule's. Names the part of the time breakdown that differs most from that of the median "
-        "step.",
+        "step. Not of a serving engine that computes prompts: its iterations differ by what they have to do.",
     .saves = "0, ½, all of it. Part of the rule for its main part, where that claims 5 % or more",
     .needs = kNeeds,
     .check = Check};
