@@ -362,6 +362,32 @@ RANKS = """
 """
 
 
+# A model of FSDP2, which says how often its blocks were gathered in a step.
+SHARDED = """
+    try:
+        from torch.distributed.fsdp import fully_shard
+    except ImportError:
+        print("no fully_shard")
+        raise SystemExit(0)
+    net = torch.nn.Sequential(*(torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()) for _ in range(3)))
+    for block in net:
+        fully_shard(block)
+    fully_shard(net)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+    for step in range(4):
+        optimizer.zero_grad()
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            net(torch.randn(4, 8)).square().mean().backward()
+        optimizer.step()
+    if dist.get_rank() == 0:
+        print("gathered", sum(event.name.startswith("FSDP::all_gather (") for event in profile.events()), "times")
+        print(*[f"{one.full_tensor().sum().item():.5f}" for one in net.parameters()])
+    else:
+        for one in net.parameters():
+            one.full_tensor()
+    dist.destroy_process_group()
+"""
+
 # Counts the exchanges of a backward pass.
 COUNTED = """exchanged = 0
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
@@ -405,6 +431,23 @@ class Ranks(FixTest):
         text = text.replace('print("weights"', 'print("exchanged", exchanged)\n    print("weights"')
         counts, weights = self.ranks(text=text).out.splitlines()
         self.assertEqual((counts, weights), ("exchanged 6", done.out.strip()))
+
+    def test_when_fsdp_gathers(self) -> None:
+        """Numbers stay; kept parameters are gathered once a step, which takes the backward pass no exchange."""
+        text = RANKS[: RANKS.index("net =")] + SHARDED
+        plain = self.ranks(text=text).out.splitlines()
+        if plain == ["no fully_shard"]:
+            self.skipTest("this torch has no fully_shard")
+        for value, calls in (("keep", 3), ("prefetch", 6)):
+            self.again()
+            done = self.ranks(f"fsdp={value}", text=text)
+            change = of(done.rings()[0], "fsdp")[0][1]
+            self.assertIn("parameters of 3 sharded modules", change["what"])
+            counts, *weights = done.out.splitlines()
+            self.assertEqual((weights, counts), (plain[1:], f"gathered {calls} times"), value)
+            script = patched((self.folder / "train.py").read_text(), change["edit"])
+            self.again()
+            self.assertEqual(self.ranks(text=script).out, done.out, "the patch does the same")
 
     def test_without_any_exchange(self) -> None:
         """What `gapless tune comm` measures: ranks that drift apart."""
