@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does both labs from one command: every command of LAB_A.md and LAB_B.md, part by part, and then the search for fixes, twice.
+
+    python examples/lab/labs.py -o labs              # about a quarter of an hour on a CPU
+    python examples/lab/labs.py -o labs --full       # on a GPU: as the sheets ask for it, hours
+    python examples/lab/labs.py -o labs --only optimize --budget 10m
+
+What is handed in lies in the folder: baseline_analysis.txt, lab_a.md, lab_b.md, scaling.svg, the recordings, and labs.md, which has the table
+of every fix (predicted, measured, kept or why not) of both searches, and says if they agree. `gapless` and a Python with PyTorch must be on
+the PATH. A part that fails is named, and the others go on; the exit status is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).resolve().parent
+GUIDES = ("LAB_A.md", "LAB_B.md")
+SCRIPT = "examples/lab/training_baseline.py"
+
+
+class Part(NamedTuple):
+    name: str  # "LAB_A: 1. The baseline"
+    commands: list[str]
+
+
+def parts_of(guide: str, full: bool) -> list[Part]:
+    """The parts of a guide that have commands, in order."""
+    parts = []
+    for section in re.split(r"(?m)^## ", (HERE / guide).read_text(encoding="utf-8"))[1:]:
+        blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", section)
+        commands = [line for block in blocks for line in block.splitlines()]
+        if full:
+            commands = [line.replace(" --small", "") for line in commands]
+        if commands:
+            parts.append(Part(f"{guide.removesuffix('.md')}: {section.splitlines()[0]}", commands))
+    return parts
+
+
+def run_part(part: Part, folder: Path, log: Any) -> str:
+    """Returns what failed; "" where all went well."""
+    for command in part.commands:
+        log.write(f"\n$ {command}\n")
+        log.flush()
+        words = ["bash", "-o", "pipefail", "-c", command]
+        done = subprocess.run(words, cwd=folder, stdout=log, stderr=subprocess.STDOUT, check=False)
+        if done.returncode:
+            return f"exit status {done.returncode}: {command}"
+    return ""
+
+
+def search(folder: Path, name: str, budget: str, full: bool, log: Any) -> dict[str, Any]:
+    """What `gapless optimize` decided of each fix, within the budget."""
+    script = [SCRIPT] if full else [SCRIPT, "--small", "--steps", "400"]
+    words = [
+        "gapless",
+        "optimize",
+        "--fresh",
+        "--budget",
+        budget,
+        "-o",
+        name,
+        f"--json={name}.json",
+        "--",
+        "python",
+        *script,
+    ]
+    log.write(f"\n$ {' '.join(words)}\n")
+    log.flush()
+    began = time.monotonic()
+    done = subprocess.run(words, cwd=folder, stdout=log, stderr=subprocess.STDOUT, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"gapless optimize ended with {done.returncode}")
+    answer: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    answer["took_s"] = time.monotonic() - began
+    return answer
+
+
+def gain(interval: dict[str, Any] | None) -> str:
+    return f"{interval['expected']:.2f}× ({interval['low']:.2f}–{interval['high']:.2f})" if interval else "–"
+
+
+def rows_of(answer: dict[str, Any]) -> dict[str, list[str]]:
+    """By fix: predicted, measured, kept or why not."""
+    kept = {
+        item["fix"]: [gain(item.get("predicted")), gain(item.get("measured")), "kept"] for item in answer["applied"]
+    }
+    for item in answer["refused"]:
+        why = item.get("reason") or item["outcome"].replace("_", " ")
+        kept.setdefault(item["fix"], [gain(item.get("predicted")), gain(item.get("measured")), why])
+    return kept
+
+
+def table_of(first: dict[str, Any], second: dict[str, Any]) -> str:
+    rows = [rows_of(answer) for answer in (first, second)]
+    lines = ["| fix | predicted | measured | | again: measured | |", "|---|---|---|---|---|---|"]
+    for fix in dict.fromkeys([*rows[0], *rows[1]]):
+        one, other = (found.get(fix, ["–", "–", "not tried"]) for found in rows)
+        lines.append(f"| {fix} | {' | '.join(one)} | {other[1]} | {other[2]} |")
+    sets = [sorted(item["fix"].partition("=")[0] for item in answer["applied"]) for answer in (first, second)]
+    speedups = [gain(answer.get("speedup")) for answer in (first, second)]
+    same = (
+        "The two searches keep the same fixes"
+        if sets[0] == sets[1]
+        else f"The two searches differ: {sets[0]} and {sets[1]}"
+    )
+    took = ", ".join(f"{answer['took_s']:.0f} s" for answer in (first, second))
+    return "\n".join([*lines, "", f"{same}. All together: {speedups[0]}, again {speedups[1]}. They took {took}."])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=Path("labs"), help="folder of what is handed in (labs)")
+    parser.add_argument("--only", help="do the parts whose names have this in them: LAB_A, 'Memory', optimize")
+    parser.add_argument("--budget", default="5m", help="of each of the two searches (5m)")
+    parser.add_argument("--full", action="store_true", help="sizes of the sheets, for a GPU")
+    given = parser.parse_args()
+    given.output.mkdir(parents=True, exist_ok=True)
+    (given.output / "examples").unlink(missing_ok=True)
+    (given.output / "examples").symlink_to(HERE.parent)
+    text, failed = ["# The labs", ""], []
+    with (given.output / "log.txt").open("w", encoding="utf-8") as log:
+        for part in [part for guide in GUIDES for part in parts_of(guide, given.full)]:
+            if given.only and given.only not in part.name:
+                continue
+            began = time.monotonic()
+            problem = run_part(part, given.output, log)
+            failed += [part.name] if problem else []
+            text.append(f"- {part.name}: {problem or 'done'}, {time.monotonic() - began:.0f} s")
+            print(text[-1], flush=True)
+        if not given.only or given.only in "optimize":
+            answers = [search(given.output, name, given.budget, given.full, log) for name in ("optimized", "again")]
+            text += ["", "## Every fix", "", table_of(answers[0], answers[1])]
+            print("\n".join(text[-2:]))
+    (given.output / "labs.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+    print(f"written to {given.output}: labs.md and what the parts make; log.txt has all output")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
