@@ -171,6 +171,26 @@ class Many(Kernels):
     count, architectures = MANY, ARCHITECTURES
 
 
+@cases.in_ci
+class Examples(unittest.TestCase):
+    def test_are_what_the_program_writes(self) -> None:
+        sources = {
+            "residual_relu": ROOT / "samples/resnet50_v100.pt.trace.json.gz",
+            "norm_gate": corpus.HTA / "trace_diff/control/control.json.gz",
+        }
+        for name, source in sources.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                if not source.is_file():
+                    self.skipTest(f"{source} is not here")
+                written = ask(str(source), "--chain", "1", "--write", folder, "--name", name)
+                self.assertTrue(written["files"])
+                for file in written["files"]:
+                    kept = ROOT / "examples/kernels" / name / file
+                    self.assertEqual(
+                        kept.read_text(encoding="utf-8"), (Path(folder) / file).read_text(encoding="utf-8")
+                    )
+
+
 def main() -> int:
     corpus.require()
     if not TORCH.is_file():

@@ -13,50 +13,44 @@
 namespace gapless::internal {
 namespace {
 
+// Puts the parts of chains to the candidates and refusals of the whole run.
 class Finder : public ChainSink {
  public:
   Finder(const Trace& trace, const std::vector<uint8_t>& around, KernelSearch& into,
          std::map<std::string, size_t>& by_signature, std::map<std::pair<std::string, std::string>, size_t>& by_refusal)
       : trace_(trace),
         around_(around),
-        attention_(trace),
+        planner_(trace, around),
         into_(into),
         by_signature_(by_signature),
         by_refusal_(by_refusal) {}
 
   void Chain(const OpChain& chain) override {
-    if (attention_.PartOf(trace_, chain) != AttentionPart::kNone) return;
-    const std::vector<Part>& parts = PartsOf(chain);
-    for (const Part& part : parts) {
-      int64_t ns = 0, kernels = 0;
+    for (const PlanPart& part : planner_.PartsOf(chain)) {
       const auto links = chain.links.subspan(part.first, part.count);
-      for (const ChainLink& link : links) ns += link.dur_ns, kernels += link.kernels;
-      if (part.candidate != kNone) AddTo(into_.candidates[part.candidate], part, chain, links, ns, kernels);
-      if (part.refusal != kNone) {
-        RefusedOperator& refused = into_.refused[part.refusal];
-        ++refused.calls, refused.device_ns += ns;
-      }
+      if (part.plan)
+        AddTo(CandidateOf(part), part, chain, links);
+      else if (!part.why_not.empty())
+        AddTo(into_.refused[RefusalOf(links[0], part.why_not)], links[0]);
     }
   }
 
  private:
-  static constexpr size_t kNone = SIZE_MAX;
-  struct Part {
-    size_t first = 0, count = 0, candidate = kNone, refusal = kNone;
-    std::optional<KernelPlan> plan{};  // of these very shapes
-  };
+  static void AddTo(RefusedOperator& refused, const ChainLink& link) {
+    ++refused.calls, refused.device_ns += link.dur_ns;
+  }
 
-  void AddTo(KernelCandidate& candidate, const Part& part, const OpChain& chain, std::span<const ChainLink> links,
-             int64_t ns, int64_t kernels) {
-    ++candidate.calls, candidate.kernels += kernels, candidate.device_ns += ns;
-    candidate.bytes += part.plan->bytes();
-    candidate.begins = candidate.begins && part.first == 0;
-    candidate.ends = candidate.ends && part.first + part.count == chain.links.size();
+  void AddTo(size_t index, const PlanPart& part, const OpChain& chain, std::span<const ChainLink> links) {
+    KernelCandidate& candidate = into_.candidates[index];
+    int64_t ns = 0;
+    for (const ChainLink& link : links) ns += link.dur_ns, candidate.kernels += link.kernels;
+    const int64_t bytes = part.plan->bytes();
+    ++candidate.calls, candidate.device_ns += ns, candidate.bytes += bytes;
     if (const double peak = PeakOf(chain.device); !std::isnan(peak))
-      candidate.bound_ns =
-          candidate.bound_ns.value_or(0) + std::llround(static_cast<double>(part.plan->bytes()) / peak);
-    if (ns <= longest_[&candidate - into_.candidates.data()]) return;
-    longest_[&candidate - into_.candidates.data()] = ns;
+      candidate.bound_ns = candidate.bound_ns.value_or(0) + std::llround(static_cast<double>(bytes) / peak);
+    int64_t& longest = longest_[index];
+    if (ns <= longest) return;
+    longest = ns;
     candidate.plan = *part.plan;
     candidate.source_line = trace_.Text(trace_.slices.source_line[links[0].op.value]);
   }
@@ -68,56 +62,17 @@ class Finder : public ChainSink {
     return peaks != nullptr ? peaks->memory_gbps : DevicePeaks::kNone;
   }
 
-  const std::vector<Part>& PartsOf(const OpChain& chain) {
-    std::vector<uint32_t> key;
-    for (const ChainLink& link : chain.links) {
-      const uint32_t op = link.op.value;
-      const SliceTable& slices = trace_.slices;
-      for (const StringId text :
-           {slices.name[op], slices.input_shapes[op], slices.input_types[op], slices.concrete_inputs[op]})
-        key.push_back(static_cast<uint32_t>(text));
-      key.push_back((around_[op] & kInAutograd) != 0 ? 1 : 0);
-    }
-    const auto [at, is_new] = known_.try_emplace(std::move(key));
-    if (is_new) at->second = Plan(chain.links);
-    return at->second;
-  }
-
-  std::vector<Part> Plan(std::span<const ChainLink> links) {
-    std::vector<std::vector<Input>> inputs;
-    for (const ChainLink& link : links) {
-      const SliceTable& slices = trace_.slices;
-      inputs.push_back(ReadInputs(trace_.Text(slices.input_shapes[link.op.value]),
-                                  trace_.Text(slices.input_types[link.op.value]),
-                                  trace_.Text(slices.concrete_inputs[link.op.value])));
-    }
-    std::vector<RecordedOperator> chain;
-    for (size_t i = 0; i < links.size(); ++i)
-      chain.push_back({.name = trace_.Text(links[i].name),
-                       .inputs = inputs[i],
-                       .in_backward = (around_[links[i].op.value] & kInAutograd) != 0});
-    std::vector<Part> parts;
-    for (PlanPart& planned : PlanChain(chain)) {
-      Part part{.first = planned.first, .count = planned.count};
-      if (planned.plan) {
-        part.candidate = CandidateOf(*planned.plan);
-        part.plan = std::move(planned.plan);
-      } else if (!planned.why_not.empty()) {
-        const RecordedOperator& refused = chain[planned.first];
-        part.refusal =
-            RefusalOf(refused.in_backward ? "the backward pass" : std::string(refused.name), planned.why_not);
-      }
-      parts.push_back(std::move(part));
-    }
-    return parts;
-  }
-
-  size_t CandidateOf(const KernelPlan& plan) {
-    const auto [at, is_new] = by_signature_.try_emplace(plan.Signature(), into_.candidates.size());
+  size_t CandidateOf(const PlanPart& part) {
+    const auto [known, is_new_here] = of_part_.try_emplace(&part, 0);
+    if (!is_new_here) return known->second;
+    const auto [at, is_new] = by_signature_.try_emplace(part.plan->Signature(), into_.candidates.size());
     if (is_new) into_.candidates.emplace_back();
-    return at->second;
+    return known->second = at->second;
   }
-  size_t RefusalOf(std::string name, const std::string& why) {
+
+  size_t RefusalOf(const ChainLink& link, const std::string& why) {
+    const bool in_backward = (around_[link.op.value] & kInAutograd) != 0;
+    std::string name(in_backward ? "the backward pass" : trace_.Text(link.name));
     const auto [at, is_new] = by_refusal_.try_emplace({name, why}, into_.refused.size());
     if (is_new) into_.refused.push_back({.name = std::move(name), .why = why});
     return at->second;
@@ -125,12 +80,12 @@ class Finder : public ChainSink {
 
   const Trace& trace_;
   const std::vector<uint8_t>& around_;
-  const AttentionNames attention_;
+  ChainPlanner planner_;
   KernelSearch& into_;
   std::map<std::string, size_t>& by_signature_;
   std::map<std::pair<std::string, std::string>, size_t>& by_refusal_;
-  std::map<std::vector<uint32_t>, std::vector<Part>> known_{};  // by the texts of the chain
-  std::map<ptrdiff_t, int64_t> longest_{};                      // by candidate, in this trace
+  std::map<const PlanPart*, size_t> of_part_{};  // candidate of each
+  std::map<size_t, int64_t> longest_{};          // by candidate, in this trace
 };
 
 template <class T>
@@ -140,7 +95,38 @@ void LongestFirst(std::vector<T>& all) {
 
 }  // namespace
 
-std::string KernelCandidate::Selector() const { return StrCat(begins ? "^" : "", plan.Pattern(), ends ? "$" : ""); }
+const std::vector<PlanPart>& ChainPlanner::PartsOf(const OpChain& chain) {
+  static const std::vector<PlanPart> kNone;
+  if (attention_.PartOf(trace_, chain) != AttentionPart::kNone) return kNone;
+  std::vector<uint32_t> key;
+  const SliceTable& slices = trace_.slices;
+  for (const ChainLink& link : chain.links) {
+    const uint32_t op = link.op.value;
+    for (const StringId text :
+         {slices.name[op], slices.input_shapes[op], slices.input_types[op], slices.concrete_inputs[op]})
+      key.push_back(static_cast<uint32_t>(text));
+    key.push_back((around_[op] & kInAutograd) != 0 ? 1 : 0);
+  }
+  const auto [at, is_new] = known_.try_emplace(std::move(key));
+  if (is_new) at->second = Plan(chain.links);
+  return at->second;
+}
+
+std::vector<PlanPart> ChainPlanner::Plan(std::span<const ChainLink> links) const {
+  std::vector<std::vector<Input>> inputs;
+  const SliceTable& slices = trace_.slices;
+  for (const ChainLink& link : links) {
+    const uint32_t op = link.op.value;
+    inputs.push_back(ReadInputs(trace_.Text(slices.input_shapes[op]), trace_.Text(slices.input_types[op]),
+                                trace_.Text(slices.concrete_inputs[op])));
+  }
+  std::vector<RecordedOperator> chain;
+  for (size_t i = 0; i < links.size(); ++i)
+    chain.push_back({.name = trace_.Text(links[i].name),
+                     .inputs = inputs[i],
+                     .in_backward = (around_[links[i].op.value] & kInAutograd) != 0});
+  return PlanChain(chain);
+}
 
 KernelSearch FindKernels(Tables& tables) {
   KernelSearch search;

@@ -2,6 +2,7 @@
 // The chains of a run that are worth a kernel, and the operators in chains that no kernel can be made of.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,23 @@
 #include "forge/plan.h"
 
 namespace gapless::internal {
+
+// Plans chains of one trace; those of the same texts once. `around`: Surroundings() of the trace.
+class ChainPlanner {
+ public:
+  ChainPlanner(const Trace& trace, const std::vector<uint8_t>& around)
+      : trace_(trace), around_(around), attention_(trace) {}
+  // The parts of a chain, valid as long as the planner; none of unfused attention, which has kernels of others.
+  const std::vector<PlanPart>& PartsOf(const OpChain& chain);
+
+ private:
+  std::vector<PlanPart> Plan(std::span<const ChainLink> links) const;
+
+  const Trace& trace_;
+  const std::vector<uint8_t>& around_;
+  const AttentionNames attention_;
+  std::map<std::vector<uint32_t>, std::vector<PlanPart>> known_{};  // by the texts of the chain
+};
 
 // All chains that one kernel serves.
 struct KernelCandidate {
@@ -21,11 +39,6 @@ struct KernelCandidate {
   int64_t bytes = 0;                  // that a kernel for each reads and writes at least
   std::optional<int64_t> bound_ns{};  // their time at the memory's peak; absent: the device is not in the table
   std::optional<double> calls_per_step{};
-  // Is no operator before, or after, any of them in its chain?
-  bool begins = true, ends = true;
-
-  // What the fix `fusion` is asked for to replay these chains: "^aten::add > aten::relu$".
-  std::string Selector() const;
 };
 
 // Operators of chains that are in no plan.

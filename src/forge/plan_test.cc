@@ -155,8 +155,7 @@ TEST(ForgeFind, AddsUpTheChainsThatOneKernelServes) {
   EXPECT_EQ(one.bytes, 4 * (32 + 4 + 32) + 4 * (3200 + 4 + 3200));
   ASSERT_TRUE(one.bound_ns.has_value());
   EXPECT_NEAR(static_cast<double>(*one.bound_ns), static_cast<double>(one.bytes) / 2039,
-              1.5);                                      // GB/s of the data sheet
-  EXPECT_EQ(one.Selector(), "aten::add > aten::relu$");  // the second begins within a chain
+              1.5);  // GB/s of the data sheet
   ASSERT_EQ(search.refused.size(), 1u);
   EXPECT_EQ(search.refused[0].device_ns, 30);
 }

@@ -42,7 +42,7 @@ Result<void> PredictGains(const KernelArguments& arguments, const RunAnalysis& a
   view.step_ns = predictor->step_ns();
   const auto& all = view.search->candidates;
   for (size_t i = 0; i < std::min(all.size(), static_cast<size_t>(arguments.top)); ++i) {
-    GAPLESS_ASSIGN(const auto prediction, predictor->Predict({{.name = "fusion", .selector = all[i].Selector()}}));
+    GAPLESS_ASSIGN(const auto prediction, predictor->Predict({{.name = "fusion", .selector = all[i].plan.Pattern()}}));
     const bool is_known = prediction.refusal.empty();
     view.gains.push_back(is_known ? std::optional(prediction.share) : std::nullopt);
   }

@@ -9,10 +9,10 @@
 //
 // Where shapes were not recorded all operators of a chain count as moving the same. Of n operators the host calls one.
 //
-// With a selector, "aten::mul > aten::add", "^" and "$" for the ends of a chain, it is these operators alone, where
-// they follow each other in a chain of the forward pass: what a kernel of `gapless kernel` does. Nothing is then
-// written for the backward pass, because such a kernel computes it anew; its own backward pass counts as no faster. In
-// the cautious case it moves half of the tensors between the operators all the same.
+// With a selector, "aten::mul > aten::add", it is the chains of exactly these operators that `gapless kernel` makes a
+// kernel for (forge/find.h). Nothing is then written for the backward pass, because such a kernel computes it anew; its
+// own backward pass counts as no faster. In the cautious case it moves half of the tensors between the operators all
+// the same.
 //
 // Prior. None: the bytes are counted. What the backward pass needs must still be written, though. How much that is, is
 // not recorded: everything in the cautious case, in which the host's calls stay, too; half; nothing in the best case.
@@ -22,6 +22,7 @@
 #include "analyses/op_chains.h"
 #include "analyses/surroundings.h"
 #include "base/strings.h"
+#include "forge/find.h"
 #include "predict/fix.h"
 #include "predict/fixes/common/edits.h"
 #include "predict/fixes/common/op_inputs.h"
@@ -37,31 +38,15 @@ class Fused : public ChainSink {
         trace_(trace),
         attention_(trace),
         inputs_(trace),
-        around_(around),
-        begins_(selector.starts_with('^')),
-        ends_(selector.ends_with('$')),
-        kept_(kept) {
-    if (begins_) selector.remove_prefix(1);
-    if (ends_) selector.remove_suffix(1);
-    for (std::string_view name : Split(selector, '>')) {
-      while (name.starts_with(' ')) name.remove_prefix(1);
-      while (name.ends_with(' ')) name.remove_suffix(1);
-      if (!name.empty()) chosen_.emplace_back(name);
-    }
-  }
+        planner_(trace, around),
+        selector_(selector),
+        kept_(kept) {}
 
   void Chain(const OpChain& chain) override {
     if (chain.links.size() < 2 || attention_.PartOf(trace_, chain) != AttentionPart::kNone) return;
-    if (chosen_.empty()) return Fuse(chain.links);
-    for (size_t i = 0; i + chosen_.size() <= chain.links.size(); ++i) {
-      const auto links = chain.links.subspan(i, chosen_.size());
-      if ((begins_ && i > 0) || (ends_ && i + chosen_.size() < chain.links.size())) continue;
-      if (!std::ranges::equal(links, chosen_,
-                              [&](const ChainLink& link, const std::string& name) { return IsChosen(link, name); }))
-        continue;
-      Fuse(links);
-      i += chosen_.size() - 1;
-    }
+    if (selector_.empty()) return Fuse(chain.links);
+    for (const PlanPart& part : planner_.PartsOf(chain))
+      if (part.plan && part.plan->Pattern() == selector_) Fuse(chain.links.subspan(part.first, part.count));
   }
 
   std::vector<double> factor;    // by operator: on the time of its kernels
@@ -69,14 +54,6 @@ class Fused : public ChainSink {
   size_t chains = 0;
 
  private:
-  // In the forward pass, the operator itself or its form in place.
-  bool IsChosen(const ChainLink& link, std::string_view name) const {
-    if ((around_[link.op.value] & kInAutograd) != 0) return false;
-    std::string_view text = trace_.Text(link.name);
-    if (text.size() == name.size() + 1 && text.ends_with('_')) text.remove_suffix(1);
-    return text == name;
-  }
-
   void Fuse(std::span<const ChainLink> links) {
     double ns = 0, least = INFINITY;
     for (const ChainLink& link : links)
@@ -115,10 +92,9 @@ class Fused : public ChainSink {
   const Trace& trace_;
   const AttentionNames attention_;
   OpInputs inputs_;
-  const std::vector<uint8_t>& around_;
-  const bool begins_, ends_;           // only at the beginning, or the end, of a chain
-  std::vector<std::string> chosen_{};  // names of the operators of the chosen chain; empty: all chains
-  const double kept_;                  // share of the tensors between operators that is written all the same
+  ChainPlanner planner_;
+  const std::string_view selector_;  // the operators of the chosen chains; empty: all chains
+  const double kept_;                // share of the tensors between operators that is written all the same
 };
 
 Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Estimate estimate, EdgeTimes& times) {
