@@ -60,12 +60,12 @@ TEST(HostEvents, OneInsideAnotherOfItsKindIsPartOfIt) {
 TEST(HostEvents, FunctionsOfServingEnginesAreKnownByTheirFiles) {
   HandMade trace;
   trace.Kernel("k", {0, 5, 10, 1000});
-  trace.Python("vllm/v1/core/sched/scheduler.py(210): schedule", 20, 300)
-      .Python("vllm/v1/core/sched/scheduler.py(640): _preempt_request", 30, 40)
-      .Python("/opt/sglang/srt/managers/schedule_batch.py(1900): retract_decode", 310, 330)
-      .Python("/opt/sglang/srt/managers/detokenizer_manager.py(90): handle_batch", 340, 400)
-      .Python("vllm/v1/worker/gpu_model_runner.py(3380): execute_model", 410, 500)
-      .Python("train/scheduler.py(7): schedule", 510, 600);
+  trace.Python("vllm/v1/core/sched/scheduler.py(210): schedule", 20, 300, "")
+      .Python("vllm/v1/core/sched/scheduler.py(640): _preempt_request", 30, 40, "")
+      .Python("/opt/sglang/srt/managers/schedule_batch.py(1900): retract_decode", 310, 330, "")
+      .Python("/opt/sglang/srt/managers/detokenizer_manager.py(90): handle_batch", 340, 400, "")
+      .Python("vllm/v1/worker/gpu_model_runner.py(3380): execute_model", 410, 500, "")
+      .Python("train/scheduler.py(7): schedule", 510, 600, "");
   Analysed run(trace);
   const auto events = run["host_events"];
   EXPECT_EQ(testing::IntWhere(events, "kind", "engine_scheduling", "calls"), 1);

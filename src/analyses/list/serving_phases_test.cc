@@ -22,7 +22,7 @@ TEST(ServingPhases, ARowForEachIterationWithWhatItsAnnotationSays) {
   Iteration(trace, 1, "execute_context_1(300)_generation_2(2)", 1000, 2000);
   trace.Kernel("mixed", {1010, 1020, 1030, 2000});
   Iteration(trace, 2, "step[DECODE bs=3]", 2000, 3000);
-  trace.Kernel("decode", {2010, 2020, 2200, 2600}).Python("scheduler", 2610, 2990);
+  trace.Kernel("decode", {2010, 2020, 2200, 2600}).Python("scheduler", 2610, 2990, "");
   trace.Kernel("decode", {2800, 2810, 2990, 3000});
   Analysed run(trace);
   const auto rows = run["serving_phases"];
