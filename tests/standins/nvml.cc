@@ -2,6 +2,18 @@
 // A library that answers like libnvidia-ml.so.1 of a machine with two GPUs, for tests on machines without any. Values
 // do not change, except energy and the NVLink totals, which grow with every question. The second GPU is lost: nothing
 // can be asked of it. GAPLESS_STANDIN_NVML=no_driver makes it fail as it does without a driver; =no_gpu shows no GPU.
+//
+// GAPLESS_STANDIN_BOARDS=FILE has it answer for the GPUs of that file instead, whose power follows from their limit.
+// All processes of a test map the file: one Board after the other.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -42,6 +54,43 @@ struct Field {
   unsigned long long value;
 };
 
+// A GPU under load. Its clock is the highest, up to 1, at which idle + dynamic · clock^exponent is below the limit.
+struct Board {
+  double limit_w, joules, since_s;  // joules: until since_s, when the limit was set; seconds of the epoch
+  double least_w, most_w, usual_w, idle_w, dynamic_w, exponent;
+  double pid;               // of the only process on it; 0: none
+  double refuses, has_mig;  // refuses: what a change of the limit is answered
+
+  double Watts() const {
+    const double clock = std::pow(std::max(0.0, limit_w - idle_w) / dynamic_w, 1 / exponent);
+    return idle_w + dynamic_w * std::pow(std::clamp(clock, 0.2, 1.0), exponent);
+  }
+};
+constexpr double kCounterUpdateS = 0.02;
+
+struct BoardFile {
+  int file = -1;
+  unsigned count = 0;
+  Board* boards = nullptr;
+  BoardFile() {
+    const char* path = std::getenv("GAPLESS_STANDIN_BOARDS");
+    struct stat status {};
+    if (path == nullptr || (file = open(path, O_RDWR | O_CLOEXEC)) < 0 || fstat(file, &status) != 0) return;
+    void* map = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (map == MAP_FAILED) return;
+    boards = static_cast<Board*>(map);
+    count = static_cast<unsigned>(static_cast<size_t>(status.st_size) / sizeof(Board));
+  }
+};
+BoardFile& Boards() {
+  static BoardFile file;
+  return file;
+}
+// The board of a handle; null: the handle is of the GPUs that do not change.
+Board* BoardOf(void* device) { return device == &first_gpu ? nullptr : static_cast<Board*>(device); }
+unsigned Milli(double value) { return static_cast<unsigned>(std::lround(value * 1000)); }
+double Now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
 }  // namespace
 
 #define STANDIN extern "C" __attribute__((visibility("default")))
@@ -53,8 +102,12 @@ STANDIN const char* nvmlErrorString(int result) {
 }
 STANDIN int nvmlSystemGetDriverVersion(char* out, unsigned size) { return Give(out, size, "570.86.15"); }
 STANDIN int nvmlSystemGetCudaDriverVersion(int* out) { return *out = 12080, kSuccess; }
-STANDIN int nvmlDeviceGetCount_v2(unsigned* out) { return Give(out, Mode("no_gpu") ? 0 : 2); }
+STANDIN int nvmlDeviceGetCount_v2(unsigned* out) {
+  if (Boards().boards != nullptr) return Give(out, Boards().count);
+  return Give(out, Mode("no_gpu") ? 0 : 2);
+}
 STANDIN int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** out) {
+  if (index < Boards().count) return *out = &Boards().boards[index], kSuccess;
   if (index != 0) return kGpuIsLost;
   *out = &first_gpu;
   return kSuccess;
@@ -72,8 +125,38 @@ STANDIN int nvmlDeviceGetMemoryInfo(void*, unsigned long long* out) {
 STANDIN int nvmlDeviceGetClockInfo(void*, unsigned which, unsigned* out) { return Give(out, which == 1 ? 1410 : 1593); }
 STANDIN int nvmlDeviceGetMaxClockInfo(void*, unsigned, unsigned* out) { return Give(out, 1980); }
 STANDIN int nvmlDeviceGetPowerUsage(void*, unsigned* out) { return Give(out, 312'500); }
+STANDIN int nvmlDeviceGetPowerManagementLimit(void* device, unsigned* out) {
+  const Board* board = BoardOf(device);
+  return board == nullptr ? kNotSupported : Give(out, Milli(board->limit_w));
+}
+STANDIN int nvmlDeviceGetPowerManagementDefaultLimit(void* device, unsigned* out) {
+  const Board* board = BoardOf(device);
+  return board == nullptr ? kNotSupported : Give(out, Milli(board->usual_w));
+}
+STANDIN int nvmlDeviceGetPowerManagementLimitConstraints(void* device, unsigned* least, unsigned* most) {
+  const Board* board = BoardOf(device);
+  if (board == nullptr) return kNotSupported;
+  *most = Milli(board->most_w);
+  return Give(least, Milli(board->least_w));
+}
+STANDIN int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
+  Board* board = BoardOf(device);
+  if (board == nullptr) return kNotSupported;
+  if (board->refuses != 0) return static_cast<int>(board->refuses);
+  flock(Boards().file, LOCK_EX);
+  const double now = Now();
+  board->joules += board->Watts() * (now - board->since_s);
+  board->since_s = now, board->limit_w = milliwatts / 1000.0;
+  flock(Boards().file, LOCK_UN);
+  return kSuccess;
+}
 STANDIN int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* out) { return Give(out, 400'000); }
-STANDIN int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* out) {
+STANDIN int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* out) {
+  if (const Board* board = BoardOf(device)) {
+    const double updated = std::floor(Now() / kCounterUpdateS) * kCounterUpdateS;
+    const double joules = board->joules + board->Watts() * std::max(0.0, updated - board->since_s);
+    return *out = static_cast<unsigned long long>(joules * 1000), kSuccess;
+  }
   return *out = energy_mj += 5000, kSuccess;
 }
 STANDIN int nvmlDeviceGetTemperature(void*, unsigned, unsigned* out) { return Give(out, 71); }
@@ -101,9 +184,17 @@ STANDIN int nvmlDeviceGetEccMode(void*, unsigned* now, unsigned* pending) {
   *pending = 1;
   return Give(now, 1);
 }
-STANDIN int nvmlDeviceGetMigMode(void*, unsigned*, unsigned*) { return kNotSupported; }
+STANDIN int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* pending) {
+  const Board* board = BoardOf(device);
+  if (board == nullptr) return kNotSupported;
+  return *now = *pending = static_cast<unsigned>(board->has_mig), kSuccess;
+}
 STANDIN int nvmlDeviceGetPersistenceMode(void*, unsigned* out) { return Give(out, 0); }
-STANDIN int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, Process* out) {
+STANDIN int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* out) {
+  if (const Board* board = BoardOf(device)) {
+    out[0] = {static_cast<unsigned>(board->pid), 1'000'000'000ULL, 0, 0};
+    return *count = board->pid != 0 ? 1 : 0, kSuccess;
+  }
   if (*count < 2) return *count = 2, kInsufficientSize;
   out[0] = {4242, 15'000'000'000ULL, 0, 0}, out[1] = {7, 1'000'000'000ULL, 0, 0};
   *count = 2;

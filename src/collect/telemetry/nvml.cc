@@ -38,6 +38,10 @@ void FindAll(void* handle, Functions& f) {
   GAPLESS_NVML_FIND(DeviceGetMaxClockInfo);
   GAPLESS_NVML_FIND(DeviceGetPowerUsage);
   GAPLESS_NVML_FIND(DeviceGetEnforcedPowerLimit);
+  GAPLESS_NVML_FIND(DeviceGetPowerManagementLimit);
+  GAPLESS_NVML_FIND(DeviceGetPowerManagementDefaultLimit);
+  GAPLESS_NVML_FIND(DeviceGetPowerManagementLimitConstraints);
+  GAPLESS_NVML_FIND(DeviceSetPowerManagementLimit);
   GAPLESS_NVML_FIND(DeviceGetTotalEnergyConsumption);
   GAPLESS_NVML_FIND(DeviceGetTemperature);
   GAPLESS_NVML_FIND(DeviceGetCurrentClocksThrottleReasons);

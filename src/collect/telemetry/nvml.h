@@ -15,7 +15,7 @@ namespace gapless::internal::nvml {
 
 using Device = struct DeviceOpaque*;
 using Return = int;
-inline constexpr Return kSuccess = 0, kInsufficientSize = 7;
+inline constexpr Return kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kInsufficientSize = 7;
 inline constexpr unsigned kClockSm = 1, kClockMemory = 2;
 inline constexpr unsigned kPcieSent = 0, kPcieReceived = 1;
 inline constexpr unsigned kEccCorrected = 0, kEccUncorrected = 1, kEccSinceBoot = 0;
@@ -70,9 +70,13 @@ struct Functions {
   Return (*DeviceGetMemoryInfo)(Device, Memory*);
   Return (*DeviceGetClockInfo)(Device, unsigned, unsigned*);
   Return (*DeviceGetMaxClockInfo)(Device, unsigned, unsigned*);
-  Return (*DeviceGetPowerUsage)(Device, unsigned*);                        // mW
-  Return (*DeviceGetEnforcedPowerLimit)(Device, unsigned*);                // mW
-  Return (*DeviceGetTotalEnergyConsumption)(Device, unsigned long long*);  // mJ since the driver was loaded
+  Return (*DeviceGetPowerUsage)(Device, unsigned*);            // mW
+  Return (*DeviceGetEnforcedPowerLimit)(Device, unsigned*);    // mW
+  Return (*DeviceGetPowerManagementLimit)(Device, unsigned*);  // mW, as it is set
+  Return (*DeviceGetPowerManagementDefaultLimit)(Device, unsigned*);
+  Return (*DeviceGetPowerManagementLimitConstraints)(Device, unsigned*, unsigned*);  // least and most
+  Return (*DeviceSetPowerManagementLimit)(Device, unsigned);                         // needs root
+  Return (*DeviceGetTotalEnergyConsumption)(Device, unsigned long long*);            // mJ since the driver was loaded
   Return (*DeviceGetTemperature)(Device, unsigned, unsigned*);
   Return (*DeviceGetCurrentClocksThrottleReasons)(Device, unsigned long long*);
   Return (*DeviceGetPcieThroughput)(Device, unsigned, unsigned*);  // KB/s over 20 ms, during which it blocks
