@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The search for a power limit on boards with a known curve: what it finds, in how many steps, and with which noise.
+#include "optimize/power_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include "optimize/testing/power_curve.h"
+#include "validate/testing/effort.h"
+
+namespace gapless::internal {
+namespace {
+
+constexpr double kUpdateS = 0.1;  // a counter's
+
+// Trains on boards with a curve until the blocks are done; every rank has the same board.
+struct SimulatedBoards {
+  PowerCurve curve;
+  Random random;
+  double step_noise = 0.01, power_noise = 0.01, drift = 0;  // drift: share by which a step grows in a thousand steps
+  size_t devices = 1;
+
+  PowerBlocks Tune(PowerPlan plan) {
+    double limit = curve.range.usual;
+    plan.range = curve.range, plan.devices = devices;
+    PowerBlocks blocks(plan, [&](double watts) -> Result<void> { return limit = watts, Result<void>(); });
+    double now = 1000, joules = 5000, updated = now;
+    for (int step = 0; step < 5000 && !blocks.IsDone(); ++step) {
+      const double took = curve.StepSeconds(limit) * (1 + step_noise * random.Normal()) * (1 + drift * step / 1000);
+      const double watts = curve.Watts(limit) * (1 + power_noise * random.Normal());
+      for (; updated + kUpdateS <= now + took; updated += kUpdateS)
+        for (size_t device = 0; device < devices; ++device)
+          blocks.AddEnergy(device, Ns(updated + kUpdateS), joules + watts * (updated + kUpdateS - now));
+      blocks.AddStep(Ns(now), Ns(took));
+      now += took, joules += watts * took;
+      blocks.Advance(Ns(now));
+    }
+    EXPECT_EQ(limit, curve.range.usual) << "the usual limit is set at the end";
+    return blocks;
+  }
+  static int64_t Ns(double seconds) { return static_cast<int64_t>(seconds * 1e9); }
+};
+
+// Zeus: for every limit from the highest to the lowest, 25 W apart, one step to wait, ten to warm up, forty measured.
+size_t StepsOfZeus(const PowerRange& range) { return 50 * (static_cast<size_t>((range.high - range.low) / 25) + 1); }
+
+struct Found {
+  int curves = 0, near = 0, few_steps = 0, within = 0;
+  double share_of_steps = 0;
+};
+
+Found Search(const PowerGoal& goal, const Effort& effort) {
+  Found found{.curves = effort.tried};
+  for (int seed = 0; seed < effort.tried; ++seed) {
+    Random random(static_cast<uint64_t>(seed) + 1);
+    SimulatedBoards boards{.curve = DrawPowerCurve(random), .random = random};
+    const PowerBlocks blocks = boards.Tune({.goal = goal});
+    const PowerRange& range = boards.curve.range;
+    PowerGoal tight = goal;  // the slowdown of a window is known to half a point
+    if (tight.most_slowdown) *tight.most_slowdown -= 0.005;
+    const double cost = boards.curve.Cost(goal, blocks.chosen().value_or(range.usual), 0.005);
+    found.near += cost <= 1.02 * boards.curve.LeastCost(tight);
+    found.within += std::isfinite(cost);
+    const double share = static_cast<double>(blocks.steps()) / static_cast<double>(StepsOfZeus(range));
+    found.few_steps += share <= 0.4;
+    found.share_of_steps += share / effort.tried;
+    EXPECT_LE(blocks.settings().size() + 1, 8U);
+  }
+  return found;
+}
+
+TEST(PowerBlocks, FindTheLeastEnergyInFewerSteps) {
+  const Effort effort(100, 20);
+  const Found found = Search({}, effort);
+  EXPECT_GE(found.near, effort.AtLeast(0.97) * found.curves);
+  EXPECT_EQ(found.few_steps, found.curves) << "search and proof, against 40 % of what Zeus takes for the search alone";
+  RecordProperty("share_of_steps", std::to_string(found.share_of_steps));
+}
+
+TEST(PowerBlocks, FindTheLeastCostAndKeepToASlowdown) {
+  const Effort effort(100, 20);
+  const Found cost = Search({.time_weight = 0.5}, effort);
+  EXPECT_GE(cost.near, effort.AtLeast(0.97) * cost.curves);
+  const Found slow = Search({.most_slowdown = 0.05}, effort);
+  EXPECT_GE(slow.near, effort.AtLeast(0.9) * slow.curves);
+  EXPECT_GE(slow.within, effort.AtLeast(0.97) * slow.curves);
+}
+
+}  // namespace
+}  // namespace gapless::internal
