@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless tune`: measures settings of data loader, batch size, ranks or communication, and prints which
-// one is significantly faster.
+// The command `gapless tune`: measures settings of data loader, batch size, ranks, communication or power limit, and
+// prints which one is significantly better.
 //
 // Each question is one function below. Settings are measured in rounds of random order (optimize/tuning.h), batches per
 // sample instead of per step. Nothing stays changed: the result is a number, and `gapless optimize` makes a recipe
 // of it. The exit status is 1 only for a scaling curve that should be measured again.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "base/redact.h"
@@ -16,28 +17,35 @@
 #include "cli/progress.h"
 #include "cli/scaling.h"
 #include "collect/machine.h"
+#include "collect/telemetry/collector.h"
 #include "flows/profiled_job.h"
 #include "optimize/job_runner.h"
+#include "optimize/power_tuning.h"
 #include "proof/scaling.h"
 #include "report/bench/report.h"
+#include "report/tune/power.h"
 #include "report/tune/report.h"
 
 namespace gapless::internal::tune_command {
 namespace {
 
-enum class Question : uint8_t { kDataloader, kBatch, kScaling, kComm };
+enum class Question : uint8_t { kDataloader, kBatch, kScaling, kComm, kPower };
 constexpr Choosable<Question> kQuestions[] = {{"dataloader", Question::kDataloader},
                                               {"batch", Question::kBatch},
                                               {"scaling", Question::kScaling},
-                                              {"comm", Question::kComm}};
+                                              {"comm", Question::kComm},
+                                              {"power", Question::kPower}};
+constexpr size_t kUsualSteps = 50, kUsualWindow = 4;
 
 struct TuneArguments : PairArguments {
-  TuneArguments() { warmup = 5, steps = 50; }
+  TuneArguments() { warmup = 5, steps = 0; }  // steps: 0 stands for the question's own
   Question question{};
   bool grid = false;
   std::vector<int> ranks{};
   double budget = 600;  // seconds
   size_t rounds = 12;
+  std::optional<double> most_slowdown{};
+  double time_weight = 0;
   static constexpr OptionList kOptions{
       Flag<&TuneArguments::grid>("dataloader: try pinned memory and prefetch factors in addition"),
       Parsed<&TuneArguments::ranks, ReadRankCounts>(
@@ -45,10 +53,13 @@ struct TuneArguments : PairArguments {
       Parsed<&TuneArguments::budget, ReadTime>("TIME", "Stop after this time: 5m, 2h (10m)"),
       Number<&TuneArguments::rounds>("N", "Stop after N rounds if settings are not significantly different (12)", 1,
                                      1000),
+      Parsed<&TuneArguments::most_slowdown, ReadShare>("SHARE", "power: Allow steps to be longer by SHARE at most"),
+      Parsed<&TuneArguments::time_weight, ReadShare>(
+          "SHARE", "power: Let time count beside energy, as much as SHARE of it at the highest limit (0)"),
       kShortRunOptions,
   };
   static constexpr WordList kWords{
-      ChosenWord<&TuneArguments::question, OneOf<kQuestions>>("QUESTION", "dataloader, batch, scaling or comm")};
+      ChosenWord<&TuneArguments::question, OneOf<kQuestions>>("QUESTION", "dataloader, batch, scaling, comm or power")};
 };
 
 constexpr int kMaxRanks = 8;  // that are tried where none are named
@@ -63,6 +74,7 @@ struct TuneOrder {
 Result<TuneOrder> OrderFrom(const TuneArguments& arguments) {
   TuneOrder order;
   GAPLESS_ASSIGN(order.request, RequestFrom(arguments, arguments.command));
+  if (arguments.steps == 0) order.request.measure = kUsualSteps;
   order.options = {.pairs = {.margin = arguments.margin},
                    .most_rounds = arguments.rounds,
                    .budget_s = arguments.budget,
@@ -167,6 +179,29 @@ Result<int> TuneComm(const TuneArguments& arguments, Session& session, const Tun
       [&] { return ExchangeJson(*cost, ranks); });
 }
 
+// Answers `power`. The watchdog comes first: it may not share an open library or threads with us.
+Result<int> TunePowerLimit(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
+  const std::string library = TelemetrySources{}.nvml_library;
+  std::optional<std::string> visible;
+  if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES"); devices != nullptr) visible = devices;
+  GAPLESS_TRY(MayChangeGpuSettings());
+  GAPLESS_ASSIGN(auto watchdog, LimitWatchdog::Start(library));
+  GAPLESS_ASSIGN(auto boards, PowerBoards::Open(library, visible));
+  std::optional<TuneLine> line(session);
+  const PowerTuneOptions options{
+      .goal = {.time_weight = arguments.time_weight, .most_slowdown = arguments.most_slowdown},
+      .warmup = arguments.warmup,
+      .window_steps = arguments.steps == 0 ? kUsualWindow : arguments.steps,
+      .budget_s = order.options.budget_s};
+  const auto tuning =
+      TunePower(order.request, options, boards, watchdog, [&](const std::string& doing) { line->Say(doing); });
+  line.reset();
+  GAPLESS_TRY(tuning);
+  return PrintTextOrJson(
+      arguments, [&] { return PowerText(*tuning, RedactCommand(order.request.command)); },
+      [&] { return PowerJson(*tuning); });
+}
+
 // Refuses options that the question has no use for: they would seem to have an effect.
 Result<int> Execute(const TuneArguments& arguments, Session& session) {
   const Question question = arguments.question;
@@ -178,18 +213,23 @@ Result<int> Execute(const TuneArguments& arguments, Session& session) {
   if (arguments.grid && question != Question::kDataloader)
     return Fail(ErrorCode::kUsage, "--grid requires the question dataloader",
                 std::string(OneOf<kQuestions>::NameOf(question)));
+  if (question != Question::kPower && (arguments.most_slowdown || arguments.time_weight > 0))
+    return Fail(ErrorCode::kUsage, "--most-slowdown and --time-weight require the question power",
+                std::string(OneOf<kQuestions>::NameOf(question)));
+  if (question == Question::kPower) return TunePowerLimit(arguments, session, order);
   if (needs_ranks) GAPLESS_TRY(NeedsRanks(order.request));
   if (question == Question::kScaling) return TuneScaling(arguments, session, order);
   if (question == Question::kComm) return TuneComm(arguments, session, order);
   return TuneSettings(arguments, session, std::move(order), question == Question::kBatch);
 }
 
-constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument};
+constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument, &kPowerDocument};
 constexpr Example kExamples[] = {
     {"gapless tune dataloader -- python train.py", "How many workers?"},
     {"gapless tune batch -- python train.py", "How large a batch, with and without mixed precision?"},
     {"gapless tune scaling --ranks 1,2,4 -- python train.py", "How much do more GPUs bring?"},
     {"gapless tune comm --ranks 4 -- python train.py", "What does the exchange of gradients cost?"},
+    {"gapless tune power --most-slowdown 5% -- python train.py", "Which power limit costs least energy?"},
 };
 
 }  // namespace
@@ -197,7 +237,7 @@ constexpr Example kExamples[] = {
 COMMAND(tune) = {
     .name = "tune",
     .place = {groups::kFix, 3},
-    .help = "Measure one setting: workers, batch size, scaling, exchange",
+    .help = "Measure one setting: workers, batch, scaling, exchange, power",
     .about =
         "Runs an unmodified training script under several settings, in rounds of random order, and reports "
         "which one is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger "
@@ -205,7 +245,12 @@ COMMAND(tune) = {
         "they do not fit or save nothing more, with and without mixed precision. `scaling` runs it with several "
         "ranks. `comm` measures the step time with and without the gradient all-reduce, and that of one rank alone: "
         "the "
-        "shares of compute, overhead and communication.\n\nNothing stays changed: `gapless optimize --only` proves "
+        "shares of compute, overhead and communication.\n\n`power` changes the power limit of the command's GPUs while "
+        "it trains and finds the one at which a step takes the least energy, or costs least where time counts, too. It "
+        "tries at most eight limits, each in windows of ten updates of the energy counter beside windows at the usual "
+        "limit, and measures the chosen one again. It needs root. The limits are as they were when it ends, also when "
+        "it is killed: a process beside it sees to that. On GPUs of somebody else set GAPLESS_KEEP_GPU_SETTINGS=1, "
+        "and no limit is changed.\n\nNothing stays changed: `gapless optimize --only` proves "
         "the setting and writes a recipe and a patch for it.",
     .examples = kExamples,
     .takes_command = true,
