@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes what a training's energy is made of: power, the parts of a step, each finding by the day, and all that was
+// assumed for it.
+#include "report/energy/report.h"
+
+#include "base/described_json.h"
+#include "base/strings.h"
+#include "report/amounts.h"
+#include "report/described.h"
+
+namespace gapless::internal {
+
+template <>
+inline constexpr int64_t kValuesOf<PowerSource> = static_cast<int64_t>(PowerSource::kLimit) + 1;
+
+template <>
+struct Described<EnergyPart> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&EnergyPart::name>("name", "", "part of the ledger"),
+      Field<&EnergyPart::step_ns>("step_ns", "ns", "time of it in a step, mean of the devices"),
+      Field<&EnergyPart::watts>("watts", "W", "that a GPU is taken to draw meanwhile"),
+      Field<&EnergyPart::joules>("joules", "J", "energy of it in a step, all GPUs"),
+  };
+};
+
+template <>
+struct Described<EnergyOfFinding> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&EnergyOfFinding::id>("id", "", "id of the bottleneck"),
+      Field<&EnergyOfFinding::title>("title", "", "the finding in a line"),
+      Field<&EnergyOfFinding::share_of_step>("share_of_step", "share", "fraction of a step"),
+      Field<&EnergyOfFinding::is_waiting>("is_waiting", "", "the GPUs wait meanwhile"),
+      Field<&EnergyOfFinding::day>("day", "", "what that share of a day takes, on all GPUs"),
+      Field<&EnergyOfFinding::saved>("saved", "", "of a day by its fix, after the fixes above it; empty: not known"),
+  };
+};
+
+namespace documents {
+
+struct EnergyReport {
+  int64_t gpus = 0;
+  double watts = 0;
+  PowerSource watts_source = PowerSource::kSampled;
+  std::optional<double> waiting_watts{}, step_ns{}, joules_per_step{}, steps_per_kilojoule{};
+  std::vector<EnergyPart> parts{};
+  Amount day{};
+  std::optional<Amount> epoch{};
+  std::vector<EnergyOfFinding> findings{};
+  std::vector<std::string> assumptions{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&EnergyReport::gpus>("gpus", "count", "GPUs of the job"),
+      Field<&EnergyReport::watts>("watts", "W", "mean power of a GPU"),
+      Field<&EnergyReport::watts_source>("watts_source", "", "from where; limit: an upper bound"),
+      Field<&EnergyReport::waiting_watts>("waiting_watts", "W", "of a GPU that waits; missing: not sampled"),
+      Field<&EnergyReport::step_ns>("step_ns", "ns", "mean step; missing: there is no complete one"),
+      Field<&EnergyReport::joules_per_step>("joules_per_step", "J", "energy of a step, all GPUs"),
+      Field<&EnergyReport::steps_per_kilojoule>("steps_per_kilojoule", "1/kJ", "steps for a kilojoule"),
+      Field<&EnergyReport::parts>("parts", "", "of a step; their joules add up to joules_per_step"),
+      Field<&EnergyReport::day>("day", "", "24 hours of the job"),
+      Field<&EnergyReport::epoch>("epoch", "", "missing: its steps were not given"),
+      Field<&EnergyReport::findings>("findings", "", "in the order of the report"),
+      Field<&EnergyReport::assumptions>("assumptions", "", "a sentence each"),
+  };
+};
+
+}  // namespace documents
+
+constinit const TypeInfo kEnergyDocument = describe::MakeType<documents::EnergyReport>();
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+LabBlock Paragraph(std::string text) { return {.kind = LabBlock::Kind::kParagraph, .text = std::move(text)}; }
+LabBlock TableBlock(Rows rows) { return {.kind = LabBlock::Kind::kTable, .rows = std::move(rows)}; }
+
+std::string Unit(double value, std::string_view unit) { return StrCat(FormatDigits(value, 3), " ", unit); }
+
+std::string StepsText(double steps) { return steps < 100 ? FormatDigits(steps, 3) : FormatNumber(steps, 0); }
+
+std::string SourceText(PowerSource source) {
+  switch (source) {
+    case PowerSource::kGiven: return "as given";
+    case PowerSource::kCounter: return "by the energy counters while the steps ran";
+    case PowerSource::kSampled: return "mean of the samples while the steps ran";
+    case PowerSource::kLimit: break;
+  }
+  return "the boards' power limit, so that all figures are upper bounds";
+}
+
+std::string PartText(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"compute", "compute"},
+      {"exposed_comm", "communication that nothing hides"},
+      {"exposed_copy", "copies that nothing hides"},
+      {"idle_data", "waiting for data"},
+      {"idle_launch", "waiting for launches"},
+      {"idle_sync", "waiting after synchronisation"},
+      {"idle_host", "waiting for the host"},
+      {"idle_unknown", "waiting, cause not recorded"}};
+  for (const auto& [known, text] : kNames)
+    if (name == known) return std::string(text);
+  return std::string(name);
+}
+
+std::string AmountText(const Amount& amount) {
+  const auto texts = AmountTexts(amount);
+  return texts.empty() ? "–" : Join(texts, " · ");
+}
+
+// All that the figures rest on, a sentence each.
+std::vector<std::string> AssumptionsOf(const EnergyView& view) {
+  const EnergyAccount& account = view.account;
+  std::vector<std::string> texts{
+      StrCat("A GPU draws ", Unit(account.watts, "W"), " (", SourceText(account.source), ").")};
+  if (account.waiting_watts)
+    texts.push_back(StrCat("A GPU that waits draws ", Unit(*account.waiting_watts, "W"),
+                           ", the least that was sampled; what is left is spread evenly over its work."));
+  else
+    texts.push_back("A GPU draws the same whether it waits or works: no lower power was sampled.");
+  texts.push_back(StrCat("The job has ", account.gpus, account.gpus == 1 ? " GPU" : " GPUs",
+                         " and runs all day. Only GPUs count: hosts, cooling and network come on top."));
+  if (view.rates.price_per_gpu_hour)
+    texts.push_back(StrCat("A GPU costs ", MoneyText(*view.rates.price_per_gpu_hour), " an hour."));
+  if (view.rates.carbon_g_per_kwh)
+    texts.push_back(StrCat("A kilowatt-hour emits ", Unit(*view.rates.carbon_g_per_kwh, "g"), " of CO₂."));
+  return texts;
+}
+
+LabSection PowerSection(const EnergyView& view) {
+  const EnergyAccount& account = view.account;
+  Rows rows{{"", ""}, {"power of a GPU", Unit(account.watts, "W")}, {"GPUs", StrCat(account.gpus)}};
+  if (account.joules_per_step) {
+    rows.push_back({"energy of a step", Unit(*account.joules_per_step, "J")});
+    rows.push_back({"mean step", FormatMs(static_cast<int64_t>(*account.step_ns))});
+    rows.push_back({"steps for a kilojoule", StepsText(1e3 / *account.joules_per_step)});
+  }
+  rows.push_back({"a day", AmountText(account.day)});
+  if (account.epoch) rows.push_back({"an epoch", AmountText(*account.epoch)});
+  LabSection section{.heading = "Power and energy"};
+  section.blocks.push_back(
+      Paragraph(StrCat(view.run, view.device.empty() ? "" : StrCat(" · ", account.gpus, " × ", view.device),
+                       ". The power is ", SourceText(account.source), ".")));
+  section.blocks.push_back(TableBlock(std::move(rows)));
+  return section;
+}
+
+LabSection PartsSection(const EnergyAccount& account) {
+  Rows rows{{"part of a step", "time", "power", "energy", "share"}};
+  for (const EnergyPart& part : account.parts)
+    rows.push_back({PartText(part.name), FormatMs(static_cast<int64_t>(part.step_ns)), Unit(part.watts, "W"),
+                    Unit(part.joules, "J"), FormatPercent(part.joules / *account.joules_per_step)});
+  rows.push_back({"all", FormatMs(static_cast<int64_t>(*account.step_ns)), Unit(account.watts, "W"),
+                  Unit(*account.joules_per_step, "J"), FormatPercent(1)});
+  return {.heading = "Where the energy of a step goes", .blocks = {TableBlock(std::move(rows))}};
+}
+
+LabSection FindingsSection(const EnergyAccount& account) {
+  Rows rows{{"finding", "share of a step", "takes a day", "its fix saves a day"}};
+  for (const EnergyOfFinding& finding : account.findings)
+    rows.push_back({Printable(finding.title), FormatPercent(finding.share_of_step), AmountText(finding.day),
+                    AmountText(finding.saved)});
+  LabSection section{.heading = "What the findings cost"};
+  section.blocks.push_back(TableBlock(std::move(rows)));
+  section.blocks.push_back(Paragraph(
+      "Findings may claim the same time: what they take does not add up. A saving comes after those above it."));
+  return section;
+}
+
+}  // namespace
+
+LabDocument WriteEnergy(const EnergyView& view) {
+  LabDocument document{.title = view.title.empty() ? "Energy report" : view.title};
+  document.sections.push_back(PowerSection(view));
+  if (!view.account.parts.empty()) document.sections.push_back(PartsSection(view.account));
+  if (!view.account.findings.empty()) document.sections.push_back(FindingsSection(view.account));
+  LabBlock list{.kind = LabBlock::Kind::kList};
+  for (const std::string& text : AssumptionsOf(view)) list.rows.push_back({text});
+  document.sections.push_back({.heading = "Assumptions", .blocks = {std::move(list)}});
+  return document;
+}
+
+std::string EnergyJson(const EnergyView& view) {
+  const EnergyAccount& account = view.account;
+  documents::EnergyReport document{.gpus = account.gpus,
+                                   .watts = account.watts,
+                                   .watts_source = account.source,
+                                   .waiting_watts = account.waiting_watts,
+                                   .step_ns = account.step_ns,
+                                   .joules_per_step = account.joules_per_step,
+                                   .parts = account.parts,
+                                   .day = account.day,
+                                   .epoch = account.epoch,
+                                   .findings = account.findings,
+                                   .assumptions = AssumptionsOf(view)};
+  if (account.joules_per_step && *account.joules_per_step > 0)
+    document.steps_per_kilojoule = 1e3 / *account.joules_per_step;
+  return DocumentOf("report", document);
+}
+
+}  // namespace gapless::internal
