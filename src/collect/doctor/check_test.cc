@@ -145,6 +145,16 @@ TEST_F(Doctor, Governor) {
   EXPECT_EQ(Only("governor").saw, "performance on 1, powersave on 1");
 }
 
+TEST_F(Doctor, EnergyOfTheProcessors) {
+  EXPECT_EQ(Only("rapl").health, Health::kUnknown);
+  root_.Write("/sys/class/powercap/intel-rapl:0/name", "package-0\n");
+  root_.Write("/sys/class/powercap/intel-rapl:0:0/name", "core\n");
+  EXPECT_EQ(Only("rapl").health, Health::kWarning);  // its counter is not readable
+  root_.Write("/sys/class/powercap/intel-rapl:0/energy_uj", "12345\n");
+  EXPECT_EQ(Only("rapl").health, Health::kOk);
+  EXPECT_EQ(Only("rapl").saw, "1 package is counted");
+}
+
 TEST_F(Doctor, QuotaOfTheControlGroup) {
   root_.Write("/proc/stat", "cpu 1 1\ncpu0 1\ncpu1 1\ncpu2 1\ncpu3 1\n");
   EXPECT_EQ(Only("cpu_quota").health, Health::kOk);
