@@ -26,6 +26,7 @@
 
 #include "analyses/collective_match.h"
 #include "analyses/list/slow_parts/part.h"
+#include "analyses/timeline.h"
 #include "base/strings.h"
 #include "trace/identity.h"
 #include "validate/distributions.h"
