@@ -18,12 +18,18 @@ struct SampledPower {
   std::optional<double> counter{}, sampled{}, least{};
 };
 
+bool DidWork(const GpuPowerRows& gpus, size_t row) {
+  return !gpus.IsNull(row, "utilization_share") && gpus.Real(row, "utilization_share") >= kWorks;
+}
+
+// Where no GPU is known to have worked, all count.
 std::optional<double> MeanOfGpus(const GpuPowerRows& gpus, GpuPowerRows::RealColumn column) {
+  bool is_known = false;
+  for (size_t row = 0; row < gpus.rows(); ++row) is_known = is_known || DidWork(gpus, row);
   double sum = 0;
   int64_t count = 0;
   for (size_t row = 0; row < gpus.rows(); ++row) {
-    const bool is_idle = !gpus.IsNull(row, "utilization_share") && gpus.Real(row, "utilization_share") < kWorks;
-    if (is_idle || gpus.IsNull(row, column)) continue;
+    if ((is_known && !DidWork(gpus, row)) || gpus.IsNull(row, column)) continue;
     sum += gpus.Real(row, column), ++count;
   }
   return count > 0 ? std::optional(sum / static_cast<double>(count)) : std::nullopt;

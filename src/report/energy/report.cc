@@ -81,8 +81,8 @@ std::string StepsText(double steps) { return steps < 100 ? FormatDigits(steps, 3
 std::string SourceText(PowerSource source) {
   switch (source) {
     case PowerSource::kGiven: return "as given";
-    case PowerSource::kCounter: return "by the energy counters while the steps ran";
-    case PowerSource::kSampled: return "mean of the samples while the steps ran";
+    case PowerSource::kCounter: return "that of the energy counters while the steps ran";
+    case PowerSource::kSampled: return "the mean of the samples while the steps ran";
     case PowerSource::kLimit: break;
   }
   return "the boards' power limit, so that all figures are upper bounds";
