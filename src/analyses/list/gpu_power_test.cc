@@ -11,7 +11,7 @@ using testing::Analysed;
 using testing::HandMade;
 
 // The counter is read every 50 ms and changes at every second look, by 30 J: 300 W.
-void Count(HandMade& trace, int looks) {
+void CountPower(HandMade& trace, int looks) {
   trace.Format("telemetry");
   for (int look = 0; look < looks; ++look) {
     const int64_t at = look * int64_t{50'000'000};
@@ -21,7 +21,7 @@ void Count(HandMade& trace, int looks) {
 
 TEST(GpuPower, ByTheEnergyCounter) {
   HandMade trace;
-  Count(trace, 40);
+  CountPower(trace, 40);
   Analysed run(trace);
   const auto table = run["gpu_power"];
   ASSERT_EQ(table.rows(), 1U);
@@ -33,7 +33,7 @@ TEST(GpuPower, ByTheEnergyCounter) {
 
 TEST(GpuPower, NineUpdatesAreTooFew) {
   HandMade trace;
-  Count(trace, 20);
+  CountPower(trace, 20);
   Analysed run(trace);
   EXPECT_TRUE(run["gpu_power"].IsNull(0, "counter_watts"));
   EXPECT_FALSE(run["gpu_power"].IsNull(0, "sampled_watts"));
