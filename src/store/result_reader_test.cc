@@ -228,10 +228,11 @@ TEST(ResultsTest, EachNumberOfAServerHasTheFormulaOfItsTool) {
                                            "request_latency_p99[ms] process: 11",
                                            "inter_token_latency[ms] process: 2.5", "goodput[requests/sec] process: 3",
                                            "output_token_throughput_per_user[tokens/sec/user] process: 400"}));
-  EXPECT_EQ(of(kGuidellm, "inter_token_latency_ms"),
-            "time_per_output_token = (last token - first token) / (output tokens - 1), one value a request");
+  EXPECT_EQ(
+      of(kGuidellm, "inter_token_latency_ms"),
+      "time_per_output_token = (last token - first token) / (output tokens - 1) of a request, weighted by its tokens");
   EXPECT_EQ(of(kGuidellm, "time_per_output_token_ms"),
-            " = (last token - start of the request) / output tokens, one value a request");
+            " = (last token - start of the request) / output tokens of a request, weighted by its tokens");
   EXPECT_EQ(of(kHyperfine, "old"), " = ") << "its name says it";
 }
 
