@@ -11,8 +11,8 @@
 
 namespace gapless::internal {
 
-enum class LoadGenerator : uint8_t { kOwn, kGuidellm };
-inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {{"own", LoadGenerator::kOwn},
+enum class LoadGenerator : uint8_t { kOurs, kGuidellm };
+inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {{"own", LoadGenerator::kOurs},
                                                                {"guidellm", LoadGenerator::kGuidellm}};
 
 // What may be given for a server.
@@ -21,7 +21,7 @@ struct ServerArguments : MeasureArguments {
   size_t concurrency = 8, output_tokens = 128;
   std::optional<ServingObjectives> slo{};
   double budget = 300;  // seconds
-  LoadGenerator generator = LoadGenerator::kOwn;
+  LoadGenerator generator = LoadGenerator::kOurs;
 };
 
 // "ttft=200ms,tpot=50ms,latency=2s"
