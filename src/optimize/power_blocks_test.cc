@@ -101,18 +101,18 @@ TEST(PowerBlocks, ShortStepsMakeLongWindows) {
   EXPECT_GE(boards.Tune({}).steps(), 28U * 25U);
 }
 
-// The machine becomes slower by a third while it is measured: the pairs do not see it, several boards count together.
+// The machine becomes half as fast while it is measured: the pairs do not see it, several boards count together.
 TEST(PowerBlocks, ADriftAffectsBothOfAPair) {
   Random random(3);
   const PowerCurve curve = DrawPowerCurve(random);
-  SimulatedBoards boards{.curve = curve, .random = random, .drift = 2, .devices = 4};
+  SimulatedBoards boards{.curve = curve, .random = random, .drift = 6, .devices = 4};
   const PowerBlocks blocks = boards.Tune({});
   ASSERT_TRUE(blocks.chosen());
   const PowerRatio proof = RatioOf(blocks.proof(), {});
   const double time = curve.StepSeconds(*blocks.chosen()) / curve.StepSeconds(curve.range.usual);
   EXPECT_NEAR(proof.time.expected, time, 0.03);
   EXPECT_NEAR(proof.energy.expected, curve.Joules(*blocks.chosen()) / curve.Joules(curve.range.usual), 0.03);
-  EXPECT_NEAR(*blocks.usual_joules() / (4 * curve.Joules(curve.range.usual)), 1.17, 0.17);
+  EXPECT_NEAR(*blocks.usual_joules() / (4 * curve.Joules(curve.range.usual)), 1.5, 0.45);
 }
 
 }  // namespace
