@@ -14,4 +14,5 @@ output=$(python3 -m venv --clear build/nvcc 2>&1) || cannot "build/nvcc cannot b
 output=$(build/nvcc/bin/pip install --quiet --disable-pip-version-check "nvidia-cuda-nvcc==$VERSION" \
   "nvidia-cuda-runtime==$VERSION" "nvidia-cuda-crt==$VERSION" "nvidia-nvvm==$VERSION" nvidia-cuda-cccl 2>&1) ||
   cannot "nvcc cannot be installed: $(tail -1 <<<"$output")"
-echo "build/nvcc: $(build/nvcc/lib/python3*/site-packages/nvidia/cu13/bin/nvcc --version | tail -1)"
+compiler=(build/nvcc/lib/python3*/site-packages/nvidia/cu13/bin/nvcc)
+echo "build/nvcc: $("${compiler[0]}" --version | tail -1)"
