@@ -11,7 +11,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr double kNsPerHour = 3600e9, kHoursPerDay = 24, kJoulesPerKwh = 3.6e6;
-constexpr double kWorks = 0.05;  // utilisation of a GPU that belongs to the job, at least
+constexpr double kWorks = 0.05;  // utilisation above which a GPU belongs to the job
 
 // Means over the GPUs that did work, of those that have the value.
 struct SampledPower {
@@ -19,7 +19,7 @@ struct SampledPower {
 };
 
 bool DidWork(const GpuPowerRows& gpus, size_t row) {
-  return !gpus.IsNull(row, "utilization_share") && gpus.Real(row, "utilization_share") >= kWorks;
+  return !gpus.IsNull(row, "utilization_share") && gpus.Real(row, "utilization_share") > kWorks;
 }
 
 // Where no GPU is known to have worked, all count.
