@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`gapless tune power` on GPUs of tests/standins/nvml.cc whose curve is known: what it finds, and that limits come back.
 
-usage: tune_power_test.py PROGRAM STANDINS
+usage: tune_power_test.py PROGRAM STANDINS [--ci] [--only PATTERN...]
 
 STANDINS is the folder of the stand-in libraries. The training is a loop without PyTorch that reports its steps as the agent does,
 and whose steps take as long as the power limit in the GPUs' file lets them.
@@ -22,6 +22,7 @@ import unittest
 from pathlib import Path
 from typing import NamedTuple
 
+import cases
 from corpus import ROOT
 
 PROGRAM = str(Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else str(ROOT / "build/gapless")
@@ -163,6 +164,7 @@ class TunePower(unittest.TestCase):
         self.assertEqual(self.limits(), [700.0])
         self.assertEqual(self.watchdogs(), [])
 
+    @cases.not_in_ci
     def test_several_gpus_and_an_allowed_slowdown(self) -> None:
         self.make(Board(), Board(), Board())
         done = self.tune(
@@ -176,6 +178,7 @@ class TunePower(unittest.TestCase):
         self.assertLessEqual(Board().step(answer["chosen_limit_w"])[1], 1.13)
         self.assertEqual(self.limits(), [700.0] * 3)
 
+    @cases.not_in_ci
     def test_prints_a_table(self) -> None:
         self.make(Board())
         done = self.tune("--budget", "5s")
@@ -230,6 +233,7 @@ class TunePower(unittest.TestCase):
                 self.assertIn("hint: ", done.stderr)
                 self.assertEqual(self.boards()[0].joules, 0, "no limit was set")
 
+    @cases.not_in_ci
     def test_leaves_the_gpus_of_others_alone(self) -> None:
         """Nobody says which GPU the command uses: its processes are on none, as in a container."""
         self.make(Board(pid=1), Board(pid=1))
@@ -237,6 +241,17 @@ class TunePower(unittest.TestCase):
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("CUDA_VISIBLE_DEVICES=0,1", done.stderr)
         self.assertEqual([board.joules for board in self.boards()], [0, 0])
+
+    def test_bench_counts_the_energy_of_a_step(self) -> None:
+        self.make(Board())
+        words = [PROGRAM, "bench", "--steps", "100", "--json", "--", *self.words()[4:]]
+        done = subprocess.run(
+            words, cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=120, check=False
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        metrics = json.loads(done.stdout)["metrics"]
+        self.assertAlmostEqual(metrics["joules_per_step"], 0.7 * metrics["step_time_ms"], delta=0.5)  # 700 W
+        self.assertAlmostEqual(metrics["samples_per_joule"], metrics["samples_per_second"] / 700, delta=0.2)
 
     def test_a_command_that_does_not_train(self) -> None:
         self.make(Board())
@@ -252,4 +267,4 @@ class TunePower(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    sys.exit(cases.main(sys.argv[3:]))

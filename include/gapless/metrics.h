@@ -40,6 +40,8 @@ struct PerformanceMetrics {
   std::optional<double> step_time_p50_ms{}, step_time_p95_ms{}, step_time_p99_ms{}, step_time_std_ms{};
   std::optional<double> energy_j{};
   std::string gpu_utilization_source{}, memory_source{};  // source of each figure; empty: unknown
+  // Energy of a step, and samples for a joule, of all GPUs that did work; by energy counters only.
+  std::optional<double> joules_per_step{}, samples_per_joule{};
 };
 
 // Figures of a job on several GPUs. Times in ns.

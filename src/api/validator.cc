@@ -87,6 +87,8 @@ internal::BenchmarkRecord RecordFrom(const PerformanceMetrics& metrics, const Be
   add("step_time_p95_ms", "ms", metrics.step_time_p95_ms, false);
   add("step_time_p99_ms", "ms", metrics.step_time_p99_ms, false);
   add("step_time_std_ms", "ms", metrics.step_time_std_ms, false);
+  add("joules_per_step", "J", metrics.joules_per_step, false);
+  add("samples_per_joule", "1/J", metrics.samples_per_joule, true);
   record.benchmark = metadata.benchmark;
   record.gpu_type = metadata.gpu_type;
   record.num_gpus = metadata.num_gpus;

@@ -85,6 +85,7 @@ struct Metrics {
   std::optional<double> step_time_p50_ms{}, step_time_p95_ms{}, step_time_p99_ms{};
   std::optional<double> step_time_std_ms{};
   std::optional<StepTimes> step_ns{};
+  std::optional<double> joules_per_step{}, samples_per_joule{};
   static constexpr FieldInfo kFields[] = {
       Field<&Metrics::samples_per_second>("samples_per_second", "1/s", "samples a second, of all ranks"),
       Field<&Metrics::gpu_utilization>("gpu_utilization", "percent", "mean over the GPUs"),
@@ -99,6 +100,8 @@ struct Metrics {
       Field<&Metrics::step_time_p99_ms>("step_time_p99_ms", "ms", "99th percentile"),
       Field<&Metrics::step_time_std_ms>("step_time_std_ms", "ms", "standard deviation"),
       Field<&Metrics::step_ns>("step_ns", "", "the same durations in ns; missing for values of a pattern"),
+      Field<&Metrics::joules_per_step>("joules_per_step", "J", "energy of a step, all GPUs that did work"),
+      Field<&Metrics::samples_per_joule>("samples_per_joule", "1/J", "samples for a joule of these GPUs"),
   };
 };
 

@@ -68,6 +68,16 @@ void TakeMemory(const std::vector<RunSample>& samples, PerformanceMetrics& metri
   if (metrics.memory_usage_gb) *metrics.memory_usage_gb /= 1e9;
 }
 
+// Only steps are known to be in the window of the power.
+void TakePower(const std::vector<RunSample>& samples, PerformanceMetrics& metrics) {
+  const auto watts = MeanOver(samples, [](const RunSample& sample) {
+    return sample.source == SampleSource::kSteps ? sample.gpu_watts : std::nullopt;
+  });
+  if (!watts || *watts <= 0) return;
+  metrics.joules_per_step = *watts * metrics.step_time_ms / 1e3;
+  if (metrics.samples_per_second) metrics.samples_per_joule = *metrics.samples_per_second / *watts;
+}
+
 }  // namespace
 
 std::optional<PerformanceMetrics> MetricsOf(const std::vector<RunSample>& samples) {
@@ -93,6 +103,7 @@ std::optional<PerformanceMetrics> MetricsOf(const std::vector<RunSample>& sample
     const bool counted = energy != nullptr && energy->last > energy->first;
     return counted ? std::optional((energy->last - energy->first) * static_cast<double>(sample.gpus)) : std::nullopt;
   });
+  TakePower(samples, metrics);
   return metrics;
 }
 

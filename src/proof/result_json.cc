@@ -131,7 +131,9 @@ documents::Metrics MetricsDocument(const PerformanceMetrics& metrics, SampleSour
                               .step_time_p50_ms = metrics.step_time_p50_ms,
                               .step_time_p95_ms = metrics.step_time_p95_ms,
                               .step_time_p99_ms = metrics.step_time_p99_ms,
-                              .step_time_std_ms = metrics.step_time_std_ms};
+                              .step_time_std_ms = metrics.step_time_std_ms,
+                              .joules_per_step = metrics.joules_per_step,
+                              .samples_per_joule = metrics.samples_per_joule};
   if (metrics.gpu_utilization) document.gpu_utilization_source = metrics.gpu_utilization_source;
   if (metrics.memory_usage_gb) {
     document.memory_usage_source = metrics.memory_source;

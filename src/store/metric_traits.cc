@@ -10,10 +10,11 @@ struct Ending {
   MetricTraits traits;
 };
 constexpr Ending kEndings[] = {
-    {"_per_second", {"1/s", true}}, {"_per_s", {"1/s", true}},    {"gpu_utilization", {"%", true}},
-    {"_efficiency", {"", true}},    {"_ms", {"ms", false}},       {"_ns", {"ns", false}},
-    {"_gb", {"GB", false}},         {"_bytes", {"bytes", false}}, {"_pct", {"%", {}}},
-    {"_percent", {"%", {}}},        {"_s", {"s", false}},
+    {"_per_second", {"1/s", true}}, {"_per_s", {"1/s", true}},     {"gpu_utilization", {"%", true}},
+    {"_efficiency", {"", true}},    {"_ms", {"ms", false}},        {"_ns", {"ns", false}},
+    {"_gb", {"GB", false}},         {"_bytes", {"bytes", false}},  {"_pct", {"%", {}}},
+    {"_percent", {"%", {}}},        {"_s", {"s", false}},          {"joules_per_step", {"J", false}},
+    {"energy_j", {"J", false}},     {"_per_joule", {"1/J", true}},
 };
 
 }  // namespace

@@ -15,6 +15,8 @@ TEST(MetricTraitsTest, NamesEndWithTheirUnit) {
   EXPECT_EQ(TraitsOf("epoch_s").higher_is_better, false);
   EXPECT_EQ(TraitsOf("gpu_utilization").higher_is_better, true);
   EXPECT_EQ(TraitsOf("memory_usage_gb").higher_is_better, false);
+  EXPECT_EQ(TraitsOf("joules_per_step").higher_is_better, false);
+  EXPECT_EQ(TraitsOf("samples_per_joule").higher_is_better, true);
 }
 
 TEST(MetricTraitsTest, WhatANameDoesNotTellIsAbsent) {

@@ -124,6 +124,14 @@ void TakeRest(const StepWatch& watch, RunSample& sample) {
     if (step >= 0) sample.losses[static_cast<size_t>(step)] = loss;
 }
 
+// When the measured steps of the first rank ran; nowhere where none were.
+UnixWindow TimeOfMeasured(const StepWatch& watch, const RunSample& sample) {
+  const WatchedProcess* first = watch.First();
+  if (first == nullptr || sample.step_ns.empty() || sample.warmup >= first->begin_unix_ns.size()) return {};
+  return {.begin_ns = first->begin_unix_ns[sample.warmup],
+          .end_ns = wire::SumOf(first->begin_unix_ns.back(), first->step_ns.back())};
+}
+
 AgentOptions AgentOptionsFrom(const RunRequest& request) {
   AgentOptions agent;
   agent.record.on = request.record;
@@ -184,7 +192,8 @@ Result<RunSample> RunOnce(const RunRequest& request) {
   sample.git = run->manifest.git;
   TakeSteps(watch, request, sample);
   TakeRest(watch, sample);
-  TelemetrySummary telemetry = SummarizeTelemetry(StrCat(run->path, "/telemetry.gts"));
+  TelemetrySummary telemetry = SummarizeTelemetry(StrCat(run->path, "/telemetry.gts"), TimeOfMeasured(watch, sample));
+  sample.gpu_watts = telemetry.gpu_watts;
   sample.gpu_capacity_bytes = telemetry.gpu_capacity_bytes;
   sample.telemetry = std::move(telemetry.series);
   sample.gpus = telemetry.gpus;

@@ -66,6 +66,8 @@ struct RunSample {
   HostFacts host{};
   std::optional<GitFacts> git{};
   std::string versions{};  // as the agent reports them: "python 3.11.7 torch 2.15.0"
+  // Mean power of all GPUs that did work while the measured steps ran, W, by their energy counters.
+  std::optional<double> gpu_watts{};
 };
 
 // Returns the errors that the agent reported, one sentence a line, to stand behind what failed because of it: "\nthe

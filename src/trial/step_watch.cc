@@ -63,6 +63,7 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
       if (seen.versions.empty())
         seen.versions.assign(header.versions, ::strnlen(header.versions, sizeof header.versions));
       seen.step_ns.push_back(record.dur_ns);
+      seen.begin_unix_ns.push_back(record.ts_ns);
       seen.inference_steps += (record.flags & wire::kStepInference) != 0;
       seen.samples.push_back(record.b > 0 ? record.b : -1);
       EndOverdueParity(seen);

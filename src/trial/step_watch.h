@@ -31,6 +31,7 @@ struct WatchedProcess {
   std::optional<int64_t> parity_events{};  // number of events when the recording of RunRequest::parity ended
   size_t parity_steps = 0;                 // steps that had ended then
   size_t inference_steps = 0;              // steps in which nothing was optimised
+  std::vector<int64_t> begin_unix_ns{};    // of each step
 
   // Returns true if the process called a model and has not trained one.
   bool OnlyInfers() const { return inference_steps == step_ns.size(); }

@@ -17,12 +17,16 @@ namespace gapless::internal {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 28;
+constexpr size_t kFewestChanges = 10;  // of an energy counter
+constexpr double kDoesWork = 0.05;     // mean utilisation
 
 struct Series {
   std::string name;
   int32_t device = telemetry::kNoDevice;
   double sum = 0, highest = 0, first = 0, last = 0;
   size_t count = 0;
+  // Of an energy counter: when it changed in the window, and to what.
+  std::vector<std::pair<int64_t, double>> changes{};
   void Add(double value) {
     if (count == 0) first = highest = value;
     sum += value, last = value, highest = std::max(highest, value), ++count;
@@ -42,12 +46,19 @@ void TakeSeries(std::string_view body, std::map<uint32_t, Series>& all) {
   all[head.series] = {.name = std::string(body.substr(sizeof head, head.name_bytes)), .device = head.device};
 }
 
-void TakeSamples(std::string_view body, size_t count, std::map<uint32_t, Series>& all) {
+void TakeSamples(std::string_view body, size_t count, const UnixWindow& window, std::map<uint32_t, Series>& all) {
+  const int64_t at_ns = At<telemetry::SamplesBody>(body, 0).unix_ns;
+  const bool is_inside = at_ns >= window.begin_ns && at_ns <= window.end_ns;
   const size_t values = sizeof(telemetry::SamplesBody), numbers = values + count * sizeof(double);
   if (numbers + count * sizeof(uint32_t) > body.size()) return;
   for (size_t i = 0; i < count; ++i) {
     const auto found = all.find(At<uint32_t>(body, numbers + i * sizeof(uint32_t)));
-    if (found != all.end()) found->second.Add(At<double>(body, values + i * sizeof(double)));
+    if (found == all.end()) continue;
+    Series& series = found->second;
+    const double value = At<double>(body, values + i * sizeof(double));
+    if (is_inside && series.name == "gpu.energy" && series.count > 0 && value > series.last)
+      series.changes.emplace_back(at_ns, value);
+    series.Add(value);
   }
 }
 
@@ -64,9 +75,27 @@ void TakeText(std::string_view body, TelemetrySummary& summary) {
   summary.gpu_capacity_bytes = std::min(bytes, summary.gpu_capacity_bytes.value_or(bytes));
 }
 
+// Sums up the power of the GPUs that did work. Of each it is that between the first change of its counter and the last.
+std::optional<double> WattsByCounters(const std::map<uint32_t, Series>& all) {
+  std::set<int32_t> idle;
+  for (const auto& [number, series] : all)
+    if (series.name == "gpu.utilization" && series.count > 0 &&
+        series.sum < kDoesWork * static_cast<double>(series.count))
+      idle.insert(series.device);
+  std::optional<double> watts;
+  for (const auto& [number, series] : all) {
+    if (series.name != "gpu.energy" || idle.contains(series.device)) continue;
+    if (series.changes.size() <= kFewestChanges) return std::nullopt;
+    const auto& [first_ns, first] = series.changes.front();
+    const auto& [last_ns, last] = series.changes.back();
+    watts = watts.value_or(0) + (last - first) / (static_cast<double>(last_ns - first_ns) / 1e9);
+  }
+  return watts;
+}
+
 }  // namespace
 
-TelemetrySummary SummarizeTelemetry(const std::string& path) {
+TelemetrySummary SummarizeTelemetry(const std::string& path, const UnixWindow& window) {
   const std::string content = ContentOf(path, kMaxBytes);
   const std::string_view bytes = content;
   TelemetrySummary summary;
@@ -80,7 +109,7 @@ TelemetrySummary SummarizeTelemetry(const std::string& path) {
     const std::string_view body = bytes.substr(at + sizeof head, head.bytes - sizeof head);
     if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kText)) TakeText(body, summary);
     if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSeries)) TakeSeries(body, all);
-    if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSamples)) TakeSamples(body, head.count, all);
+    if (head.kind == static_cast<uint16_t>(telemetry::RecordKind::kSamples)) TakeSamples(body, head.count, window, all);
     at += head.bytes;
   }
   std::map<std::string, size_t> devices;
@@ -97,6 +126,7 @@ TelemetrySummary SummarizeTelemetry(const std::string& path) {
     into.highest = std::max(into.highest, series.highest);
   }
   summary.gpus = gpus.size();
+  summary.gpu_watts = WattsByCounters(all);
   return summary;
 }
 

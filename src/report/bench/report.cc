@@ -64,6 +64,11 @@ std::string BenchText(const std::vector<RunSample>& samples) {
                    metrics.gpu_utilization_source, ")\n");
   if (metrics.memory_usage_gb)
     text += StrCat("  memory ", FormatNumber(*metrics.memory_usage_gb, 3), " GB (", metrics.memory_source, ")\n");
+  if (metrics.joules_per_step)
+    text += StrCat(
+        "  energy ", FormatDigits(*metrics.joules_per_step, 3), " J a step",
+        metrics.samples_per_joule ? StrCat(", ", FormatDigits(*metrics.samples_per_joule, 3), " samples a joule") : "",
+        "\n");
   if (!interval.low && !interval.refusal.empty()) text += StrCat("  no interval: ", interval.refusal, "\n");
   text += OutcomeText(samples);
   for (const std::string& seen : NoiseSeen(first)) text += StrCat("noise: ", seen, "\n");

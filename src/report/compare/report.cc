@@ -62,7 +62,9 @@ std::string MetricTable(const Comparison& comparison) {
       {"samples a second", a->samples_per_second, b->samples_per_second, "", 1},
       {StrCat("memory (", a->memory_source, ")"), a->memory_usage_gb, b->memory_usage_gb, "GB", 3},
       {"GPU utilisation", a->gpu_utilization, b->gpu_utilization, "%", 1},
-      {"energy of the GPUs", a->energy_j, b->energy_j, "J", 0}};
+      {"energy of the GPUs", a->energy_j, b->energy_j, "J", 0},
+      {"energy of a step", a->joules_per_step, b->joules_per_step, "J", 2},
+      {"samples a joule", a->samples_per_joule, b->samples_per_joule, "", 3}};
   std::string text;
   for (const MetricRow& row : rows) {
     if (!row.a || !row.b) continue;
