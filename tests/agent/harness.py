@@ -212,3 +212,16 @@ def post(path: Path, command: int, argument: int = 0, text: str = "", at_step: i
 def traces(done: Done) -> Iterator[dict[str, Any]]:
     for path in done.files("*/*.pt.trace.json.gz"):
         yield json.loads(gzip.decompress(path.read_bytes()))
+
+
+def patched(text: str, edit: dict[str, Any]) -> str:
+    """The script with an edit and those that belong to it, made as the patch makes them."""
+    lines: list[str] = text.splitlines()
+    edits = [edit, *edit.get("more", [])]
+    for one in sorted(edits, key=lambda one: (one["line"], one["kind"] != "before"), reverse=True):
+        at, last = one["line"] - 1, one.get("last", one["line"])
+        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        own = {"before": lines[at:last], "with": ["    " + line for line in lines[at:last]], "replace": []}[one["kind"]]
+        lines[at:last] = [*(indent + line for line in one["lines"]), *own]
+    imports = dict.fromkeys(line for one in edits for line in one.get("imports", []))
+    return "\n".join([*imports, *lines]) + "\n"

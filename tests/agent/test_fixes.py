@@ -12,7 +12,7 @@ import unittest
 from typing import Any
 
 from cases import in_ci
-from harness import AgentTest, Done, Record, Ring, layout, make_control, post
+from harness import AgentTest, Done, Record, Ring, layout, make_control, patched, post
 
 ON, OFF, REFUSED = layout.FIX_ON, layout.FIX_OFF, layout.FIX_REFUSED
 
@@ -52,19 +52,6 @@ def latest(done: Done) -> Ring:
 
 def line_of(done_text: str, part: str) -> int:
     return 1 + next(number for number, line in enumerate(done_text.splitlines()) if part in line)
-
-
-def patched(text: str, edit: dict[str, Any]) -> str:
-    """The script with an edit and those that belong to it, made as the patch makes them."""
-    lines: list[str] = text.splitlines()
-    edits = [edit, *edit.get("more", [])]
-    for one in sorted(edits, key=lambda one: (one["line"], one["kind"] != "before"), reverse=True):
-        at, last = one["line"] - 1, one.get("last", one["line"])
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        own = {"before": lines[at:last], "with": ["    " + line for line in lines[at:last]], "replace": []}[one["kind"]]
-        lines[at:last] = [*(indent + line for line in one["lines"]), *own]
-    imports = dict.fromkeys(line for one in edits for line in one.get("imports", []))
-    return "\n".join([*imports, *lines]) + "\n"
 
 
 class FixTest(AgentTest):

@@ -112,7 +112,7 @@ class Kernels(FixTest):
         options = {"record": {"on": False}, "fixes": list(fixes), **more}
         return self.succeed(text.replace("SHOW", show), options=options, env=env)
 
-    def whats(self, done: Done, fix: str) -> list[str]:
+    def told(self, done: Done, fix: str) -> list[str]:
         return [change["what"] for value, change in of(done.ring(), fix) if value == ON]
 
     @in_ci
@@ -126,7 +126,7 @@ class Kernels(FixTest):
         for one, other in zip(plain, found):
             self.assertLess(abs(one - other), 1e-5 * abs(one))
         self.assertEqual(
-            self.whats(done, "liger"),
+            self.told(done, "liger"),
             ["2 × RMSNorm by Liger", "2 × SwiGLU by Liger", "1 × LayerNorm by Liger", "CrossEntropyLoss by Liger"],
         )
 
@@ -166,14 +166,14 @@ class Kernels(FixTest):
     def test_one_wrong_kernel_leaves_the_others(self) -> None:
         done = self.with_standin("liger", fault="loss,weight")
         self.assertEqual(
-            (self.whats(done, "liger"), done.out), (["2 × SwiGLU by Liger", "1 × LayerNorm by Liger"], "3\n")
+            (self.told(done, "liger"), done.out), (["2 × SwiGLU by Liger", "1 × LayerNorm by Liger"], "3\n")
         )
 
     def test_with_the_compiler(self) -> None:
         """Kernels are in place before the model is compiled."""
         done = self.with_standin("compile", "liger")
-        self.assertIn("2 × RMSNorm by Liger", self.whats(done, "liger"))
-        self.assertTrue(self.whats(done, "compile"))
+        self.assertIn("2 × RMSNorm by Liger", self.told(done, "liger"))
+        self.assertTrue(self.told(done, "compile"))
 
     @in_ci
     def test_a_package_that_is_absent(self) -> None:
@@ -228,7 +228,7 @@ class Kernels(FixTest):
             print(len(set(chosen)), torch._C._get_sdp_priority_order()[0] == chosen[0])
         """
         done = self.train("attention=math", text=text)
-        if not self.whats(done, "attention"):
+        if not self.told(done, "attention"):
             self.skipTest(f"torch cannot choose: {of(done.ring(), 'attention')}")
         self.assertEqual(done.out, "1 False\n", "within the calls, and not outside of them")
         edit = of(done.ring(), "attention")[0][1]["edit"]
@@ -262,8 +262,8 @@ class RealPackages(FixTest):
             self.skipTest("liger-kernel is not installed")
         options = {"record": {"on": False}, "fixes": ["liger"]}
         done = self.succeed(MODEL.replace("SHOW", ""), options=options, env={"TRITON_INTERPRET": "1"})
-        whats = [change["what"] for value, change in of(done.ring(), "liger") if value == ON]
-        self.assertIn("CrossEntropyLoss by Liger", whats)
+        told = [change["what"] for value, change in of(done.ring(), "liger") if value == ON]
+        self.assertIn("CrossEntropyLoss by Liger", told)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import unittest
 
-from harness import Done, layout
-from test_fixes import ON, REFUSED, FixTest, changes, latest, losses, of, patched
+from harness import Done, layout, patched
+from test_fixes import ON, REFUSED, FixTest, changes, latest, losses, of
 
 MODEL = """
     import copy, pickle, sys, torch

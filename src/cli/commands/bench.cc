@@ -195,12 +195,11 @@ COMMAND(bench) = {
     .place = {groups::kProve, 4},
     .help = "Measure a command's steps, throughput and memory",
     .about =
-        "Runs a command unchanged, measures its training steps after warm-up, then stops it. If no steps are "
-        "detected, it times whole processes, or reads the numbers that --pattern finds in the output. The "
-        "interval allows for autocorrelated steps (docs/STATISTICS.md) and is refused if the steps do not "
-        "support one.\n\n--inference --url loads a server that is running: so many clients, each of which sends its "
-        "next "
-        "request when its last one is answered. Requests that fail are counted, and are in no figure.",
+        "Runs a command unchanged, measures its training steps after warm-up, then stops it. If no steps are detected, "
+        "it times whole processes, or reads the numbers that --pattern finds in the output. The interval allows for "
+        "autocorrelated steps (docs/STATISTICS.md) and is refused if the steps do not support one.\n\n--inference "
+        "--url loads a server that is running: so many clients, each of which sends its next request when its last one "
+        "is answered. Requests that fail are counted, and are in no figure.",
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,

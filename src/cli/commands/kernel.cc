@@ -111,20 +111,14 @@ COMMAND(kernel) = {
     .help = "Find chains of operators worth a kernel, and write the kernel",
     .about =
         "Lists chains of elementwise operators, casts, reductions of rows and normalisations that follow each other in "
-        "the "
-        "forward pass: how often they run, how long, the bound by the memory's peak when each tensor is read or "
-        "written "
-        "once, and the step with one kernel in their place, replayed, with its 80 % interval. Operators that no kernel "
-        "is "
-        "made of are named with the reason. Shapes must have been recorded.\n\n--write makes a kernel from the chain "
-        "as "
-        "recorded: an extension of PyTorch for the host and for CUDA, and one in Triton, each with its gradient; a "
-        "test "
-        "against eager PyTorch, autograd and finite differences; a benchmark against eager and compiled PyTorch; and "
-        "the "
-        "two lines that use it. It takes tensors of any sizes that are connected alike. Recordings do not say which "
-        "tensor "
-        "an operator got: the result of one is taken to be the first input of the next that has its shape and type.",
+        "the forward pass: how often they run, how long, the bound by the memory's peak when each tensor is read or "
+        "written once, and the step with one kernel in their place, replayed, with its 80 % interval. Operators that "
+        "no kernel is made of are named with the reason. Shapes must have been recorded.\n\n--write makes a kernel "
+        "from the chain as recorded: an extension of PyTorch for the host and for CUDA, and one in Triton, each with "
+        "its gradient; a test against eager PyTorch, autograd and finite differences; a benchmark against eager and "
+        "compiled PyTorch; and the two lines that use it. It takes tensors of any sizes that are connected alike. "
+        "Recordings do not say which tensor an operator got: the result of one is taken to be the first input of the "
+        "next that has its shape and type.",
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,

@@ -239,19 +239,17 @@ COMMAND(tune) = {
     .place = {groups::kFix, 3},
     .help = "Measure one setting: workers, batch, scaling, exchange, power",
     .about =
-        "Runs an unmodified training script under several settings, in rounds of random order, and reports "
-        "which one is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger "
-        "until "
-        "they do not fit or save nothing more, with and without mixed precision. `scaling` runs it with several "
-        "ranks. `comm` measures the step time with and without the gradient all-reduce, and that of one rank alone: "
-        "the "
-        "shares of compute, overhead and communication.\n\n`power` changes the power limit of the command's GPUs while "
-        "it trains and finds the one at which a step takes the least energy, or costs least where time counts, too. It "
-        "tries at most eight limits, each in windows of ten updates of the energy counter beside windows at the usual "
-        "limit, and measures the chosen one again. It needs root. The limits are as they were when it ends, also when "
-        "it is killed: a process beside it sees to that. On GPUs of somebody else set GAPLESS_KEEP_GPU_SETTINGS=1, "
-        "and no limit is changed.\n\nNothing stays changed: `gapless optimize --only` proves "
-        "the setting and writes a recipe and a patch for it.",
+        "Runs an unmodified training script under several settings, in rounds of random order, and reports which one "
+        "is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until they do "
+        "not fit or save nothing more, with and without mixed precision. `scaling` runs it with several ranks. `comm` "
+        "measures the step time with and without the gradient all-reduce, and that of one rank alone: the shares of "
+        "compute, overhead and communication.\n\n`power` changes the power limit of the command's GPUs while it trains "
+        "and finds the one at which a step takes the least energy, or costs least where time counts, too. It tries at "
+        "most eight limits, each in windows of ten updates of the energy counter beside windows at the usual limit, "
+        "and measures the chosen one again. It needs root. The limits are as they were when it ends, also when it is "
+        "killed: a process beside it sees to that. On GPUs of somebody else set GAPLESS_KEEP_GPU_SETTINGS=1, and no "
+        "limit is changed.\n\nNothing stays changed: `gapless optimize --only` proves the setting and writes a recipe "
+        "and a patch for it.",
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,

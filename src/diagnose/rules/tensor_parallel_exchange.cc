@@ -85,10 +85,8 @@ RULE(tensor_parallel_exchange) = {
     .title = "Exchanges of tensor parallelism run while nothing computes",
     .why =
         "All-reduces, reduce-scatters and all-gathers in a recording with iterations of a serving engine, while no "
-        "kernel "
-        "computes; not where other communication is exposed for longer. Reported at 5 % of the analysed time or more, "
-        "as "
-        "exposed_communication (TraceLens). What a rank waits for others in them is part of it.",
+        "kernel computes; not where other communication is exposed for longer. Reported at 5 % of the analysed time or "
+        "more, as exposed_communication (TraceLens). What a rank waits for others in them is part of it.",
     .saves = "1/10, 3/5, 19/20 of it. Part of exposed_communication",
     .needs = kNeeds,
     .check = Check};

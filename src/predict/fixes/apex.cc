@@ -9,10 +9,10 @@ FIX(apex) = {
     .help = "Run norms in apex's kernels",
     .safety = Safety::kRounding,
     .trial = {
-        .why = "RMSNorm and LayerNorm are computed by the kernels of apex, where it is built. Each is first held "
-               "against the module, forward and backward, in float64 on the shapes that it meets; what is wrong stays "
-               "as it was. Rounds differently. Prior: torch's own LayerNorm is as quick by now; RMSNorm gains where it "
-               "is not compiled.",
+        .why = "Where norms take time and apex is built: RMSNorm and LayerNorm are computed by the kernels of apex. "
+               "Each is first held against the module, forward and backward, in float64 on the shapes that it meets; "
+               "what is wrong stays as it was. Rounds differently. Prior: torch's own LayerNorm is as quick by now; "
+               "RMSNorm gains where it is not compiled.",
         .effort = Effort::kQuick,
         .choice = {.order = 85, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
         .needs = {.operators = kNormWork,

@@ -19,11 +19,11 @@ FIX(float8) = {
     .name = "float8",
     .help = "Multiply large linear layers in float8",
     .safety = Safety::kTraining,
-    .trial = {.why = "Linear layers whose sizes are multiples of 16 multiply in 8-bit floating point (torchao.float8), "
-                     "with a scale for each tensor. It needs the compiler to be quick, and layers of several thousand "
-                     "features to gain. Another training: the products are coarser, so compare its curve of losses. "
-                     "Prior: at most 1.25 times (8B parameters on 8 H100); a layer of 1024 × 1024 took 2.57 instead of "
-                     "0.28 ms.",
+    .trial = {.why = "Where large linear layers take most of a step: those whose sizes are multiples of 16 multiply in "
+                     "8-bit floating point (torchao.float8), with a scale for each tensor. It needs the compiler to be "
+                     "quick, and layers of several thousand features to gain. Another training: the products are "
+                     "coarser, so compare its curve of losses. Prior: at most 1.25 times (8B parameters on 8 H100); a "
+                     "layer of 1024 × 1024 took 2.57 instead of 0.28 ms.",
               .effort = Effort::kMedium,
               .choice = {.order = 87, .cures = kCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
               .needs = {.operators = kMatrixWork,

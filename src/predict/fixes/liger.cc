@@ -9,11 +9,11 @@ FIX(liger) = {
     .help = "Run norms, gated blocks and losses in Liger's kernels",
     .safety = Safety::kRounding,
     .trial = {
-        .why = "RMSNorm, LayerNorm, SwiGLU and GEGLU blocks of the model and CrossEntropyLoss are computed by the "
-               "Triton kernels of liger-kernel. Each is first held against the module, forward and backward, in "
-               "float64 on the shapes that it meets; what is wrong stays as it was. Rounds differently. Prior: +20 % "
-               "throughput and 60 % less memory (Llama-3-8B, 8 × A100); but a compiled model lost 21 % (176 to 223 ms "
-               "on a B300), so it is tried after the compiler.",
+        .why = "Where norms, gated blocks and losses are many operators each: RMSNorm, LayerNorm, SwiGLU and GEGLU "
+               "blocks of the model and CrossEntropyLoss are computed by the Triton kernels of liger-kernel. Each is "
+               "first held against the module, forward and backward, in float64 on the shapes that it meets; what is "
+               "wrong stays as it was. Rounds differently. Prior: +20 % throughput and 60 % less memory (Llama-3-8B, 8 "
+               "× A100); but a compiled model lost 21 % (176 to 223 ms on a B300), so it is tried after the compiler.",
         .effort = Effort::kQuick,
         .choice = {.order = 83, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
         .needs = {.operators = kNormOrGateWork,

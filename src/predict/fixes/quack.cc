@@ -9,10 +9,10 @@ FIX(quack) = {
     .help = "Run norms in QuACK's kernels",
     .safety = Safety::kRounding,
     .trial = {
-        .why = "RMSNorm and LayerNorm are computed by the CuTe kernels of quack-kernels, which are for Hopper and "
-               "Blackwell. Each is first held against the module, forward and backward, in float64 on the shapes that "
-               "it meets; what is wrong stays as it was. Rounds differently. Prior: near the bandwidth of the memory; "
-               "of a step at most the share of the norms.",
+        .why = "Where norms take time on a GPU of the Hopper or Blackwell generation: RMSNorm and LayerNorm are "
+               "computed by the CuTe kernels of quack-kernels. Each is first held against the module, forward and "
+               "backward, in float64 on the shapes that it meets; what is wrong stays as it was. Rounds differently. "
+               "Prior: near the bandwidth of the memory; of a step at most the share of the norms.",
         .effort = Effort::kQuick,
         .choice = {.order = 84, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
         .needs = {.operators = kNormWork,

@@ -154,9 +154,8 @@ std::string WhatTheyShow(const StoredComparison& comparison) {
       return "a value is a process: what is said holds for the commands, on a machine as it was";
     case Sampling::kIteration:
       return "a value is an iteration of one process on each side: the files show how these two processes ran; the "
-             "next "
-             "two may differ by more (memory layout, clocks), which no number of iterations can show; to compare the "
-             "commands: gapless compare -- A -- B";
+             "next two may differ by more (memory layout, clocks), which no number of iterations can show; to compare "
+             "the commands: gapless compare -- A -- B";
     case Sampling::kUnknown: break;
   }
   if (comparison.a_count == 1 && comparison.b_count == 1)
