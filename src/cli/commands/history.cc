@@ -56,14 +56,14 @@ COMMAND(history) = {
     .place = {groups::kGuard, 2},
     .help = "Keep results of benchmarks, and list, export or import them",
     .about =
-        "Keeps results with their commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` "
-        "reads results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark and "
-        "asv, plain numbers, and recordings, of which it keeps the ledger of the mean step (`gapless why` compares "
-        "two). The run is on the disk when `record` returns; any number of processes may "
-        "record at once.\n\nCommit, branch and the presence of changes come from git in the working folder, "
-        "unless the file or an option sets them.\n\nWithout --db the history is history.db in "
-        "$XDG_DATA_HOME/gapless or ~/.local/share/gapless. Any SQL client can read its tables and the view "
-        "benchmarks (docs/HISTORY.md).",
+        "Keeps results with their commit, branch and machine, in a file of SQLite or in PostgreSQL. `record` reads "
+        "results of gapless bench, hyperfine, pyperf, Google Benchmark, nvbench, pytest-benchmark, asv, and of load "
+        "tests by vLLM, SGLang, AIPerf and guidellm, plain numbers, and recordings, of which it keeps the ledger of "
+        "the mean step (`gapless why` compares two). The run is on the disk when `record` returns; any number of "
+        "processes may record at once.\n\nCommit, branch and the presence of changes come from git in the working "
+        "folder, unless the file or an option sets them.\n\nWithout --db the history is history.db in "
+        "$XDG_DATA_HOME/gapless or ~/.local/share/gapless. Any SQL client can read its tables and the view benchmarks "
+        "(docs/HISTORY.md).",
     .examples = kExamples,
     .documents = kDocuments,
     .call = kCall<Execute>};

@@ -87,10 +87,8 @@ RULE(graph_misses) = {
     .title = "Some decode iterations run without their CUDA graph",
     .why =
         "Decode iterations of a serving engine most kernels of which were launched one by one, while three others or "
-        "more "
-        "of the same device replayed a graph. The stake is what they take longer than the median replayed one. "
-        "Reported "
-        "at 5 % of the analysed time or more. Where no iteration replays a graph, launch_bound is the rule.",
+        "more of the same device replayed a graph. The stake is what they take longer than the median replayed one. "
+        "Reported at 5 % of the analysed time or more. Where no iteration replays a graph, launch_bound is the rule.",
     .saves = "1/3, ¾, all of what they take longer. Part of launch_bound",
     .needs = kNeeds,
     .check = Check};

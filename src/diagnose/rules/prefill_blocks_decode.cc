@@ -79,11 +79,9 @@ RULE(prefill_blocks_decode) = {
     .title = "Prompts keep requests that are being decoded waiting",
     .why =
         "Iterations of a serving engine that compute prompts while requests are being decoded, and take three times "
-        "the "
-        "median decode iteration or more; also those that compute prompts alone between two that decode. Reported "
-        "where "
-        "the requests wait for 10 % of the analysed time or more, in recordings of 8 iterations and more. It names no "
-        "gain: smaller pieces shorten the longest time between two tokens, not the work.",
+        "the median decode iteration or more; also those that compute prompts alone between two that decode. Reported "
+        "where the requests wait for 10 % of the analysed time or more, in recordings of 8 iterations and more. It "
+        "names no gain: smaller pieces shorten the longest time between two tokens, not the work.",
     .needs = kNeeds,
     .check = Check};
 

@@ -69,18 +69,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
 
 }  // namespace
 
-RULE(small_decode_batch) = {
-    .id = "small_decode_batch",
-    .type = BottleneckType::kSmallBatch,
-    .title = "Decode iterations have few requests",
-    .why =
-        "Decode iterations of a serving engine with 8 requests or fewer on average, in which the GPU works for half of "
-        "the "
-        "analysed time or more; 8 iterations at least. An iteration reads every weight once; until some hundred "
-        "requests "
-        "that takes longer than the arithmetic (Pope and others 2022), so more requests are tokens that cost little.",
-    .saves = "¼, ½, 7/8 of the decode time per token",
-    .needs = kNeeds,
-    .check = Check};
+RULE(small_decode_batch) = {.id = "small_decode_batch",
+                            .type = BottleneckType::kSmallBatch,
+                            .title = "Decode iterations have few requests",
+                            .why =
+                                "Decode iterations of a serving engine with 8 requests or fewer on average, in which "
+                                "the GPU works for half of the analysed time or more; 8 iterations at least. An "
+                                "iteration reads every weight once; until some hundred requests that takes longer than "
+                                "the arithmetic (Pope and others 2022), so more requests are tokens that cost little.",
+                            .saves = "¼, ½, 7/8 of the decode time per token",
+                            .needs = kNeeds,
+                            .check = Check};
 
 }  // namespace gapless::internal::small_decode_batch_rule
