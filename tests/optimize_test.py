@@ -251,7 +251,7 @@ class Kernels(Optimize):
         )
         script = self.folder / "train.py"
         script.write_text(NORMS)
-        return self.run_it("--only", "liger", "--budget", "60s", script=script)
+        return self.run_it("--only", "liger", "--budget", "5m", script=script)
 
     @cases.in_ci
     def test_kernels_that_lose_are_refused(self) -> None:

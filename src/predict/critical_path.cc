@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks back from the last instant of a step along the edge that determined each instant's time. The cost is linear in
-// the length of the path.
+// the length of the path and in the slices around it, however deep these are nested.
 #include "predict/critical_path.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include "analyses/work_type.h"
@@ -31,13 +32,40 @@ uint32_t DecidingEdge(const Graph& graph, std::span<const int64_t> edge_ns, std:
   return best;
 }
 
-bool InLoading(const Trace& trace, uint32_t slice) {
-  for (uint32_t row = slice; row != kNoRowValue; row = trace.slices.parent[row].value)
-    if (IsDataLoadingMark(trace.Text(trace.slices.name[row]))) return true;
-  return false;
+// Finds the nearest of a slice and those around it that has a property. Each slice is looked at once.
+template <class Has>
+class NearestSlice {
+ public:
+  NearestSlice(const Trace& trace, Has has) : trace_(trace), has_(has) {}
+
+  // kNoRowValue: none has it.
+  uint32_t Around(uint32_t slice) {
+    passed_.clear();
+    uint32_t row = slice;
+    for (; row != kNoRowValue && !has_(row); row = trace_.slices.parent[row].value) {
+      if (const auto known = found_.find(row); known != found_.end()) {
+        row = known->second;
+        break;
+      }
+      passed_.push_back(row);
+    }
+    for (const uint32_t one : passed_) found_[one] = row;
+    return row;
+  }
+
+ private:
+  const Trace& trace_;
+  Has has_;
+  std::unordered_map<uint32_t, uint32_t> found_{};  // by slice that lacks it
+  std::vector<uint32_t> passed_{};
+};
+
+auto LoadingMarks(const Trace& trace) {
+  return NearestSlice(trace, [&trace](uint32_t row) { return IsDataLoadingMark(trace.Text(trace.slices.name[row])); });
 }
 
-Bound BoundOfEdge(const Trace& trace, const Edge& edge) {
+template <class Loading>
+Bound BoundOfEdge(const Trace& trace, const Edge& edge, Loading& loading) {
   switch (edge.kind) {
     case EdgeKind::kGpu:
     case EdgeKind::kFeed:
@@ -52,16 +80,22 @@ Bound BoundOfEdge(const Trace& trace, const Edge& edge) {
     case EdgeKind::kThread:
     case EdgeKind::kHost: break;
   }
-  return InLoading(trace, edge.owner) ? Bound::kData : Bound::kHost;
+  return loading.Around(edge.owner) != kNoRowValue ? Bound::kData : Bound::kHost;
 }
 
 // The operators and marks that edges belong to.
 class Names {
  public:
-  explicit Names(const Trace& trace) : trace_(trace), ops_(trace.gpu_ops) {}
+  explicit Names(const Trace& trace)
+      : trace_(trace),
+        ops_(trace.gpu_ops),
+        operators_(trace, [this](uint32_t row) { return IsOperator(row); }),
+        modules_(trace, [this](uint32_t row) { return NameOf(row).starts_with(kModulePrefix); }) {}
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
 
   // Empty: to nothing of this kind.
-  std::string Of(const Edge& edge, PathOwner owner) const {
+  std::string Of(const Edge& edge, PathOwner owner) {
     const bool device = IsOfDevice(edge.kind);
     const uint32_t slice = device ? LaunchedBy(ops_, edge.owner).value : edge.owner;
     switch (owner) {
@@ -81,20 +115,18 @@ class Names {
     return IsDeviceTime(kind) || kind == EdgeKind::kLaunch || kind == EdgeKind::kStream || kind == EdgeKind::kWait;
   }
   // Returns the nearest enclosing operator or mark, or the slice itself without such a parent.
-  std::string Operator(uint32_t slice) const {
-    for (uint32_t row = slice; row != kNoRowValue; row = trace_.slices.parent[row].value) {
-      const SliceCategory category = trace_.slices.category[row];
-      if (category == SliceCategory::kOperator || category == SliceCategory::kAnnotation)
-        return std::string(trace_.Text(trace_.slices.name[row]));
-    }
-    return std::string(trace_.Text(trace_.slices.name[slice]));
+  std::string Operator(uint32_t slice) {
+    const uint32_t row = operators_.Around(slice);
+    return std::string(trace_.Text(trace_.slices.name[row == kNoRowValue ? slice : row]));
   }
-  std::string Module(uint32_t slice) const {
-    for (uint32_t row = slice; row != kNoRowValue; row = trace_.slices.parent[row].value) {
-      const std::string_view name = trace_.Text(trace_.slices.name[row]);
-      if (name.starts_with(kModulePrefix)) return std::string(name.substr(kModulePrefix.size()));
-    }
-    return {};
+  std::string Module(uint32_t slice) {
+    const uint32_t row = modules_.Around(slice);
+    return row == kNoRowValue ? "" : std::string(NameOf(row).substr(kModulePrefix.size()));
+  }
+  std::string_view NameOf(uint32_t row) const { return trace_.Text(trace_.slices.name[row]); }
+  bool IsOperator(uint32_t row) const {
+    const SliceCategory category = trace_.slices.category[row];
+    return category == SliceCategory::kOperator || category == SliceCategory::kAnnotation;
   }
   std::string Thread(uint32_t slice) const {
     const uint32_t thread = trace_.slices.thread[slice].value;
@@ -105,6 +137,7 @@ class Names {
   static constexpr std::string_view kModulePrefix = "nn.Module: ";
   const Trace& trace_;
   const GpuOpTable& ops_;
+  NearestSlice<std::function<bool(uint32_t)>> operators_, modules_;
 };
 
 }  // namespace
@@ -122,13 +155,14 @@ std::string_view NameOf(PathOwner owner) { return kOwnerNames[static_cast<size_t
 CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> edge_ns, std::span<const int64_t> times) {
   CriticalPath path;
   const Trace& trace = *rank.of->trace;
+  auto loading = LoadingMarks(trace);
   const auto [begin_ns, last] = rank.span.Within(times);
   for (Instant at = last; at != kNoInstant && times[at] > begin_ns;) {
     const uint32_t edge = DecidingEdge(rank.graph, edge_ns, times, at);
     const Edge& edge_of_path = rank.graph.edges[edge];
     const Instant from = rank.graph.from[edge];
     const int64_t start_ns = std::max(begin_ns, from == kNoInstant ? begin_ns : times[from]);
-    const Bound bound = BoundOfEdge(trace, edge_of_path);
+    const Bound bound = BoundOfEdge(trace, edge_of_path, loading);
     path.parts.push_back({.edge = edge, .to = at, .start_ns = start_ns, .end_ns = times[at], .bound = bound});
     path.by_bound[static_cast<size_t>(bound)] += times[at] - start_ns;
     path.total_ns += times[at] - start_ns;
@@ -140,7 +174,7 @@ CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> ed
 
 std::vector<PathShare> SharesBy(const RankGraph& rank, const CriticalPath& path, PathOwner owner) {
   std::unordered_map<std::string, PathShare> shares;
-  const Names names(*rank.of->trace);
+  Names names(*rank.of->trace);
   for (const PathPart& part : path.parts) {
     std::string name = names.Of(rank.graph.edges[part.edge], owner);
     if (name.empty() || part.end_ns == part.start_ns) continue;

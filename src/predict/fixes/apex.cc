@@ -14,7 +14,7 @@ FIX(apex) = {
                "what is wrong stays as it was. Rounds differently. Prior: torch's own LayerNorm is as quick by now; "
                "RMSNorm gains where it is not compiled.",
         .effort = Effort::kQuick,
-        .choice = {.order = 85, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
+        .choice = {.order = 85, .cures = kFusionCures, .prior = 1.05, .after = kAfterCompiler},
         .needs = {.operators = kNormWork,
                   .operators_are = "norm",
                   .package = {.name = "apex", .install = "https://github.com/NVIDIA/apex"}},

@@ -14,7 +14,7 @@ FIX(hub_kernels) = {
                "and backward, in float64 on the shapes that it meets; what is wrong stays as it was. Rounds "
                "differently. Prior: 1.7 to 2.5 times for a kernel by itself (its authors).",
         .effort = Effort::kQuick,
-        .choice = {.order = 86, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
+        .choice = {.order = 86, .cures = kFusionCures, .prior = 1.05, .after = kAfterCompiler},
         .needs = {.operators = kNormOrGateWork,
                   .operators_are = "norm, gate or cross entropy",
                   .package = {.name = "kernels", .version = "0.5", .install = "pip install kernels"}},

@@ -15,7 +15,7 @@ FIX(liger) = {
                "wrong stays as it was. Rounds differently. Prior: +20 % throughput and 60 % less memory (Llama-3-8B, 8 "
                "× A100); but a compiled model lost 21 % (176 to 223 ms on a B300), so it is tried after the compiler.",
         .effort = Effort::kQuick,
-        .choice = {.order = 83, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
+        .choice = {.order = 83, .cures = kFusionCures, .prior = 1.05, .after = kAfterCompiler},
         .needs = {.operators = kNormOrGateWork,
                   .operators_are = "norm, gate or cross entropy",
                   .package = {.name = "liger-kernel", .version = "0.5", .install = "pip install liger-kernel"}},

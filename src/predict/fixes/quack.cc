@@ -14,7 +14,7 @@ FIX(quack) = {
                "backward, in float64 on the shapes that it meets; what is wrong stays as it was. Rounds differently. "
                "Prior: near the bandwidth of the memory; of a step at most the share of the norms.",
         .effort = Effort::kQuick,
-        .choice = {.order = 84, .cures = kFusionCures, .prior = 1.05, .slow_start = true, .after = kAfterCompiler},
+        .choice = {.order = 84, .cures = kFusionCures, .prior = 1.05, .after = kAfterCompiler},
         .needs = {.operators = kNormWork,
                   .operators_are = "norm",
                   .package = {.name = "quack-kernels",
