@@ -61,6 +61,14 @@ CASES: dict[str, tuple[str, ...]] = {
     "cudagraph": (GPT,),
     "offload": (GPT,),
     "allocator": ("examples/planted/fragmenting_allocator.py",),
+    "liger": (GPT,),
+    "quack": (GPT,),
+    "apex": (GPT,),
+    "hub_kernels": (GPT,),
+    "float8": (GPT,),
+    "attention=cudnn": (GPT,),
+    "fsdp=prefetch": (f"{RANKS} examples/lab/fsdp.py --layers 4 --steps 100",),
+    "nccl=few_blocks": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 100",),
 }
 
 

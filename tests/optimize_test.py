@@ -251,11 +251,11 @@ class Kernels(Optimize):
         )
         script = self.folder / "train.py"
         script.write_text(NORMS)
-        return self.run_it("--only", "liger", "--budget", "5m", script=script)
+        return self.run_it("--only", "liger", "--budget", "30m", script=script)
 
     @cases.in_ci
     def test_kernels_that_lose_are_refused(self) -> None:
-        found = self.of(self.answer_with(2.0), "liger")
+        found = self.of(self.answer_with(20.0), "liger")
         self.assertEqual(found["outcome"], "slower", found)
 
     def test_kernels_that_win_stay(self) -> None:

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/strings.h"
+#include "base/temporaries.h"
 #include "convert/compress.h"
 
 namespace gapless::internal {
@@ -42,6 +43,15 @@ class OutputSink : public Sink {
 
 }  // namespace
 
+namespace {
+
+// libc++ denies having made a folder whose name ends with a slash.
+std::string MadeFolderOf(const std::string& path) {
+  return path.ends_with('/') ? fs::path(path).parent_path().string() : path;
+}
+
+}  // namespace
+
 OutputDestination::OutputDestination(std::string path, std::vector<std::string> inputs)
     : path_(std::move(path)), inputs_(std::move(inputs)) {
   std::error_code ignored;
@@ -52,14 +62,17 @@ OutputDestination::~OutputDestination() {
   // Outputs remove their temporary files when they go, which must come before the folder can be removed.
   entries_.clear();
   std::error_code ignored;
-  if (made_folder_) fs::remove(path_, ignored);  // only while it is empty
+  if (!made_folder_) return;
+  fs::remove(path_, ignored);  // only while it is empty
+  ForgetTemporary(MadeFolderOf(path_));
 }
 
 Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
   std::error_code error;
-  // libc++ denies having made a folder whose name ends with a slash.
-  const fs::path folder = path_.ends_with('/') ? fs::path(path_).parent_path() : fs::path(path_);
-  if (is_folder_ && fs::create_directories(folder, error)) made_folder_ = true;
+  if (is_folder_ && fs::create_directories(MadeFolderOf(path_), error)) {
+    made_folder_ = true;
+    RememberTemporary(MadeFolderOf(path_));  // a program that is ended by force takes it along
+  }
   if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), path_);
   const std::string path = is_folder_ ? (fs::path(path_) / name).string() : path_;
   // Checked per file: in a folder only the name made here can collide with an input.
@@ -72,7 +85,7 @@ Result<std::unique_ptr<Sink>> OutputDestination::Open(std::string_view name) {
 // The folder is kept from here on.
 Result<void> OutputDestination::Commit() {
   for (const auto& entry : entries_) GAPLESS_TRY(entry->output.Commit());
-  made_folder_ = false;
+  if (std::exchange(made_folder_, false)) ForgetTemporary(MadeFolderOf(path_));
   return {};
 }
 

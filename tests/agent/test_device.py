@@ -188,7 +188,11 @@ class RingTest(unittest.TestCase):
             long = ring.text("x" * 20000)
             (path,) = Path(folder).glob("main/agent-*.ring")
             found = read_ring(path)
-            self.assertEqual(found.written, 4 + 100 + 5 + 1 + 342, "the ring begins with the names of the program and of its packages")
+            self.assertEqual(
+                found.written,
+                4 + 100 + 5 + 1 + 342,
+                "the ring begins with the names of the program and of its packages",
+            )
             self.assertEqual(len(found.texts[long]), 16 * 48 - (48 - 16384 % 48))
             ring.write(layout.KIND_STEP, 0, 0, 1, 2, 7, -1, 0.5, 0.0)
             found = read_ring(path)
@@ -212,7 +216,11 @@ class RingTest(unittest.TestCase):
             (path,) = Path(folder).glob("main/agent-*.ring")
             found = read_ring(path)
             notes = [record for record in found.records if record.kind != "process"]
-            self.assertEqual((len(notes), len(found.texts)), (2000, 2002), "the names of the program and of its packages are texts, too")
+            self.assertEqual(
+                (len(notes), len(found.texts)),
+                (2000, 2002),
+                "the names of the program and of its packages are texts, too",
+            )
 
 
 @in_ci
