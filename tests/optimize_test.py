@@ -253,7 +253,6 @@ class Kernels(Optimize):
         script.write_text(NORMS)
         return self.run_it("--only", "liger", "--budget", "30m", script=script)
 
-    @cases.in_ci
     def test_kernels_that_lose_are_refused(self) -> None:
         found = self.of(self.answer_with(20.0), "liger")
         self.assertEqual(found["outcome"], "slower", found)
