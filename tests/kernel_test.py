@@ -153,7 +153,7 @@ class Kernels(unittest.TestCase):
 
     @staticmethod
     def row(chain: Chain, times: dict[str, dict[str, float]]) -> str:
-        """What one kernel in place of the chain brings the chain: by the bound, and measured here."""
+        """Returns the gain of one kernel in place of the chain: by the bound, and measured here."""
         found = chain.found
         bound = f"{found['device_ns'] / found['bound_ns']:.1f}x" if found.get("bound_ns") else "not known"
         step = f"{found['speedup']['expected']:.3f}x" if "speedup" in found else "not known"

@@ -114,7 +114,7 @@ class Serving(unittest.TestCase):
         self.assertGreaterEqual(sum(one["latency_ms"] for one in document["each"]) * 34 / 30, served_ms * 0.9)
 
     def test_a_client_of_its_own_and_the_file_that_it_writes_agree(self) -> None:
-        """What another client measures of the server, written as vLLM does, is what is read."""
+        """Figures that another client measures of the server and writes as vLLM does are read unchanged."""
         server = self.standin()
         first, tpot, gaps, latencies = [], [], [], []
         began = time.perf_counter()

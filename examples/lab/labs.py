@@ -57,7 +57,7 @@ def run_part(part: Part, folder: Path, log: Any) -> str:
 
 
 def search(folder: Path, name: str, budget: str, full: bool, log: Any) -> dict[str, Any]:
-    """What `gapless optimize` decided of each fix, within the budget."""
+    """Returns the decision of `gapless optimize` on each fix, within the budget."""
     script = [SCRIPT] if full else [SCRIPT, "--small", "--steps", "400"]
     words = [
         "gapless",
@@ -88,7 +88,7 @@ def gain(interval: dict[str, Any] | None) -> str:
 
 
 def rows_of(answer: dict[str, Any]) -> dict[str, list[str]]:
-    """By fix: predicted, measured, kept or why not."""
+    """Returns for each fix: predicted, measured, kept or why not."""
     kept = {
         item["fix"]: [gain(item.get("predicted")), gain(item.get("measured")), "kept"] for item in answer["applied"]
     }

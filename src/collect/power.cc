@@ -101,7 +101,7 @@ Unexpected NoWatchdog() {
               "nvidia-smi");
 }
 
-// Which board the words of CUDA_VISIBLE_DEVICES mean; none: no board of this machine.
+// Returns the board that a word of CUDA_VISIBLE_DEVICES means; none: no board of this machine.
 std::optional<unsigned> IndexOf(const nvml::Library& library, std::string_view word) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

@@ -22,7 +22,7 @@ bool DidWork(const GpuPowerRows& gpus, size_t row) {
   return !gpus.IsNull(row, "utilization_share") && gpus.Real(row, "utilization_share") > kWorks;
 }
 
-// Where no GPU is known to have worked, all count.
+// All GPUs count where none is known to have worked.
 std::optional<double> MeanOfGpus(const GpuPowerRows& gpus, GpuPowerRows::RealColumn column) {
   bool is_known = false;
   for (size_t row = 0; row < gpus.rows(); ++row) is_known = is_known || DidWork(gpus, row);

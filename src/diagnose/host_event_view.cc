@@ -8,6 +8,8 @@
 #include "base/strings.h"
 #include "diagnose/estimate.h"
 #include "diagnose/evidence.h"
+#include "diagnose/run_traits.h"
+#include "diagnose/thresholds.h"
 
 namespace gapless::internal {
 
@@ -87,6 +89,24 @@ std::string LineOf(const HostEventsRows& events, const HostEventSum& sum) {
   for (const size_t row : sum.rows)
     if (!events.IsNull(row, "source_line")) return std::string(events.Text(row, "source_line"));
   return {};
+}
+
+std::optional<Bottleneck> IdleOfEngine(Tables& tables, std::span<const std::string_view> kinds, std::string_view what) {
+  if (WorkloadOf(tables.run()) != Workload::kServing) return std::nullopt;
+  const LedgerView& ledger = ReadLedger(tables);
+  const auto events = tables.Get<HostEventsRows>();
+  const HostEventSum sum = SumHostEvents(events, ledger, kinds);
+  const double share = ledger.Share(sum.idle_ns);
+  if (share < kEngineShare) return std::nullopt;
+  Bottleneck found;
+  found.share_of_step = share;
+  found.part_of = "host_bound";
+  found.title = StrCat("the GPU waits ", ledger.CostText(sum.idle_ns));
+  found.description = StrCat("For ", FormatPercent(share), " of the time the GPU is idle while ", what, ": ",
+                             FormatCounted(sum.calls, "call"), ", the longest ", FormatDuration(sum.max_ns), ".");
+  found.evidence = EventEvidence(events, sum.rows);
+  found.gain = GainOfIdle(ledger, sum.idle_ns, 0.8, 0.5);
+  return found;
 }
 
 }  // namespace gapless::internal

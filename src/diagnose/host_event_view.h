@@ -36,6 +36,11 @@ std::vector<Evidence> EventEvidence(const HostEventsRows& events, std::span<cons
 // at once), at most all, most likely `expected_share`.
 std::optional<Gain> GainOfIdle(const LedgerView& ledger, int64_t idle_ns, double expected_share, double confidence);
 
+// Returns the finding that the device of a serving engine idles during events of `kinds`; absent: it idles less than
+// kEngineShare, or the recording is of no engine. Its description is "For 12 % of the time the GPU is idle while
+// <what>: 3 calls, the longest 2 ms."; the title is to be completed, and the advice is the caller's.
+std::optional<Bottleneck> IdleOfEngine(Tables& tables, std::span<const std::string_view> kinds, std::string_view what);
+
 // The first source line of the rows; "" when none was recorded.
 std::string LineOf(const HostEventsRows& events, const HostEventSum& sum);
 

@@ -78,7 +78,7 @@ class Graph2D {
 
   const Node& operator[](NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   size_t size() const { return nodes_.size(); }
-  // By node: is it needed for one of `results`?
+  // Returns for each node: is it needed for one of `results`?
   std::vector<uint8_t> Needed(std::span<const NodeId> results) const;
 
  private:

@@ -77,7 +77,7 @@ std::vector<NodeId> KernelSchedule::Elements(size_t pass) const {
     for (const auto& output : of_.outputs)
       if (output.level == NodeLevel::kElement) targets.push_back(output.node);
   }
-  // What stands behind a value of the row is not computed here.
+  // Nodes behind a value of the row are not computed here.
   std::vector<uint8_t> here(of_.graph.size());
   for (const NodeId id : targets) here[static_cast<size_t>(id)] = 1;
   std::vector<NodeId> nodes;

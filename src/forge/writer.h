@@ -16,7 +16,7 @@ struct KernelFile {
   std::string text{};
 };
 
-// What is known of the chain beside its plan, for the texts.
+// Facts of the chain beside its plan, for the texts.
 struct KernelAbout {
   std::string name{};         // of the function and of its files: "fused_add_gelu"
   std::string source_line{};  // "model.py:41"; empty: not recorded

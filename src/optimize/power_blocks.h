@@ -75,7 +75,7 @@ class PowerBlocks {
   // Per step of all boards at the usual limit, medians over its windows; absent before the first window.
   std::optional<double> usual_joules() const;
   std::optional<double> usual_seconds() const;
-  // How often the slowest counter changes, s; absent until it did six times.
+  // Time between two changes of the slowest counter, s; absent until it changed six times.
   std::optional<double> update_s() const;
   size_t steps() const { return steps_; }  // that were taken, without warm-up
   double limit() const { return limit_; }  // that is set now, as far as we know

@@ -20,7 +20,7 @@
 
 namespace gapless::internal {
 
-// What is to be least, of a step.
+// The quantity of a step that is to be least.
 struct PowerGoal {
   // 0: its joules. Above, as Zeus's cost: (1 - w) of the joules and w of what its time would take at the highest limit.
   double time_weight = 0;
@@ -39,7 +39,7 @@ struct PowerReading {
   double energy = 1, time = 1;  // ratios
 };
 
-// What the goal counts, over the same at the usual limit. `draw` is the mean power of a board at the usual limit as a
+// The cost by the goal, over the same at the usual limit. `draw` is the mean power of a board at the usual limit as a
 // share of the highest limit. Slowdown does not count here.
 double CostRatio(const PowerGoal& goal, double energy, double time, double draw);
 

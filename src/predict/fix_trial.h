@@ -39,7 +39,7 @@ struct FixContext {
   std::optional<double> busy{};          // processors that the job keeps busy while it trains, of all its ranks here
   HostShares shares{};                   // shares of the recorded steps
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
-  // By distribution the version of each package of kernels that the program could import; absent: unknown.
+  // Versions of the packages of kernels that the program could import, by distribution; absent: unknown.
   std::optional<std::map<std::string, std::string, std::less<>>> packages{};
 };
 

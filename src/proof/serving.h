@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// What a request must keep to be a good one. At least one is set where objectives were given.
+// The objectives that a good request keeps. At least one is set where objectives were given.
 struct ServingObjectives {
   std::optional<double> ttft_ms{}, tpot_ms{}, latency_ms{};
   bool any() const { return ttft_ms || tpot_ms || latency_ms; }

@@ -106,7 +106,7 @@ Result<std::string> FirstModel(EventStream& stream, const std::string& base, con
               "name it: --model NAME");
 }
 
-// What the clients share.
+// State that the clients share.
 struct Clients {
   const ServingLoad& load;
   const ServingTarget& target;

@@ -25,7 +25,7 @@ struct Series {
   int32_t device = telemetry::kNoDevice;
   double sum = 0, highest = 0, first = 0, last = 0;
   size_t count = 0;
-  // Of an energy counter: when it changed in the window, and to what.
+  // Changes of an energy counter in the window: when, and to what.
   std::vector<std::pair<int64_t, double>> changes{};
   void Add(double value) {
     if (count == 0) first = highest = value;

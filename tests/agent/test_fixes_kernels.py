@@ -146,7 +146,7 @@ class Kernels(FixTest):
 
     @in_ci
     def test_wrong_gradients_are_refused(self) -> None:
-        """Of a kind that is wrong no module is exchanged; where that leaves none, the fix is refused and says why."""
+        """No module of a kind that is wrong is exchanged; where that leaves none, the fix is refused and says why."""
         only = MODEL.replace("Gated(size)", "torch.nn.Linear(size, size)").replace("torch.nn.LayerNorm(32), ", "")
         only = only.replace("criterion(net(x), y)", "net(x).logsumexp(1).mean()")
         for fault, said in (

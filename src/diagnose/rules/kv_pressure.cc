@@ -78,10 +78,9 @@ RULE(kv_pressure) = {.id = "kv_pressure",
                      .title = "The cache of keys and values is too small for the requests",
                      .why =
                          "Calls of a serving engine that take a running request's blocks away because the cache is "
-                         "full: _preempt_request of "
-                         "vLLM, retract_decode of SGLang, _pause_requests of TensorRT-LLM, in recorded stacks. "
-                         "Reported from two of them on, "
-                         "where as many median iterations with prompts take 5 % of the analysed time or more.",
+                         "full: _preempt_request of vLLM, retract_decode of SGLang, _pause_requests of TensorRT-LLM, "
+                         "in recorded stacks. Reported from two of them on, where as many median iterations with "
+                         "prompts take 5 % of the analysed time or more.",
                      .saves = "0, ½, all of as many median iterations with prompts",
                      .needs = kNeeds,
                      .check = Check};

@@ -28,13 +28,13 @@ struct PowerCurve {
   double Watts(double limit_w) const { return idle_w + dynamic_w * std::pow(Clock(limit_w), exponent); }
   double Joules(double limit_w) const { return Watts(limit_w) * StepSeconds(limit_w); }
 
-  // What the goal counts at a limit, over that at the usual one; infinite where it is slower than allowed.
+  // The cost by the goal at a limit, over that at the usual one; infinite where it is slower than allowed.
   double Cost(const PowerGoal& goal, double limit_w, double slack = 0) const {
     const double time = StepSeconds(limit_w) / StepSeconds(range.usual);
     if (goal.most_slowdown && time > 1 + *goal.most_slowdown + slack) return INFINITY;
     return CostRatio(goal, Joules(limit_w) / Joules(range.usual), time, Watts(range.usual) / range.high);
   }
-  // By trying every watt.
+  // Tries every watt.
   double LeastCost(const PowerGoal& goal) const {
     double least = 1;
     for (double watts = range.low; watts <= range.high; ++watts) least = std::min(least, Cost(goal, watts));

@@ -19,7 +19,7 @@ struct KernelView {
   int64_t step_ns = 0;                             // of the recorded step; 0: not replayed
   std::string why_no_gain{};                       // why the recording is not replayed
   size_t shown = 10;                               // candidates in the text
-  // What --write wrote, and of which candidate.
+  // The files that --write wrote, and their candidate.
   std::optional<size_t> written{};
   std::string folder{}, name{};
   std::vector<std::string> files{};

@@ -63,7 +63,7 @@ class Channel(Counts):
             self.when_opened()
 
     def _introduce(self) -> None:
-        """What the process is for in its job, and the packages of kernels that it could import."""
+        """Says the purpose of the process in its job, and the packages of kernels that it could import."""
         about = (job_role.role(), job_role.actor_name(), job_role.program(), packages.importable())
         for value, text in enumerate(about):
             if text:

@@ -182,7 +182,7 @@ std::vector<documents::ServerRequest> RequestsDocument(const ServedLoad& load) {
   return each;
 }
 
-// What the reader of the figures must know beside them.
+// Facts that the reader of the figures must know beside them.
 std::vector<std::string> ServerWarnings(const ServedLoad& load, const ServingMetrics& metrics,
                                         const ServerArguments& arguments) {
   std::vector<std::string> warnings = metrics.failures;

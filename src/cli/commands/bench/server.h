@@ -15,7 +15,7 @@ enum class LoadGenerator : uint8_t { kOurs, kGuidellm };
 inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {{"own", LoadGenerator::kOurs},
                                                                {"guidellm", LoadGenerator::kGuidellm}};
 
-// What may be given for a server.
+// The options that may be given for a server.
 struct ServerArguments : MeasureArguments {
   std::string url{}, model{}, prompts{};  // empty: not given
   size_t concurrency = 8, output_tokens = 128;

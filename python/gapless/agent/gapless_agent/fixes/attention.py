@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels compute attention: another of torch's for scaled_dot_product_attention, or those of a package, for models of Hugging Face
+"""The kernels that compute attention: another of torch's for scaled_dot_product_attention, or those of a package, for models of Hugging Face
 that can change to them."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BACKENDS = {
     "efficient": "EFFICIENT_ATTENTION",
     "math": "MATH",
 }
-# By value: what transformers calls it, and the package that it needs.
+# For each value the name that transformers has for it, and the package that it needs.
 IMPLEMENTATIONS = {"flash_attn": ("flash_attention_2", "flash-attn"), "flex": ("flex_attention", "")}
 
 
