@@ -37,7 +37,9 @@ std::string TimeText(const KernelView& view, int64_t ns) {
   return FormatMs(view.search->steps > 0 ? ns / view.search->steps : ns);
 }
 
-std::string ChainTable(const KernelView& view) {
+// The operators have what the figures leave of a line; the lines below the table have all of them.
+std::string ChainTable(const KernelView& view, int columns) {
+  constexpr int kFigures = 64, kFewest = 16;
   const auto& all = view.search->candidates;
   const bool by_step = view.search->steps > 0;
   const std::vector<std::string> head = {
@@ -48,7 +50,7 @@ std::string ChainTable(const KernelView& view) {
     rows.push_back({StrCat("  ", i + 1),
                     one.calls_per_step ? FormatNumber(*one.calls_per_step, 1) : FormatCount(one.calls),
                     TimeText(view, one.device_ns), one.bound_ns ? TimeText(view, *one.bound_ns) : "not known",
-                    GainText(view, i), ChainText(one.plan)});
+                    GainText(view, i), Ellipsize(ChainText(one.plan), std::max(kFewest, columns - kFigures))});
   }
   return Aligned(head, rows, "operators");
 }
@@ -60,9 +62,9 @@ std::string Details(const KernelView& view, int columns) {
     const KernelPlan& plan = all[i].plan;
     std::vector<std::string> tensors;
     for (const PlanInput& input : plan.inputs) tensors.push_back(TensorText(input.shape, input.type));
-    const std::string line = StrCat(Join(tensors, ", "), " gives ", TensorText(plan.last().shape, plan.last().type),
-                                    ", ", FormatBytes(plan.bytes()), " at least",
-                                    all[i].source_line.empty() ? "" : StrCat("; ", all[i].source_line));
+    const std::string line = StrCat(ChainText(plan), ": ", Join(tensors, ", "), " gives ",
+                                    TensorText(plan.last().shape, plan.last().type), ", ", FormatBytes(plan.bytes()),
+                                    " at least", all[i].source_line.empty() ? "" : StrCat("; ", all[i].source_line));
     text += StrCat("  ", Padded(StrCat(i + 1), 2, true), "  ", Wrapped(Printable(line), 6, columns), "\n");
   }
   return text;
@@ -105,7 +107,7 @@ std::string KernelText(const KernelView& view, int columns) {
       StrCat(FormatCounted(static_cast<int64_t>(all.size()), "chain"),
              all.size() == 1 ? " of operators could be one kernel: " : " of operators could be one kernel each: ",
              TimeText(view, device_ns), view.search->steps > 0 ? " of device time a step\n\n" : " of device time\n\n",
-             ChainTable(view));
+             ChainTable(view, columns));
   if (all.size() > view.shown) text += StrCat("  and ", all.size() - view.shown, " more (--top)\n");
   text += StrCat("\n", Details(view, columns));
   if (!view.why_no_gain.empty())
