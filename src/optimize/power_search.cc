@@ -11,7 +11,8 @@ namespace {
 constexpr double kGolden = 0.6180339887498949;
 constexpr double kTie = 0.002;            // ratios that differ by less are taken as equal
 constexpr double kNarrowestShare = 0.04;  // of the range: the curve is flat within
-// A limit that is slower than allowed is worse than all that are allowed, the more the slower, so that one minimum stays.
+// A limit that is slower than allowed is worse than all that are allowed, the more the slower, so that one minimum
+// stays.
 constexpr double kNotAllowed = 100;
 constexpr double kOfBound = 0.92;   // of the allowed slowdown is made use of: a reading has noise
 constexpr size_t kBeforeBound = 3;  // readings from which interpolation may take over
