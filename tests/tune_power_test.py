@@ -79,6 +79,11 @@ class Board(NamedTuple):
 
 
 class TunePower(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        if not (STANDINS / "libnvidia-ml.so.1").exists():
+            raise FileNotFoundError(f"{STANDINS}/libnvidia-ml.so.1: build the target standin_nvml")
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

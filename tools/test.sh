@@ -43,7 +43,7 @@ run_tests() { # <preset> <run of test_plan.py> [<ctest option>...]
 }
 
 program() {
-  configure_and_build release --target gapless validate_probe predict_probe patch_probe parity_probe report_json test_ledger &&
+  configure_and_build release --target optimised_tests &&
     ln -f build/release/gapless build/gapless
 }
 
