@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "analyses/rows/gpu_power.h"
+#include "analyses/rows/host_power.h"
 
 namespace gapless::internal {
 namespace {
@@ -135,6 +137,24 @@ void TakeFindings(const std::vector<Bottleneck>& bottlenecks, const CostRates& r
   }
 }
 
+// A host of which several recordings tell counts once.
+void TakeHosts(Tables& tables, const CostRates& rates, EnergyAccount& account) {
+  const auto rows = tables.Get<HostPowerRows>();
+  HostEnergyAccount host;
+  std::set<std::string_view> seen;
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    const std::string_view name = rows.Text(row, "host");
+    if (rows.IsNull(row, "processor_watts") || (!name.empty() && !seen.insert(name).second)) continue;
+    ++host.hosts, host.processor_watts += rows.Real(row, "processor_watts");
+    if (!rows.IsNull(row, "memory_watts"))
+      host.memory_watts = host.memory_watts.value_or(0) + rows.Real(row, "memory_watts");
+  }
+  if (host.hosts == 0) return;
+  if (account.step_ns) host.joules_per_step = host.processor_watts * *account.step_ns / 1e9;
+  host.day = AmountOf(host.processor_watts * kHoursPerDay / 1000, std::nullopt, rates);
+  account.host = host;
+}
+
 }  // namespace
 
 std::string_view NameOf(PowerSource source) {
@@ -160,6 +180,7 @@ Result<EnergyAccount> EnergyOf(Tables& tables, const RunSummary& summary, const 
         AmountOf(*account.joules_per_step * steps / kJoulesPerKwh, gpus * *account.step_ns * steps / kNsPerHour, rates);
   }
   TakeFindings(bottlenecks, rates, account);
+  TakeHosts(tables, rates, account);
   return account;
 }
 

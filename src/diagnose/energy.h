@@ -5,7 +5,8 @@
 // while the steps ran, the mean of what was sampled then, or the board's limit, which is the most it can be. Which of
 // the parts of a step draws how much is not measured: telemetry is slower than a step. So a GPU that waits is taken to
 // draw the least that was sampled of it, and what is left is spread evenly over its work. Where no least is known, all
-// parts draw the mean. Hosts, cooling and network are not in the numbers.
+// parts draw the mean. Hosts, cooling and network are not in the numbers of GPUs; processors and memory of hosts, of
+// which the counters were recorded, stand beside them.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,16 @@ struct EnergyOfFinding {
   Amount saved{};           // of a day by its fix, after the fixes above it; absent members: not known
 };
 
+// All hosts of the job together, by the counters of their processors (RAPL). Some processors count their memory among
+// their own energy, so the two are not added up.
+struct HostEnergyAccount {
+  int64_t hosts = 0;
+  double processor_watts = 0;
+  std::optional<double> memory_watts{};
+  std::optional<double> joules_per_step{};  // processors; absent: no complete step
+  Amount day{};                             // processors; without money
+};
+
 struct EnergyAccount {
   int64_t gpus = 0;
   double watts = 0;  // mean of a GPU
@@ -50,6 +61,7 @@ struct EnergyAccount {
   Amount day{};                                        // of the job, 24 h
   std::optional<Amount> epoch{};
   std::vector<EnergyOfFinding> findings{};  // in the order of the report
+  std::optional<HostEnergyAccount> host{};  // absent: not recorded
 };
 
 // An error: no power is known of any GPU, or no GPU did any work.

@@ -81,6 +81,26 @@ TEST(Energy, EachFindingByTheDay) {
   EXPECT_DOUBLE_EQ(*account->epoch->money, 16);
 }
 
+TEST(Energy, OfTheHostsBesideTheGpus) {
+  HandMade trace;
+  trace.Format("telemetry").Counter("gpu.power", 0, 300, 0);
+  for (int look = 0; look < 12; ++look)
+    trace.Counter("host.energy", look * int64_t{100'000'000}, look * 10.0)
+        .Counter("host.energy.dram", look * int64_t{100'000'000}, look * 2.0);
+  Analysed run(trace), without = Sampled();
+  const auto account = EnergyOf(run.tables(), OneGpu(), {}, {.carbon_g_per_kwh = 500});
+  ASSERT_TRUE(account) << account.error().message;
+  ASSERT_TRUE(account->host);
+  EXPECT_EQ(account->host->hosts, 1);
+  EXPECT_DOUBLE_EQ(account->host->processor_watts, 100);
+  EXPECT_DOUBLE_EQ(*account->host->memory_watts, 20);
+  EXPECT_DOUBLE_EQ(*account->host->joules_per_step, 100);  // of a step of one second
+  EXPECT_DOUBLE_EQ(*account->host->day.kwh, 2.4);
+  EXPECT_DOUBLE_EQ(*account->host->day.carbon_kg, 1.2);
+  EXPECT_DOUBLE_EQ(*account->joules_per_step, 300) << "the GPU's alone";
+  EXPECT_FALSE(EnergyOf(without.tables(), OneGpu(), {}, {})->host);
+}
+
 TEST(Energy, WhereThePowerComesFrom) {
   HandMade empty;
   Analysed sampled = Sampled(), nothing(empty);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums up the power of each GPU that telemetry saw while the steps ran; without an agent, in all of its samples.
-//
-// An energy counter is read more often than it changes. Its mean power is that between its first change and its last,
-// which are moments at which its value was new; over fewer than ten updates these two weigh too much.
 #include "analyses/rows/gpu_power.h"
 
 #include <algorithm>
@@ -13,12 +10,12 @@
 #include "analyses/analysis.h"
 #include "analyses/columns.h"
 #include "analyses/counted_steps.h"
+#include "analyses/energy_counter.h"
 #include "trace/formats.h"
 
 namespace gapless::internal::gpu_power_analysis {
 namespace {
 
-constexpr int64_t kFewestUpdates = 10;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct PowerSamples {
@@ -32,39 +29,24 @@ struct PowerSamples {
 class GpuPower {
  public:
   void Take(std::string_view name, int64_t ts_ns, double value) {
-    if (name == "gpu.energy") return TakeEnergy(ts_ns, value);
+    if (name == "gpu.energy") return energy_.Take(ts_ns, value);
     if (name == "gpu.utilization") return utilization_.Add(value);
     if (name != "gpu.power") return;
     watts_.Add(value);
     least_ = std::min(value, least_.value_or(value));
   }
-  bool is_known() const { return watts_.count > 0 || joules_; }
+  bool is_known() const { return watts_.count > 0 || energy_.is_known(); }
 
   void AddRow(const RunTrace& of, int32_t device, TableOf<GpuPowerRows>& table) const {
     auto row = table.Row(of);
-    row.Set("device", device).Set("counter_watts", CounterWatts()).Set("sampled_watts", watts_.Mean());
+    row.Set("device", device).Set("counter_watts", energy_.Watts()).Set("sampled_watts", watts_.Mean());
     row.Set("least_watts", least_).Set("utilization_share", utilization_.Mean());
   }
 
  private:
-  // A counter that counts anew, because the driver was loaded again, begins anew.
-  void TakeEnergy(int64_t ts_ns, double joules) {
-    if (joules_ && joules < *joules_) changes_ = 0;
-    if (joules_ && joules > *joules_) {
-      if (changes_++ == 0) first_ns_ = ts_ns, first_joules_ = joules;
-      last_ns_ = ts_ns;
-    }
-    joules_ = joules;
-  }
-  double CounterWatts() const {
-    if (changes_ <= kFewestUpdates) return kUnknown;
-    return (*joules_ - first_joules_) / (static_cast<double>(last_ns_ - first_ns_) / 1e9);
-  }
-
   PowerSamples watts_{}, utilization_{};
-  std::optional<double> least_{}, joules_{};
-  int64_t first_ns_ = 0, last_ns_ = 0, changes_ = 0;
-  double first_joules_ = 0;
+  EnergyCounter energy_{};
+  std::optional<double> least_{};
 };
 
 std::map<int32_t, GpuPower> CollectPower(const RunTrace& of, const std::optional<Interval>& window) {

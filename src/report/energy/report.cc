@@ -35,6 +35,17 @@ struct Described<EnergyOfFinding> {
   };
 };
 
+template <>
+struct Described<HostEnergyAccount> {
+  static constexpr FieldInfo kFields[] = {
+      Field<&HostEnergyAccount::hosts>("hosts", "count", "hosts of which energy counters were recorded"),
+      Field<&HostEnergyAccount::processor_watts>("processor_watts", "W", "mean power of their processors together"),
+      Field<&HostEnergyAccount::memory_watts>("memory_watts", "W", "of their memory; missing: not counted apart"),
+      Field<&HostEnergyAccount::joules_per_step>("joules_per_step", "J", "energy of a step, processors"),
+      Field<&HostEnergyAccount::day>("day", "", "24 hours, processors; without money"),
+  };
+};
+
 namespace documents {
 
 struct EnergyReport {
@@ -47,6 +58,7 @@ struct EnergyReport {
   std::optional<Amount> epoch{};
   std::vector<EnergyOfFinding> findings{};
   std::vector<std::string> assumptions{};
+  std::optional<HostEnergyAccount> host{};
   static constexpr FieldInfo kFields[] = {
       Field<&EnergyReport::gpus>("gpus", "count", "GPUs of the job"),
       Field<&EnergyReport::watts>("watts", "W", "mean power of a GPU"),
@@ -60,6 +72,7 @@ struct EnergyReport {
       Field<&EnergyReport::epoch>("epoch", "", "missing: its steps were not given"),
       Field<&EnergyReport::findings>("findings", "", "in the order of the report"),
       Field<&EnergyReport::assumptions>("assumptions", "", "a sentence each"),
+      Field<&EnergyReport::host>("host", "", "processors of the hosts, beside the GPUs; missing: not recorded"),
   };
 };
 
@@ -120,11 +133,22 @@ std::vector<std::string> AssumptionsOf(const EnergyView& view) {
     texts.push_back("A GPU draws the same whether it waits or works: no lower power was sampled.");
   texts.push_back(StrCat("The job has ", account.gpus, account.gpus == 1 ? " GPU" : " GPUs",
                          " and runs all day. Only GPUs count: hosts, cooling and network come on top."));
+  if (account.host)
+    texts.push_back(
+        "The hosts' processors and memory draw what their counters (RAPL) show while the steps ran, for whomever.");
   if (view.rates.price_per_gpu_hour)
     texts.push_back(StrCat("A GPU costs ", MoneyText(*view.rates.price_per_gpu_hour), " an hour."));
   if (view.rates.carbon_g_per_kwh)
     texts.push_back(StrCat("A kilowatt-hour emits ", Unit(*view.rates.carbon_g_per_kwh, "g"), " of CO₂."));
   return texts;
+}
+
+void AddHost(const HostEnergyAccount& host, Rows& rows) {
+  rows.push_back({host.hosts == 1 ? "processors of the host" : StrCat("processors of ", host.hosts, " hosts"),
+                  Unit(host.processor_watts, "W")});
+  if (host.memory_watts) rows.push_back({"memory beside them", Unit(*host.memory_watts, "W")});
+  if (host.joules_per_step) rows.push_back({"a step, processors", Unit(*host.joules_per_step, "J")});
+  rows.push_back({"a day, processors", AmountText(host.day)});
 }
 
 LabSection PowerSection(const EnergyView& view) {
@@ -137,6 +161,7 @@ LabSection PowerSection(const EnergyView& view) {
   }
   rows.push_back({"a day", AmountText(account.day)});
   if (account.epoch) rows.push_back({"an epoch", AmountText(*account.epoch)});
+  if (account.host) AddHost(*account.host, rows);
   LabSection section{.heading = "Power and energy"};
   section.blocks.push_back(
       Paragraph(StrCat(view.run, view.device.empty() ? "" : StrCat(" · ", account.gpus, " × ", view.device),
@@ -192,7 +217,8 @@ std::string EnergyJson(const EnergyView& view) {
                                    .day = account.day,
                                    .epoch = account.epoch,
                                    .findings = account.findings,
-                                   .assumptions = AssumptionsOf(view)};
+                                   .assumptions = AssumptionsOf(view),
+                                   .host = account.host};
   if (account.joules_per_step && *account.joules_per_step > 0)
     document.steps_per_kilojoule = 1e3 / *account.joules_per_step;
   return DocumentOf("report", document);
