@@ -29,6 +29,7 @@ struct TelemetrySources {
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string dcgmi = "dcgmi";    // looked for on PATH; "" switches it off
   std::string exporter_url = {};  // URL of a DCGM exporter; "" switches it off
+  std::string amd_smi_library = "libamd_smi.so";
 };
 
 // A Tick is one moment. Rates are taken over mono_ns, which is never set back; samples carry unix_ns.

@@ -34,7 +34,12 @@ class FakeRoot {
   void Remove(const std::string& path) const { std::filesystem::remove_all(folder_ + path); }
   const std::string& folder() const { return folder_; }
   TelemetrySources sources() const {
-    return {.proc = folder_ + "/proc", .sys = folder_ + "/sys", .nvml_library = "", .dcgmi = "", .exporter_url = ""};
+    return {.proc = folder_ + "/proc",
+            .sys = folder_ + "/sys",
+            .nvml_library = "",
+            .dcgmi = "",
+            .exporter_url = "",
+            .amd_smi_library = ""};
   }
 
  private:
