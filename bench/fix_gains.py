@@ -49,6 +49,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "vmap": ("examples/planted/row_loop.py",),
     "anomaly": ("examples/planted/anomaly.py",),
     "batch=2": (f"examples/lab/slow_train.py {SMALL}", "examples/pairs/loading.py tiny --steps 300"),
+    "cache": ("examples/lab/training_baseline.py --small",),
     "drop_last": (f"examples/lab/slow_train.py {SMALL}",),
     "accumulate=4": ("examples/pairs/loading.py tiny --steps 600",),
     "nosync": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 60 --accumulate 4",),
