@@ -15,6 +15,7 @@
 #include "lanes/excerpt.h"
 #include "report/about.h"
 #include "report/analyze_json.h"
+#include "report/energy/report.h"
 #include "report/notes.h"
 #include "report/page_rows.h"
 #include "report/rank_map.h"
@@ -184,6 +185,17 @@ void WritePath(JsonWriter& json, const DividedPath& divided, Texts& texts) {
   json.EndObject();
 }
 
+// Writes the energy where the power is known: a board's limit only says what it can be at most.
+void WriteEnergyOf(JsonWriter& json, const Report& report) {
+  CostRates rates;
+  if (report.cost) rates.gpus = report.cost->gpus;
+  if (report.cost && !report.cost->watts_are_limit) rates.watts_per_gpu = report.cost->watts_per_gpu;
+  const auto account = EnergyOf(report.tables, report.summary, report.diagnosis.bottlenecks, rates);
+  if (!account || account->source == PowerSource::kLimit) return;
+  json.Key("energy");
+  WriteEnergyObject(json, {.account = *account, .rates = rates});
+}
+
 // The document of --json. Of a job of many ranks it says of each what the map of the ranks says in a hundredth of the
 // space: the page then holds the sum of its devices, and the recordings of which it draws something.
 void WriteAnalysis(JsonWriter& json, const Report& report) {
@@ -270,6 +282,7 @@ std::string PageData(const Report& report, const std::function<void(JsonWriter&)
     json.EndObject();
   }
   if (report.path) WritePath(json, *report.path, texts);
+  WriteEnergyOf(json, report);
   WriteTables(json, report, texts);
   WriteRankMap(json, RankMapOf(report.tables));
   if (write_served)

@@ -3,6 +3,7 @@
 import {useState} from "preact/hooks";
 import type {Data} from "./data";
 import {After} from "./sections/after";
+import {Energy} from "./sections/energy";
 import {Fixes} from "./sections/fixes";
 import {Kernels} from "./sections/kernels";
 import {Memory} from "./sections/memory";
@@ -47,6 +48,7 @@ const SECTIONS = [
   {id: "kernels", name: "Kernels", Section: Kernels},
   {id: "roofline", name: "Roofline", Section: Roofline},
   {id: "memory", name: "Memory", Section: Memory},
+  {id: "energy", name: "Energy", Section: Energy},
   {id: "recording", name: "Recording", Section: Recording},
 ] as const;
 
@@ -78,6 +80,8 @@ function has(data: Data, id: (typeof SECTIONS)[number]["id"]): boolean {
       return (data.tables.get("roofline")?.column("tflops") ?? []).some((value) => value !== null);
     case "memory":
       return data.tables.has("memory_curve");
+    case "energy":
+      return data.energy !== undefined;
     default:
       return true;
   }

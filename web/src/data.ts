@@ -4,6 +4,7 @@
 // never 0.
 
 import type {Analyze} from "schema/analyze";
+import type {EnergyReport} from "schema/report";
 import type {InlinedTimeline} from "./timeline/data";
 
 export type {
@@ -114,6 +115,7 @@ export interface Inlined {
   analyze: Analyze;
   predicted?: Predicted;
   path?: InlinedPath;
+  energy?: EnergyReport; // where the power of the GPUs is known
   rank_map?: PackedRankMap;
   timeline?: InlinedTimeline;
   served?: Served;
@@ -179,6 +181,7 @@ export interface Data {
   analyze: Analyze;
   predicted?: Predicted | undefined;
   path?: CriticalPath | undefined;
+  energy?: EnergyReport | undefined;
   tables: Map<string, Table>;
 }
 
@@ -195,6 +198,7 @@ export function decode(inlined: Inlined): Data {
     analyze: inlined.analyze,
     predicted: inlined.predicted,
     path: inlined.path && pathOf(inlined.path, inlined.texts),
+    energy: inlined.energy,
     rankMap: inlined.rank_map,
     timeline: inlined.timeline,
     served: inlined.served && {...inlined.served, run: String(inlined.served.run ?? "0")},

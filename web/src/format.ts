@@ -77,6 +77,11 @@ function threeDigits(value: number): string {
   return count(Math.round(value / unit) * unit);
 }
 
+/** Joules of a step: "295 J", "41.3 kJ". */
+export function energy(joules: number): string {
+  return joules < 1e4 ? `${threeDigits(joules)} J` : `${threeDigits(joules / 1e3)} kJ`;
+}
+
 /** What is known of an amount: ["$ 41,300", "12,400 kWh", "4,960 kg CO₂"]. */
 export function amounts(amount: Amount): string[] {
   const parts: string[] = [];

@@ -120,6 +120,11 @@ export function analyze(recording: Recording): any {
   return JSON.parse(gapless("analyze", recording.path(), ...(recording.arguments ?? []), "--json"));
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: the document is described by schema/report.schema.json
+export function energyOf(recording: Recording): any {
+  return JSON.parse(gapless("report", recording.path(), ...(recording.arguments ?? []), "--style", "energy", "--json"));
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: the document is described by schema/predict.schema.json
 export function predictPath(recording: Recording): any {
   return JSON.parse(gapless("predict", recording.path(), "--path", "--json")).critical_path;

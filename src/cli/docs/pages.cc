@@ -14,13 +14,20 @@ namespace gapless::internal {
 
 namespace {
 
-// The commands whose documents the pages of web/ show; their TypeScript types are what these are built with.
-constexpr std::string_view kOnPages[] = {"analyze", "optimize", "trend", "why"};
+// The commands whose documents the pages of web/ show, and which of their documents; their TypeScript types are what
+// these are built with.
+struct OnPages {
+  std::string_view command{};
+  size_t document = 0;
+};
+constexpr OnPages kOnPages[] = {
+    {.command = "analyze"}, {.command = "optimize"}, {.command = "report", .document = 1}, {.command = "trend"},
+    {.command = "why"}};
 
-std::string TypesOf(const Command& command) {
+std::string TypesOf(const Command& command, size_t document) {
   return StrCat("// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of `gapless ",
                 command.name, " --json`. A key that may be missing is optional; a missing\n// value is never 0.\n\n",
-                TypeScriptOf(*command.documents[0]));
+                TypeScriptOf(*command.documents[document]));
 }
 
 // Adds a schema per command that prints JSON.
@@ -28,8 +35,8 @@ void AddDocuments(std::vector<Page>& pages) {
   for (const Command* command : AllCommands()) {
     if (command->documents.empty()) continue;
     pages.push_back({StrCat("schema/", command->name, ".schema.json"), SchemaOf(command->name, command->documents)});
-    if (std::ranges::find(kOnPages, command->name) != std::end(kOnPages))
-      pages.push_back({StrCat("schema/", command->name, ".ts"), TypesOf(*command)});
+    if (const auto* on = std::ranges::find(kOnPages, command->name, &OnPages::command); on != std::end(kOnPages))
+      pages.push_back({StrCat("schema/", command->name, ".ts"), TypesOf(*command, on->document)});
   }
 }
 

@@ -192,20 +192,7 @@ LabSection FindingsSection(const EnergyAccount& account) {
   return section;
 }
 
-}  // namespace
-
-LabDocument WriteEnergy(const EnergyView& view) {
-  LabDocument document{.title = view.title.empty() ? "Energy report" : view.title};
-  document.sections.push_back(PowerSection(view));
-  if (!view.account.parts.empty()) document.sections.push_back(PartsSection(view.account));
-  if (!view.account.findings.empty()) document.sections.push_back(FindingsSection(view.account));
-  LabBlock list{.kind = LabBlock::Kind::kList};
-  for (const std::string& text : AssumptionsOf(view)) list.rows.push_back({text});
-  document.sections.push_back({.heading = "Assumptions", .blocks = {std::move(list)}});
-  return document;
-}
-
-std::string EnergyJson(const EnergyView& view) {
+documents::EnergyReport DocumentIn(const EnergyView& view) {
   const EnergyAccount& account = view.account;
   documents::EnergyReport document{.gpus = account.gpus,
                                    .watts = account.watts,
@@ -221,7 +208,24 @@ std::string EnergyJson(const EnergyView& view) {
                                    .host = account.host};
   if (account.joules_per_step && *account.joules_per_step > 0)
     document.steps_per_kilojoule = 1e3 / *account.joules_per_step;
-  return DocumentOf("report", document);
+  return document;
 }
+
+}  // namespace
+
+LabDocument WriteEnergy(const EnergyView& view) {
+  LabDocument document{.title = view.title.empty() ? "Energy report" : view.title};
+  document.sections.push_back(PowerSection(view));
+  if (!view.account.parts.empty()) document.sections.push_back(PartsSection(view.account));
+  if (!view.account.findings.empty()) document.sections.push_back(FindingsSection(view.account));
+  LabBlock list{.kind = LabBlock::Kind::kList};
+  for (const std::string& text : AssumptionsOf(view)) list.rows.push_back({text});
+  document.sections.push_back({.heading = "Assumptions", .blocks = {std::move(list)}});
+  return document;
+}
+
+std::string EnergyJson(const EnergyView& view) { return DocumentOf("report", DocumentIn(view)); }
+
+void WriteEnergyObject(JsonWriter& json, const EnergyView& view) { WriteJson(json, DocumentIn(view)); }
 
 }  // namespace gapless::internal

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/describe.h"
+#include "base/json_writer.h"
 #include "diagnose/energy.h"
 #include "report/lab/lab.h"
 
@@ -22,5 +23,7 @@ struct EnergyView {
 LabDocument WriteEnergy(const EnergyView& view);
 extern const TypeInfo kEnergyDocument;
 std::string EnergyJson(const EnergyView& view);
+// The same document's fields, as an object without an envelope.
+void WriteEnergyObject(JsonWriter& json, const EnergyView& view);
 
 }  // namespace gapless::internal
