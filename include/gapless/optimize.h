@@ -82,6 +82,7 @@ struct OptimizeOptions {
   double timeout_s = 0;                        // limit of each run; 0: derived from the earlier runs
   std::string history{};                       // its tested predictions count, too; empty: the user's own history
   std::function<void(const FixDecision&)> on_decision{};  // called after each decision; must not throw
+  bool inference = false;  // the command answers requests: their latency is measured, and their outputs are compared
 };
 
 // The result of Optimize(). It can be complete without a proof: `proved` says if the command became faster.

@@ -14,11 +14,13 @@ enum class Safety : uint8_t {
   kStochastic,  // also other random numbers of the same distribution
   kTraining,    // another training: batch size, when gradients are exchanged
   kHardware,    // another machine: nothing of the program changes
+  kQuantized,   // the same model with weights of 8 bits: answers differ as rounding to them makes them differ
 };
 
-// "exact", "rounding", "stochastic", "training", "hardware".
+// "exact", "rounding", "stochastic", "training", "hardware", "quantized".
 constexpr std::string_view ToString(Safety safety) {
-  constexpr std::string_view kNames[] = {"exact", "rounding", "stochastic", "training", "hardware"};
+  constexpr std::string_view kNames[] = {"exact",    "rounding", "stochastic",
+                                          "training", "hardware", "quantized"};
   return kNames[static_cast<uint8_t>(safety)];
 }
 

@@ -41,6 +41,8 @@ struct Orders {
 Result<void> CheckOptions(const OptimizeOrder& order) {
   const OptimizeOptions& options = order.options;
   const auto refuse = [](std::string why) { return Fail(ErrorCode::kUsage, std::move(why)); };
+  if (options.inference && !order.request.step_function.empty())
+    return refuse("--inference measures requests, and --step-function steps: they cannot be combined");
   if (order.request.command.empty() || order.request.command[0].empty()) return refuse("cannot run: no command given");
   if (options.folder.empty()) return refuse("no output folder given");
   if (!std::isfinite(options.budget_s) || options.budget_s <= 0) return refuse("the budget must be above 0 s");
@@ -48,7 +50,8 @@ Result<void> CheckOptions(const OptimizeOrder& order) {
   if (!std::isfinite(options.timeout_s) || options.timeout_s < 0) return refuse("the time limit must not be below 0");
   if (options.max_pairs < kMinPairs) return refuse(StrCat("a fix needs ", kMinPairs, " pairs at least"));
   if (options.num_steps < 1) return refuse("a run must measure one step at least");
-  if (options.allow > Safety::kTraining) return refuse("what may be allowed is exact, rounding, stochastic, training");
+  if (options.allow == Safety::kHardware || options.allow > Safety::kQuantized)
+    return refuse("what may be allowed is exact, rounding, stochastic, training, quantized");
   return {};
 }
 
@@ -83,6 +86,7 @@ Result<Orders> OrdersFrom(const OptimizeOrder& order) {
   Orders orders{.request = order.request};
   orders.request.warmup = options.warmup_steps;
   orders.request.measure = options.num_steps;
+  orders.request.inference = options.inference;
   orders.request.timeout_s = options.timeout_s;
   orders.planner = {.allow = options.allow,
                     .exact = options.exact,
@@ -91,7 +95,8 @@ Result<Orders> OrdersFrom(const OptimizeOrder& order) {
                     .pairs = {.margin = options.margin},
                     .most_pairs = options.max_pairs,
                     .warmup = options.warmup_steps,
-                    .seed = options.seed};
+                    .seed = options.seed,
+                    .inference = options.inference};
   GAPLESS_TRY(TakeMetric(options.metric, orders));
   GAPLESS_TRY(TakeFixes(options, orders));
   return orders;
@@ -102,7 +107,7 @@ std::string KeyOf(const Orders& orders) {
   std::string key =
       StrCat(Join(RedactCommand(orders.request.command), "\x1f"), "\n", Absolute("."), "\n", orders.request.warmup, " ",
              orders.request.measure, " ", static_cast<int>(orders.planner.allow), " ", orders.request.metric,
-             orders.planner.exact ? " exact" : "", " ", orders.planner.pairs.margin);
+             orders.planner.exact ? " exact" : "", orders.planner.inference ? " inference" : "", " ", orders.planner.pairs.margin);
   for (const Fix& fix : orders.own.fixes) key += StrCat("\n", fix.own_file);
   return key;
 }
@@ -118,6 +123,22 @@ ParityPlan ParityPlanFor(const RunSample& recorded) {
     plan.steps = std::clamp(static_cast<int>(kSeconds * 1e3 / step_ms), kMinSteps, plan.steps);
   if (!recorded.stopped) plan.steps = std::min(plan.steps, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
   return plan;
+}
+
+// Records the outputs of as many calls as take ten seconds, and at most a third of those of a short program.
+OutputPlan OutputPlanFor(const RunSample& recorded) {
+  OutputPlan plan;
+  if (!recorded.stopped)
+    plan.calls = std::min(plan.calls, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
+  return plan;
+}
+
+// A program without requests would be measured by something else than was asked for.
+Result<void> CheckRequests(const RunSample& sample) {
+  if (!LatenciesOf(sample.calls, sample.stopped).empty()) return {};
+  return Fail(ErrorCode::kCommand, "no request to a model was seen, so there is no latency to make smaller", "",
+              "--inference is for a program that calls a PyTorch model many times, and has no optimiser; leave it out "
+              "for one that trains");
 }
 
 // Makes the folder and returns the place of the recording in it, after removing the recording of an earlier start.
@@ -173,9 +194,11 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   ProgressFile progress(options.folder, orders.request.command, options.budget_s);
   GAPLESS_ASSIGN(auto job, RecordJob(order, orders.request, folder));
   Tell(watch.on_warning, job.warning);
+  if (options.inference) GAPLESS_TRY(CheckRequests(job.sample));
 
   Optimization done{.context = ContextOf(job, orders.request), .metric_name = orders.metric_name};
   done.context.all_values = options.all_values;
+  done.context.inference = options.inference;
   // Facts that only the first run shows: the judge refuses a fix that leaves too little memory, and blocks of steps are
   // laid out for the number of loader workers.
   orders.planner.memory_limit_bytes = job.sample.gpu_capacity_bytes;
@@ -184,7 +207,8 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   constexpr double kMaxShareOfPatch = 0.1;
   orders.planner.budget_s -= std::min(2 * SecondsToTryPatch(job.sample), kMaxShareOfPatch * options.budget_s);
   const auto candidates = FindCandidates(done.context, job.bottlenecks, PredictorOf(job), orders.candidates);
-  ProcessRunner runner({.request = orders.request, .context = done.context, .parity = ParityPlanFor(job.sample)});
+  ProcessRunner runner({.request = orders.request, .context = done.context, .parity = ParityPlanFor(job.sample),
+                        .outputs = OutputPlanFor(job.sample)});
   auto result = Plan(candidates, orders.planner, runner, journal, [&](const PlannerEvent& event) {
     progress.On(event);
     if (watch.on_event) watch.on_event(event);

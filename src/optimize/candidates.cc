@@ -93,6 +93,14 @@ Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck>
   return candidate;
 }
 
+// Why the fix is not for such a program; empty: it is, or it is the user's own.
+std::string WhyOtherProgram(const Fix& fix, const FixContext& context) {
+  if (!fix.own_file.empty()) return "";
+  if (context.inference && fix.trial.changes == Changes::kTraining) return "it changes a training, and this program infers";
+  if (!context.inference && fix.trial.changes == Changes::kInference) return "it changes a program that infers: --inference";
+  return "";
+}
+
 // Returns the fixes that the user named, else all of the catalogue; with the user's own in either case.
 std::vector<FixItem> Named(const CandidateOptions& options) {
   std::vector<FixItem> all = options.only;
@@ -121,6 +129,8 @@ std::vector<Candidate> FindCandidates(const FixContext& context, std::span<const
     if (item.fix->trial.needs.optimizer && context.has_optimizer == false)
       values = {.values = {}, .why_not = "no optimiser of torch.optim took a step"};
     if (std::string why = WhyNothingToChange(*item.fix, context); !why.empty() && !values.values.empty())
+      values = {.values = {}, .why_not = std::move(why)};
+    if (std::string why = WhyOtherProgram(*item.fix, context); !why.empty())
       values = {.values = {}, .why_not = std::move(why)};
     if (values.values.empty()) {
       candidates.push_back({.item = item, .score = 0, .skip = values.why_not, .does_not_apply = true});

@@ -6,6 +6,8 @@
 // once the limit of measured time is reached, but kMinMeasuredSteps at least. A run that is to be cut ends after three
 // steps that together take a second, if they are clearly slower. The time limit of a run follows the longest successful
 // one, so that a hang ends soon without a limit from the user.
+//
+// Of a program that infers the latencies of its requests stand in the place of the times of its steps.
 #include "optimize/job_runner.h"
 
 #include <algorithm>
@@ -20,6 +22,17 @@ constexpr int64_t kMinMeasuredNs = 1'000'000'000;
 constexpr size_t kMinStepsToCut = 3;
 // A run hangs if it takes kHangFactor times as long as the longest successful run; compiling may take kCompileLimitS.
 constexpr double kHangFactor = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLeftS = 1;
+
+}  // namespace
+
+namespace {
+
+// What the program does between two requests does not count, nor how many rows a request has: fixes change neither.
+void TakeLatencies(RunSample& sample) {
+  sample.step_ns = LatenciesOf(sample.calls, sample.stopped);
+  sample.warmup = 0;
+  sample.samples_per_second.reset();
+}
 
 }  // namespace
 
@@ -52,22 +65,33 @@ Result<RunSample> ProcessRunner::Start(const RunRequest& request) {
   auto sample = RunOnce(request);
   if (!sample) return sample;
   if (sample->interrupted) return Fail(ErrorCode::kInterrupted, "interrupted");
+  if (request.inference) TakeLatencies(*sample);
   if (Succeeded(*sample)) longest_s_ = std::max(longest_s_, static_cast<double>(sample->wall_ns) / 1e9);
   return sample;
 }
 
 Result<RunSample> ProcessRunner::Run(const FixSet& set) { return Start(RequestFor(set)); }
 
-// Prepares the check of losses, which may need a short run of its own to learn what the program trains.
+// A run of the command as it is for a recording alone.
+Result<RunSample> ProcessRunner::RunForParity(const ParityOptions& options) {
+  RunRequest request = RequestFor({});
+  request.parity = options;
+  request.warmup = 0;
+  request.measure = 1;
+  request.enough = nullptr;
+  return Start(request);
+}
+
+// Prepares the check of losses or of outputs.
 Result<void> ProcessRunner::PrepareParity() {
-  auto parity = TrainingParity::Make(job_.parity, [this](const ParityOptions& options) {
-    RunRequest request = RequestFor({});
-    request.parity = options;
-    request.warmup = 0;
-    request.measure = 1;
-    request.enough = nullptr;
-    return Start(request);
-  });
+  const auto run = [this](const ParityOptions& options) { return RunForParity(options); };
+  if (job_.request.inference) {
+    auto outputs = OutputParity::Make(job_.outputs, run);
+    GAPLESS_TRY(outputs);
+    outputs_.emplace(std::move(*outputs));
+    return {};
+  }
+  auto parity = TrainingParity::Make(job_.parity, run);
   GAPLESS_TRY(parity);
   parity_.emplace(std::move(*parity));
   return {};
@@ -75,8 +99,12 @@ Result<void> ProcessRunner::PrepareParity() {
 
 // The second run is the probe that most claims are held against.
 Result<RunSample> ProcessRunner::RunBaseline(size_t number) {
-  if (!parity_) GAPLESS_TRY(PrepareParity());
+  if (!parity_ && !outputs_) GAPLESS_TRY(PrepareParity());
   RunRequest request = RequestFor({});
+  if (outputs_) {
+    request.parity = number == 0 ? outputs_->BaselineOptions() : outputs_->ProbeOptions(Precision::kFp32);
+    return Start(request);
+  }
   if (number == 0) request.parity = parity_->BaselineOptions();
   if (number == 1 && parity_->WhyNoBaseline().empty()) request.parity = parity_->ProbeOptions(Precision::kFp32);
   return Start(request);
@@ -84,11 +112,13 @@ Result<RunSample> ProcessRunner::RunBaseline(size_t number) {
 
 Result<RunSample> ProcessRunner::RunFirst(const FixSet& set) {
   RunRequest request = RequestFor(set);
+  if (outputs_) request.parity = outputs_->CandidateOptions();
   if (parity_ && parity_->WhyNoBaseline().empty()) request.parity = parity_->CandidateOptions();
   return Start(request);
 }
 
 Result<ParityReport> ProcessRunner::Training(const FixSet& set, bool exact) {
+  if (outputs_) return outputs_->Judge(set.Claim());
   if (!parity_) return ParityReport{.reason = "the command as it is was not recorded"};
   if (set.Loosest() == Safety::kTraining && !exact)
     return ParityReport{.reason = "it may train something else, and so it was not compared"};

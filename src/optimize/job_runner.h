@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optimize/planner.h"
+#include "proof/same_outputs.h"
 #include "proof/same_training.h"
 
 namespace gapless::internal {
@@ -15,6 +16,7 @@ struct TrialJob {
   RunRequest request{};  // the command, how many steps, its time limit
   FixContext context{};
   ParityPlan parity{};
+  OutputPlan outputs{};  // instead, where `request` measures requests
 };
 
 class ProcessRunner : public JobRunner {
@@ -33,6 +35,7 @@ class ProcessRunner : public JobRunner {
  private:
   RunRequest RequestFor(const FixSet& set) const;
   Result<void> PrepareParity();
+  Result<RunSample> RunForParity(const ParityOptions& options);
   Result<RunSample> Start(const RunRequest& request);
 
   TrialJob job_;
@@ -42,6 +45,7 @@ class ProcessRunner : public JobRunner {
   double cut_above_ns_ = 0;  // mean step from which a run is stopped early; 0: none
   size_t runs_ = 0;
   std::optional<TrainingParity> parity_{};  // made with the first baseline
+  std::optional<OutputParity> outputs_{};   // likewise, of a program that infers
   std::optional<Clock::time_point> end_by_{};
 };
 

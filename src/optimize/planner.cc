@@ -41,6 +41,7 @@ bool IsProved(const Optimized& result) {
 Result<Optimized> Plan(const std::vector<Candidate>& candidates, const PlannerOptions& options, JobRunner& runner,
                        DecisionKeeper& keeper, const std::function<void(const PlannerEvent&)>& on_event) {
   PlanState plan(options, runner, keeper, on_event);
+  plan.result.inference = options.inference;
   GAPLESS_TRY(Baseline(plan).Measure());
   runner.EndBy(plan.time.deadline());
   if (const auto done = RunPhases(candidates, plan); !done) {

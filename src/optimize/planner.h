@@ -63,6 +63,7 @@ struct PlannerOptions {
   size_t loader_workers = 0;                   // workers of the DataLoader that has most
   bool has_metric = false;                     // each run reports a result, see RunSample::metric
   std::optional<double> memory_limit_bytes{};  // memory of the GPU; a tenth of it stays free
+  bool inference = false;                      // requests are measured and outputs compared, in pairs of runs alone
 };
 
 // A progress message for the waiting user.
@@ -106,6 +107,7 @@ struct Optimized {
   double took_s = 0;               // part of the budget that was used
   double budget_s = 0;
   bool interrupted = false;  // by the user; what was decided stands
+  bool inference = false;    // a step is a request, and the training is what the model answers
 };
 
 // Returns true if all fixes together are significantly faster, and no reason against them was found.

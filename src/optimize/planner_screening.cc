@@ -32,9 +32,22 @@ std::vector<BlockArm> TrialOrder::ArmsToScreen() const {
   return arms;
 }
 
+// Blocks are made of steps, and a request may have many: the fixes are compared in pairs of runs.
+void TrialOrder::CompareInPairs() {
+  for (const Candidate& candidate : pending_) {
+    BlockArm arm = plan_.ArmOf(candidate.item);
+    arm.refusal = "requests are compared in pairs of runs";
+    plan_.screened.insert({arm.fix, std::move(arm)});
+  }
+}
+
 // All fixes that can be switched, in blocks of shared processes, until each is clear or their share of the budget is
 // over. A process that goes wrong says nothing of any of them.
 Result<void> TrialOrder::Screen() {
+  if (plan_.options.inference) {
+    CompareInPairs();
+    return {};
+  }
   std::vector<BlockArm> arms = ArmsToScreen();
   if (arms.empty()) return {};
   const auto begun = plan_.runner.Now();

@@ -162,6 +162,7 @@ class TrialOrder {
 
  private:
   Result<void> Screen();
+  void CompareInPairs();
   std::vector<BlockArm> ArmsToScreen() const;
   void TakeScreened(std::vector<BlockArm> arms, double took_s);
   size_t NextWithin();

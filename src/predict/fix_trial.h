@@ -41,6 +41,7 @@ struct FixContext {
   std::vector<std::string> operators{};  // names of operators that were recorded; empty: unknown
   // Versions of the packages of kernels that the program could import, by distribution; absent: unknown.
   std::optional<std::map<std::string, std::string, std::less<>>> packages{};
+  bool inference = false;  // the user says that it answers requests
 };
 
 // The values to try, best first; each later value is tried with the first one on. "" means "without a value". `why_not`
@@ -92,6 +93,9 @@ struct TrialNeeds {
   NeededPackage package{};
 };
 
+// The programs that a fix changes: those that train, those that only call a model to answer requests, or both.
+enum class Changes : uint8_t { kTraining, kBoth, kInference };
+
 // The switch of a fix within a running program.
 struct LiveSwitch {
   bool between_steps = false;  // may be switched between two steps
@@ -114,6 +118,8 @@ struct FixTrial {
   FixValues (*values)(const FixContext& context) = nullptr;     // null: it cannot be tried
   // Variables of the environment, "NAME=VALUE"; a variable that the user has set wins. Null: none.
   std::vector<std::string> (*environment)(const FixContext& context, std::string_view value) = nullptr;
+
+  Changes changes = Changes::kTraining;
 
   bool needs_value() const { return !value.empty() && !value.starts_with('['); }
 };

@@ -22,7 +22,7 @@ inline constexpr int64_t kValuesOf<SpeedVerdict> = static_cast<int64_t>(SpeedVer
 template <>
 inline constexpr int64_t kValuesOf<ParityVerdict> = static_cast<int64_t>(ParityVerdict::kCannotTell) + 1;
 template <>
-inline constexpr int64_t kValuesOf<Precision> = static_cast<int64_t>(Precision::kBf16) + 1;
+inline constexpr int64_t kValuesOf<Precision> = static_cast<int64_t>(Precision::kInt8) + 1;
 
 template <>
 struct Described<RatioInterval> {

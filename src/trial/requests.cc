@@ -50,4 +50,10 @@ InferenceRequests RequestsOf(std::span<const ModelCall> calls, bool open) {
   return found;
 }
 
+std::vector<int64_t> LatenciesOf(std::span<const ModelCall> calls, bool open) {
+  std::vector<int64_t> latency_ns;
+  for (const InferenceRequest& request : RequestsOf(calls, open).requests) latency_ns.push_back(request.latency_ns);
+  return latency_ns;
+}
+
 }  // namespace gapless::internal

@@ -37,5 +37,7 @@ struct InferenceRequests {
 // `calls` in order. What belongs to a request that began before them is left out; with `open` the last request may not
 // be over yet, and is left out too where text is written.
 InferenceRequests RequestsOf(std::span<const ModelCall> calls, bool open);
+// The latency of each of these requests, ns.
+std::vector<int64_t> LatenciesOf(std::span<const ModelCall> calls, bool open);
 
 }  // namespace gapless::internal

@@ -46,7 +46,8 @@ struct RunRequest {
   bool show_output = false;                                        // pass the program's output through
   bool output_to_stderr = false;
   int telemetry_hz = 10;  // 0: none
-  // Asked from time to time with the measured steps: is that enough? None: when `measure` are there.
+  // Asked from time to time with the measured steps, or with the latencies of requests: is that enough? None: when
+  // `measure` are there.
   std::function<bool(std::span<const int64_t> step_ns)> enough{};
 };
 

@@ -101,17 +101,20 @@ void StepWatch::OnRecord(AgentProcess& process, const wire::RingRecord& record) 
   }
 }
 
-// Ends a recording that would never end: the program's steps are counted, but no optimiser of torch.optim takes them.
+// Ends a recording that would never end: the program's steps are counted, but no optimiser of torch.optim takes them,
+// or the calls of its model were not recorded.
 void StepWatch::EndOverdueParity(WatchedProcess& seen) const {
   const size_t overdue = kParityPatience + 2 * static_cast<size_t>(std::max(0, request_.parity.steps));
-  if (!request_.parity.IsOn() || seen.parity_events || seen.step_ns.size() - seen.inference_steps < overdue) return;
+  const size_t steps = seen.step_ns.size() - (request_.inference ? 0 : seen.inference_steps);
+  if (!request_.parity.IsOn() || seen.parity_events || steps < overdue) return;
   seen.parity_events = 0;
   seen.parity_steps = seen.step_ns.size();
 }
 
 std::span<const ModelCall> StepWatch::CallsAfterWarmup(const WatchedProcess& process) const {
+  if (request_.parity.IsOn() && !process.parity_events) return {};
   const auto first = std::find_if(process.calls.begin(), process.calls.end(), [&](const ModelCall& call) {
-    return call.step >= static_cast<int64_t>(request_.warmup);
+    return call.step >= static_cast<int64_t>(ShortWarmup(process));
   });
   return {first, process.calls.end()};
 }
@@ -148,7 +151,10 @@ bool StepWatch::Enough() const {
   const size_t steps = first->step_ns.size();
   const size_t warmup = ShortWarmup(*first) + first->stock;
   if ((request_.parity.IsOn() && !first->parity_events) || steps < warmup + request_.measure) return false;
-  if (request_.inference) return RequestsOf(CallsAfterWarmup(*first), true).requests.size() >= request_.measure;
+  if (request_.inference) {
+    const std::vector<int64_t> latency_ns = LatenciesOf(CallsAfterWarmup(*first), true);
+    return latency_ns.size() >= request_.measure && (!request_.enough || request_.enough(latency_ns));
+  }
   return !request_.enough || request_.enough(std::span(first->step_ns).subspan(warmup));
 }
 

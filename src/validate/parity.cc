@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kReseededRuns = 3;
 constexpr double kFp32Unit = 0x1p-20, kHalfUnit = 0x1p-11, kBf16Unit = 0x1p-9;
+constexpr double kInt8Unit = 0x1p-5;  // of weights with a scale for each row, most of which are far below its largest
 
 ParityReport Needs(ParityNeed need, double noise = 0) {
   return {.need = need, .need_noise = noise, .reason = "cannot tell: a run is missing that would"};
@@ -153,22 +154,27 @@ ParityReport DecideBySteps(const ParityBaseline& all, const ParityRecording& can
 }  // namespace
 
 std::string_view NameOf(Precision precision) {
-  constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16"};
+  constexpr std::string_view kNames[] = {"fp32", "tf32", "fp16", "bf16", "int8"};
   return kNames[static_cast<size_t>(precision)];
 }
 
 std::optional<Precision> PrecisionNamed(std::string_view name) {
-  for (const auto precision : {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16})
+  for (const auto precision :
+       {Precision::kFp32, Precision::kTf32, Precision::kFp16, Precision::kBf16, Precision::kInt8})
     if (NameOf(precision) == name) return precision;
   return std::nullopt;
 }
 
 double UnitOf(Precision precision) {
   if (precision == Precision::kFp32) return kFp32Unit;
+  if (precision == Precision::kInt8) return kInt8Unit;
   return precision == Precision::kBf16 ? kBf16Unit : kHalfUnit;
 }
 
-double ProbeNoiseOf(Precision precision) { return precision == Precision::kBf16 ? kBf16Unit : kHalfUnit; }
+double ProbeNoiseOf(Precision precision) {
+  if (precision == Precision::kInt8) return kInt8Unit;
+  return precision == Precision::kBf16 ? kBf16Unit : kHalfUnit;
+}
 
 std::string_view NameOf(ParityVerdict verdict) {
   constexpr std::string_view kNames[] = {"exact", "rounding", "same_distribution", "other_training", "cannot_tell"};
@@ -188,7 +194,7 @@ bool IsAllowed(const ParityReport& report, Safety allowed) {
     case ParityVerdict::kExact: return true;
     case ParityVerdict::kRounding: return allowed >= Safety::kRounding || !report.repeats;
     case ParityVerdict::kSameDistribution: return allowed >= Safety::kStochastic;
-    case ParityVerdict::kOtherTraining: return allowed >= Safety::kTraining;
+    case ParityVerdict::kOtherTraining: return allowed == Safety::kTraining;
     case ParityVerdict::kCannotTell: break;
   }
   return allowed != Safety::kExact;

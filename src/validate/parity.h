@@ -21,7 +21,7 @@ namespace gapless::internal {
 inline constexpr size_t kSketchWidth = 64;
 
 // The unit of a precision is the relative size of one rounding.
-std::string_view NameOf(Precision precision);  // "fp32", "tf32", "fp16", "bf16"
+std::string_view NameOf(Precision precision);  // "fp32", "tf32", "fp16", "bf16", "int8"
 std::optional<Precision> PrecisionNamed(std::string_view name);
 double UnitOf(Precision precision);        // fp32: 2^-20, what other orders of a sum differ by
 double ProbeNoiseOf(Precision precision);  // noise of the probe that the claim is held against: 2^-11, bf16 2^-9

@@ -24,6 +24,13 @@
 namespace gapless::internal::optimize_command {
 namespace {
 
+// A fix of hardware changes nothing of the program, so that there is none to try.
+constexpr Choosable<Safety> kClasses[] = {{"exact", Safety::kExact},
+                                          {"rounding", Safety::kRounding},
+                                          {"stochastic", Safety::kStochastic},
+                                          {"training", Safety::kTraining},
+                                          {"quantized", Safety::kQuantized}};
+
 struct OptimizeArguments : PairArguments {
   OptimizeArguments() { warmup = OptimizeOptions{}.warmup_steps, steps = OptimizeOptions{}.num_steps; }
   std::string output = OptimizeOptions{}.folder, bottlenecks{}, metric{};
@@ -31,13 +38,14 @@ struct OptimizeArguments : PairArguments {
   std::vector<std::string> only{}, without{}, fix{};
   Safety allow = OptimizeOptions{}.allow;
   size_t pairs = OptimizeOptions{}.max_pairs;
-  bool exact = false, grid = false, keep_candidate = false, fresh = false, list = false, quiet = false;
+  bool exact = false, grid = false, keep_candidate = false, fresh = false, list = false, quiet = false,
+       inference = false;
   static constexpr OptionList kOptions{
       Text<&OptimizeArguments::output>("DIR", "Write the results to DIR (optimized)").Short('o'),
       Parsed<&OptimizeArguments::budget, ReadTime>("TIME", "Stop after this time: 5m, 2h (10m)"),
       Text<&OptimizeArguments::only>("FIXES", "Try only these fixes: workers=4,amp (may repeat)"),
       Text<&OptimizeArguments::without>("FIXES", "Do not try these fixes"),
-      Choice<&OptimizeArguments::allow, AnyOf<Safety::kExact, Safety::kTraining>>(
+      Choice<&OptimizeArguments::allow, OneOf<kClasses>>(
           "CLASS", "Try only fixes up to this safety class (stochastic)"),
       Flag<&OptimizeArguments::exact>("Try only fixes that keep losses and parameters the same, bit for bit"),
       Flag<&OptimizeArguments::grid>("Try every value of a fix, not only the values that suit this machine"),
@@ -47,6 +55,9 @@ struct OptimizeArguments : PairArguments {
       Text<&OptimizeArguments::metric>(
           "NAME=REGEX",
           "Keep a result that the program prints: the last match of REGEX must not change beyond its noise"),
+      Flag<&OptimizeArguments::inference>(
+          "Make requests to a model faster: compares their latency, and what the model returns (--steps counts "
+          "requests)"),
       kShortRunOptions,
       Flag<&OptimizeArguments::keep_candidate>(
           "Write candidate.json if fixes are accepted but all together are not proved"),
@@ -77,6 +88,7 @@ OptimizeOptions OptionsFrom(const OptimizeArguments& arguments) {
   options.keep_candidate = arguments.keep_candidate;
   options.bottlenecks = arguments.bottlenecks;
   options.metric = arguments.metric;
+  options.inference = arguments.inference;
   return options;
 }
 

@@ -30,6 +30,7 @@ FIX(affinity) = {
               .effort = Effort::kQuick,
               .choice = {.order = 22, .cures = kCures, .prior = 1.03},
               .live = {.between_steps = true},
-              .values = Values}};
+              .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::affinity_fix

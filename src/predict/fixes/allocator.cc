@@ -36,6 +36,7 @@ FIX(allocator) = {
               .choice = {.order = 10, .cures = kCures, .prior = 1.02},
               .live = {.between_steps = true},
               .values = Values,
-              .environment = Environment}};
+              .environment = Environment,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::allocator_fix

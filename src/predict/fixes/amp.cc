@@ -150,6 +150,7 @@ FIX(amp) = {
         .needs = {.operators = kMatrixWork, .operators_are = "matrix product or convolution"},
         .live = {.between_steps = true},
         .precision_of = PrecisionOf,
-        .values = Values}};
+        .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::amp_fix

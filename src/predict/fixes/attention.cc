@@ -38,6 +38,7 @@ FIX(attention) = {
               .effort = Effort::kQuick,
               .choice = {.order = 59, .cures = kCures, .prior = 1.02, .after = kAfter},
               .needs = {.operators = kOperators, .operators_are = "attention"},
-              .values = Values}};
+              .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::attention_fix

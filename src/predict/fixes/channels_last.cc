@@ -136,6 +136,7 @@ FIX(channels_last) = {
               .effort = Effort::kQuick,
               .choice = {.order = 62, .cures = kCures, .prior = 1.22, .blind = true},
               .needs = {.operators = kConvolutions, .operators_are = "convolution"},
-              .values = Always}};
+              .values = Always,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::channels_last_fix

@@ -200,6 +200,7 @@ FIX(compile) = {
               .effort = Effort::kQuick,
               .choice = {.order = 80, .cures = kCures, .conflicts = kConflicts, .prior = 1.3, .slow_start = true},
               .live = {.between_steps = true},
-              .values = Values}};
+              .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::compile_fix

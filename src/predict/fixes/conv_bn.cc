@@ -21,6 +21,7 @@ FIX(conv_bn) = {
               .choice = {.order = 60, .cures = kCures},
               .needs = {.operators = kConvolutions, .operators_are = "convolution"},
               .live = {.between_steps = true},
-              .values = Always}};
+              .values = Always,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::conv_bn_fix

@@ -84,6 +84,7 @@ FIX(cudagraph) = {
               .effort = Effort::kMedium,
               .choice = {.order = 82, .cures = kCures, .conflicts = kConflicts, .prior = 1.2, .slow_start = true},
               .live = {.between_steps = true},
-              .values = Values}};
+              .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::cudagraph_fix

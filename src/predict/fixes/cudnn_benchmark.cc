@@ -29,6 +29,7 @@ FIX(cudnn_benchmark) = {
               .choice = {.order = 52, .cures = kCures, .prior = 1.4},
               .needs = {.operators = kConvolutions, .operators_are = "convolution"},
               .live = {.between_steps = true},
-              .values = Values}};
+              .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::cudnn_benchmark_fix

@@ -20,6 +20,7 @@ FIX(gc_freeze) = {
               .effort = Effort::kQuick,
               .choice = {.order = 56, .cures = kCures, .blind = true},
               .live = {.between_steps = true},
-              .values = Always}};
+              .values = Always,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::gc_freeze_fix

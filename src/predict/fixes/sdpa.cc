@@ -162,6 +162,7 @@ FIX(sdpa) = {
               .effort = Effort::kMedium,
               .choice = {.order = 58, .cures = kCures, .prior = 1.2},
               .live = {.between_steps = true},
-              .values = Always}};
+              .values = Always,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::sdpa_fix

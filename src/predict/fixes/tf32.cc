@@ -82,6 +82,7 @@ FIX(tf32) = {
               .choice = {.order = 50, .cures = kCures, .prior = 1.5},
               .live = {.between_steps = true},
               .precision_of = [](std::string_view /*value*/) { return Precision::kTf32; },
-              .values = Values}};
+              .values = Values,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::tf32_fix

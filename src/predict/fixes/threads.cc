@@ -91,6 +91,7 @@ FIX(threads) = {
               .choice = {.order = 20, .cures = kCures, .blind = true},
               .live = {.between_steps = true},
               .values = Values,
-              .environment = Environment}};
+              .environment = Environment,
+              .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::threads_fix

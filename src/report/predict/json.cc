@@ -8,7 +8,7 @@
 namespace gapless::internal {
 
 template <>
-inline constexpr int64_t kValuesOf<Safety> = static_cast<int64_t>(Safety::kHardware) + 1;
+inline constexpr int64_t kValuesOf<Safety> = static_cast<int64_t>(Safety::kQuantized) + 1;
 template <>
 inline constexpr int64_t kValuesOf<Machine> = static_cast<int64_t>(Machine::kHost) + 1;
 

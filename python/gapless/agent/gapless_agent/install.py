@@ -78,7 +78,7 @@ class Running:
     def _first(self) -> Iterator[Any]:
         """In this order: of two parts that wrap one function, the later one lies around the earlier one."""
         agent, steps = self.agent, self.steps
-        roots = Roots(agent, steps, self.optimizers, self.models)
+        self.roots = roots = Roots(agent, steps, self.optimizers, self.models)
         self.compile_watch.when_called = [roots.compiles, self.by_hand.compiles, self.optimizers.compiles]
         loaders = Loaders(agent, steps, self.made)
         yield from (self.made, self.optimizers, loaders, roots)
@@ -106,7 +106,11 @@ class Running:
 
             yield StepFunction(agent, self.steps, optimizers)
         yield from (self.models, self.digest, self.fixes)  # fixes late: what they wrap is complete
-        if agent.options.parity.role:
+        if agent.options.parity.role and agent.options.calls:
+            from .parity.outputs import Outputs  # most processes do without
+
+            yield Outputs(agent, self.roots)
+        elif agent.options.parity.role:
             from .parity.watch import Watch  # most processes do without
 
             yield Watch(agent, optimizers, self.backward, self.by_hand, self.scalers)

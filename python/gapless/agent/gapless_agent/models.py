@@ -123,7 +123,8 @@ class Models:
     def _meets(self, module: Any) -> bool:
         if id(module) in self.roots:
             return False
-        trains = self.context.torch.is_grad_enabled()
+        # Calls are asked for of a program that infers, though it may have forgotten to switch gradients off.
+        trains = self.context.torch.is_grad_enabled() and not self.context.options.calls
         if self.optimizers.made_any:
             if not trains:
                 return False

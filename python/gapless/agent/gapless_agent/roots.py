@@ -9,6 +9,8 @@ it is gone.
 A wrapper of `__call__` must have the module as its local `self`, and close over nothing of that name: PyTorch's profiler takes the frame
 of `Module.__call__` for the call of a module and reads the module from there, in threads also while the wrapper is in place.
 
+A program that infers with gradients is one only where the user says so (`calls` in the options).
+
 Fixes that work on the model look for it in the same way (`models.py`), through the same wrapper: then it stays until they know theirs.
 """
 
@@ -50,6 +52,8 @@ class Roots:
         self.calls: dict[int, int] = {}
         self.alive: dict[int, Any] = {}
         self.timed = self._timed()
+        # What else records the calls of the model that the program infers with, as Calls.around() does.
+        self.recorded: Callable[[Callable[..., Any], Callable[[Any], bool]], Callable[..., Any]] | None = None
 
     def _timed(self) -> Calls | None:
         if not self.context.options.calls:
@@ -168,7 +172,7 @@ class Roots:
         if steps.shared.marker is None:
             steps.inference = True
             steps.hold()
-        if count >= SURE_CALLS and not context.torch.is_grad_enabled():
+        if count >= SURE_CALLS and (context.options.calls or not context.torch.is_grad_enabled()):
             steps.release()
         steps.fired(source, layout.FLAG_INFERENCE)
         if steps.shared.marker is None or count >= HOLD * 4:
@@ -186,6 +190,8 @@ class Roots:
         context = self.context
         if self.timed is not None:
             original = self.timed.around(original, self._counts)
+        if self.recorded is not None:
+            original = self.recorded(original, self._counts)
         roots = self
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
