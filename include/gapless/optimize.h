@@ -41,13 +41,14 @@ enum class FixOutcome : uint8_t {
   kOtherTraining,  // it changes more of the training than its safety says
   kFault,          // a run with it crashed, hung or ran out of memory
   kTakenOut,       // accepted once, and without a gain beside the fixes that were accepted after it
+  kOtherAnswers,   // of a program that infers: the model returns more other numbers than its safety says
 };
 
 // "accepted", "slower", "too_small" …
 constexpr std::string_view ToString(FixOutcome outcome) {
   constexpr std::string_view kNames[] = {"accepted",        "slower",         "too_small",   "no_time",
                                          "nothing_to_gain", "does_not_apply", "not_allowed", "conflict",
-                                         "other_training",  "fault",          "taken_out"};
+                                         "other_training",  "fault",          "taken_out",   "other_answers"};
   return kNames[static_cast<uint8_t>(outcome)];
 }
 

@@ -21,7 +21,7 @@
 namespace gapless::internal {
 
 template <>
-inline constexpr int64_t kValuesOf<FixOutcome> = static_cast<int64_t>(FixOutcome::kTakenOut) + 1;
+inline constexpr int64_t kValuesOf<FixOutcome> = static_cast<int64_t>(FixOutcome::kOtherAnswers) + 1;
 
 namespace {
 

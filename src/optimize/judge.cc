@@ -70,7 +70,7 @@ bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
   const bool unknown = !decision.training || decision.training->verdict == ParityVerdict::kCannotTell;
   if (unknown && !options_.exact) return true;
   if (decision.training && IsAllowed(*decision.training, allowed)) return true;
-  decision.outcome = FixOutcome::kOtherTraining;
+  decision.outcome = options_.inference ? FixOutcome::kOtherAnswers : FixOutcome::kOtherTraining;
   decision.reason = decision.training ? decision.training->reason : "it was not compared";
   if (decision.training && IsSameTraining(*decision.training))
     decision.reason += StrCat("; allowed is ", ToString(allowed));
@@ -80,7 +80,7 @@ bool Judge::PassesTraining(const FixSet& set, Decision& decision) const {
 bool Judge::PassesResults(const FixSet& set, std::span<const RunSample> with, Decision& decision,
                           std::span<const RunSample> beside) const {
   const auto refuse = [&](std::string reason) {
-    decision.outcome = FixOutcome::kOtherTraining;
+    decision.outcome = options_.inference ? FixOutcome::kOtherAnswers : FixOutcome::kOtherTraining;
     decision.reason = std::move(reason);
     return false;
   };

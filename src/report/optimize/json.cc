@@ -22,13 +22,35 @@ struct KeptTraining {
   };
 };
 
-// The two members that each trial and the whole search have in common.
+// What the model of a program that infers returns, beside what it returns unchanged.
+struct ComparedOutputs {
+  std::string verdict{}, reason{};
+  size_t calls = 0;
+  std::optional<Precision> unit{};
+  std::optional<size_t> call{};
+  std::string tensor{};
+  std::optional<double> value{}, limit{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ComparedOutputs::verdict>("verdict", "", "exact, rounding, other_answers or cannot_tell"),
+      Field<&ComparedOutputs::reason>("reason", "", "the decision as a sentence"),
+      Field<&ComparedOutputs::calls>("calls", "count", "calls of the model that were compared"),
+      Field<&ComparedOutputs::unit>("unit", "", "precision whose rounding explains the difference"),
+      Field<&ComparedOutputs::call>("call", "", "where the outputs are other ones, from 1"),
+      Field<&ComparedOutputs::tensor>("tensor", "", "output that decided", kUnlessEmpty),
+      Field<&ComparedOutputs::value>("value", "", "its error, as a share of its spread"),
+      Field<&ComparedOutputs::limit>("limit", "", "error that the rounding explains"),
+  };
+};
+
+// The members that each trial and the whole search have in common.
 struct TrainingPair {
   std::optional<KeptTraining> loss{};
   std::optional<Parity> training{};
+  std::optional<ComparedOutputs> outputs{};
   static constexpr FieldInfo kFields[] = {
       Field<&TrainingPair::loss>("loss", "", "the decision in one word; missing: no decision was possible"),
       Field<&TrainingPair::training>("training", "", "is the training the same? missing: not asked"),
+      Field<&TrainingPair::outputs>("outputs", "", "with --inference, instead: does the model return the same?"),
   };
 };
 
@@ -123,7 +145,7 @@ struct Optimize {
   std::vector<AheadFix> ahead{};
   std::string budget_use{};
   double took_s = 0, budget_s = 0;
-  bool interrupted = false;
+  bool interrupted = false, inference = false;
   std::vector<std::string> next{};
   static constexpr FieldInfo kFields[] = {
       Field<&Optimize::command>("command", "", "the command that was optimised"),
@@ -155,6 +177,7 @@ struct Optimize {
       Field<&Optimize::took_s>("took_s", "s", "time that was used"),
       Field<&Optimize::budget_s>("budget_s", "s", "time that was given"),
       Field<&Optimize::interrupted>("interrupted", "", "the user ended it; what was decided stands"),
+      Field<&Optimize::inference>("inference", "", "a step is a request: times are latencies", kUnlessEmpty),
       Field<&Optimize::next>("next", "", "command lines that continue from here, the first one first", kUnlessEmpty),
   };
 };
@@ -165,10 +188,27 @@ namespace {
 
 using namespace documents;
 
-// Both members stay absent if no training was compared; `loss` also if no decision was possible.
-TrainingPair TrainingOf(const std::optional<ParityReport>& training) {
+ComparedOutputs OutputsFrom(const ParityReport& report) {
+  const bool other = report.verdict == ParityVerdict::kOtherTraining;
+  ComparedOutputs outputs{.verdict = other ? "other_answers" : std::string(NameOf(report.verdict)),
+                          .reason = report.reason,
+                          .calls = report.steps,
+                          .call = report.step,
+                          .tensor = report.tensor,
+                          .value = report.value,
+                          .limit = report.limit};
+  if (report.verdict == ParityVerdict::kRounding) outputs.unit = report.precision;
+  return outputs;
+}
+
+// The members stay absent if nothing was compared; `loss` also if no decision was possible.
+TrainingPair TrainingOf(const std::optional<ParityReport>& training, const Optimized& result) {
   TrainingPair pair;
   if (!training) return pair;
+  if (result.inference) {
+    pair.outputs = OutputsFrom(*training);
+    return pair;
+  }
   if (training->verdict != ParityVerdict::kCannotTell)
     pair.loss = {.parity = IsSameTraining(*training), .exact = training->verdict == ParityVerdict::kExact};
   pair.training = ParityDocument(*training);
@@ -188,7 +228,7 @@ TriedFix TriedOf(const Decision& decision, const Optimized& result) {
                          : StrCat("it stayed in its own trial, and all together are not proved: ", ProofText(result)),
       .predicted = decision.predicted,
       .measured = decision.measured,
-      .training = TrainingOf(decision.training),
+      .training = TrainingOf(decision.training, result),
       .startup_s = decision.startup_s,
       .break_even_steps = BreakEvenSteps(decision, result.before)};
   if (decision.pairs > 0) {
@@ -235,7 +275,7 @@ Optimize DocumentFrom(const OptimizeView& view) {
                     .conclusion = ProofText(result),
                     .speedup = result.speedup,
                     .pairs = result.pairs,
-                    .training = TrainingOf(result.training),
+                    .training = TrainingOf(result.training, result),
                     .metric = MetricDocument(view.metric_name, result.metric),
                     .table = StagesMeasured(result),
                     .recipe = view.recipe,
@@ -248,6 +288,7 @@ Optimize DocumentFrom(const OptimizeView& view) {
                     .took_s = result.took_s,
                     .budget_s = result.budget_s,
                     .interrupted = result.interrupted,
+                    .inference = result.inference,
                     .next = NextOf(view)};
   for (const PatchedFile& file : view.patch.files) document.patch_files.push_back(file.path);
   for (const Decision& decision : result.decisions) {

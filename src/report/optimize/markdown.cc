@@ -27,6 +27,7 @@ void AddRefusedTable(std::string_view title, const std::vector<RefusedRow>& rows
 
 // Every decision, with what it rests on.
 void AddLog(const Optimized& result, std::string& text) {
+  const std::string_view compared = result.inference ? " Outputs: " : " Training: ";
   text += "\n## The decisions, in their order\n\n";
   for (const Decision& decision : result.decisions) {
     text += StrCat("- **", MarkdownEscaped(decision.item.ToString()), "**: ", ToString(decision.outcome), ", ",
@@ -37,7 +38,7 @@ void AddLog(const Optimized& result, std::string& text) {
                      decision.live ? "blocks of steps" : "runs", ".");
     if (decision.detectable)
       text += StrCat(" This number of pairs can detect a change of ", FormatPercent(*decision.detectable), ".");
-    if (decision.training) text += StrCat(" Training: ", TrainingText(decision.training), ".");
+    if (decision.training) text += StrCat(compared, TrainingText(decision.training), ".");
     if (decision.metric) text += StrCat(" The metric is ", MetricWords(*decision.metric), ".");
     if (decision.took_s > 0) text += StrCat(" Took ", FormatNumber(decision.took_s, 0), " s.");
     text += "\n";
@@ -58,7 +59,8 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   text += "\n";
   for (const StageRow& row : RowsOf(view)) text += TableLine(CellsOf(row, head));
   text += StrCat("\n**Result:** ", ProofText(result), ".");
-  if (result.speedup) text += StrCat(" Training: ", TrainingText(result.training), ".");
+  if (result.speedup) text += 
+    text += StrCat(result.inference ? " Outputs: " : " Training: ", TrainingText(result.training), ".");
   if (const std::string metric = MetricText(view); !metric.empty())
     text += StrCat(" ", MarkdownEscaped(view.metric_name), ": ", metric, ".");
   text += "\n";

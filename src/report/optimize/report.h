@@ -60,6 +60,9 @@ std::string SpeedupText(const RatioInterval& speedup);
 // Returns in words if the training stays the same: "the same, bit for bit, over 20 steps".
 std::string TrainingText(const std::optional<ParityReport>& training);
 
+// "training", or "outputs" of a program that infers: what that sentence is about.
+std::string_view NameOfCompared(const Optimized& result);
+
 // Returns what became of the metric with all fixes together, in words without its name. Empty: none was compared.
 std::string MetricText(const OptimizeView& view);
 

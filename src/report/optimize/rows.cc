@@ -14,7 +14,8 @@ namespace gapless::internal {
 namespace {
 
 // Heads of the columns, in the order of StageRow; the user's metric comes after them under its own name.
-constexpr std::string_view kStageHeads[] = {"", "step", "samples/s", "speedup", "memory", "GPU", "loss"};
+constexpr std::string_view kStep = "step", kRequest = "request";  // of a program that infers
+constexpr std::string_view kStageHeads[] = {"", kStep, "samples/s", "speedup", "memory", "GPU", "loss"};
 
 // Formats a state of the command; what was not measured stays empty.
 StageRow RowOf(std::string what, const Stage& before, const Stage& stage, std::string speedup) {
@@ -101,6 +102,8 @@ std::string TrainingText(const std::optional<ParityReport>& training) {
   return training ? training->reason : "it was not compared";
 }
 
+std::string_view NameOfCompared(const Optimized& result) { return result.inference ? "outputs" : "training"; }
+
 std::string MetricText(const OptimizeView& view) {
   const auto& metric = view.result.metric;
   if (!metric || !view.result.speedup) return "";
@@ -181,7 +184,7 @@ std::vector<std::string> CellsOf(const StageRow& row, const std::vector<std::str
   const std::vector<std::string> all = {row.what, row.step, row.throughput, row.speedup, row.memory, row.gpu, row.loss};
   std::vector<std::string> cells;
   for (const std::string& name : head) {
-    const auto* const column = std::ranges::find(kStageHeads, name);
+    const auto* const column = std::ranges::find(kStageHeads, name == kRequest ? kStep : std::string_view(name));
     cells.push_back(column == std::end(kStageHeads) ? row.metric : all[static_cast<size_t>(column - kStageHeads)]);
   }
   return cells;
@@ -195,7 +198,7 @@ std::vector<std::string> HeadOf(const OptimizeView& view) {
   std::vector<std::string> head;
   for (const std::string& name : all)
     if (std::ranges::any_of(rows, [&](const StageRow& row) { return !CellsOf(row, {name})[0].empty(); }))
-      head.push_back(name);
+      head.push_back(view.result.inference && name == kStep ? std::string(kRequest) : name);
   return head;
 }
 

@@ -38,7 +38,9 @@ std::string NotTried(const OptimizeView& view, int width) {
 std::string Verdict(const OptimizeView& view, int width) {
   const Optimized& result = view.result;
   std::string text = StrCat(Wrapped(ProofText(result), 0, width), "\n");
-  if (result.speedup) text += StrCat("training: ", Wrapped(TrainingText(result.training), 10, width), "\n");
+  const std::string_view compared = NameOfCompared(result);
+  if (result.speedup)
+    text += StrCat(compared, ": ", Wrapped(TrainingText(result.training), compared.size() + 2, width), "\n");
   if (const std::string metric = MetricText(view); !metric.empty())
     text += StrCat(view.metric_name, ": ", Wrapped(metric, view.metric_name.size() + 2, width), "\n");
   return text;
@@ -68,7 +70,7 @@ std::string Startup(const Optimized& result) {
     const auto steps = BreakEvenSteps(decision, result.before);
     if (decision.outcome == FixOutcome::kAccepted && steps && *decision.startup_s >= 1)
       text += StrCat(decision.item.ToString(), " takes ", FormatNumber(*decision.startup_s, 1),
-                     " s longer to start: paid back after ", FormatCount(*steps), " steps\n");
+                     " s longer to start: paid back after ", FormatCount(*steps), result.inference ? " requests\n" : " steps\n");
   }
   return text;
 }

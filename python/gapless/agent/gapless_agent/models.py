@@ -161,6 +161,9 @@ class Models:
         for known in self.known:
             if id(module) in known.names:
                 root.setup = (known.place, known.names[id(module)])
+        if not trains and root.setup is None and root.call_name:
+            loop = edits.same_loop(root.call_place)  # in front of it the model is there, as a rule; the patch is tried
+            root.setup = None if loop is None else (loop, root.call_name)
         for layer in list(self.layers):
             self._attach(root, module, layer)
         self.around(module, self.through)

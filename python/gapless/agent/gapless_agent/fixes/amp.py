@@ -35,7 +35,7 @@ class Amp(ModelFix):
     def on(self, value: str) -> str:
         self._watch()
         dtype = _type(self.torch, value)
-        if dtype is self.torch.float16:
+        if dtype is self.torch.float16 and not self.context.options.calls:
             if self.scaling is None:
                 self.scaling = Scaling(self.tools, self.report)
             self.scaling.on = True
@@ -123,7 +123,8 @@ class Mixed(Layer):
         if self.amp.casts_itself:
             raise RuntimeError("the program uses autocast itself")
         name, device = str(self.dtype).rpartition(".")[2], self.devices[id(module)]
-        scaled = " and scaled losses" if self.dtype is self.torch.float16 else ""
+        scales = self.amp.scaling is not None and self.amp.scaling.on
+        scaled = " and scaled losses" if scales else ""
         what = f"{type(module).__name__} runs under autocast in {name}{scaled}"
         place = root.call_place if not scaled else None  # a scaled loss takes more than one place
         if place is not None and edits.mentions(place, "backward"):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from .. import edits
 from ..layers import Call, Layer, Root
 from ..reports import Report
 from ._models import ModelFix
 
+IMPORT = "from torch.fx.experimental.optimization import fuse"
 CLOSE = 1e-3  # of the largest value
 
 
@@ -23,7 +25,7 @@ class ConvBn(ModelFix):
         return "folding is for inference, and this program trains" if self.tools.optimizers.made_any else ""
 
     def on(self, value: str) -> str:
-        self.tools.models.add(Folded(self.torch, self.report))
+        self.tools.models.add(Folded(self.torch, self.report, self.context.options.calls))
         return ""
 
     def nothing(self) -> str:
@@ -37,8 +39,9 @@ class ConvBn(ModelFix):
 class Folded(Layer):
     training_only = False
 
-    def __init__(self, torch: Any, report: Report) -> None:
+    def __init__(self, torch: Any, report: Report, infers: bool) -> None:
         super().__init__(torch, report)
+        self.infers = infers  # the user says so: gradients that are on are an oversight
         self.copies: dict[int, tuple[Any, Any]] = {}  # the state that was folded, and the folded copy
         self.pairs = 0
 
@@ -63,7 +66,8 @@ class Folded(Layer):
         return fuse(copy.deepcopy(module))
 
     def call(self, module: Any, call: Call) -> Call:
-        if module.training or self.torch.is_grad_enabled() or id(module) not in self.copies:
+        records = self.torch.is_grad_enabled() and not self.infers
+        if module.training or records or id(module) not in self.copies:
             return call
         state, folded = self.copies[id(module)]
         now = _state(module)
@@ -88,7 +92,11 @@ class Folded(Layer):
         return result
 
     def works(self, root: Root, module: Any) -> None:
-        self.report.changed(f"{type(module).__name__}: {self.pairs} × batch norm folded into its convolution")
+        edit = None
+        if root.setup is not None:
+            place, name = root.setup
+            edit = edits.lines("before", place, f"{name} = fuse({name})", imports=(IMPORT,))
+        self.report.changed(f"{type(module).__name__}: {self.pairs} × batch norm folded into its convolution", edit)
 
     def lost(self, root: Root, module: Any) -> None:
         self.copies.pop(id(module), None)
