@@ -35,8 +35,10 @@ class Standin:
         counts: bool = True,
         fails_every: int = 0,
         together: bool = False,
+        key: str = "",
     ) -> None:
-        """`together`: two tokens come in one chunk."""
+        """`together`: two tokens come in one chunk. `key`: that each request must bring."""
+        self.key = key
         self.first_s, self.token_s, self.tokens, self.chats_only = first_s, token_s, tokens, chats_only
         self.counts, self.fails_every, self.together = counts, fails_every, together
         self.seen: list[Seen] = []
@@ -49,10 +51,21 @@ class Standin:
             def log_message(self, *_: object) -> None:
                 pass
 
+            def may_not(self) -> bool:
+                other = bool(standin.key) and self.headers["Authorization"] != f"Bearer {standin.key}"
+                if other:
+                    self.rfile.read(int(self.headers["Content-Length"] or 0))
+                    standin.answer(self, 401, {"error": {"message": f"{self.headers['Authorization']} is no key"}})
+                return other
+
             def do_GET(self) -> None:
+                if self.may_not():
+                    return
                 standin.answer(self, 200, {"data": [{"id": "standin"}, {"id": "other"}]})
 
             def do_POST(self) -> None:
+                if self.may_not():
+                    return
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a client may cut an answer off
                     standin.post(self)
 

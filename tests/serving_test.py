@@ -287,6 +287,73 @@ class Serving(unittest.TestCase):
         self.assertAlmostEqual(metrics["latency_p50_ms"], 1000, places=3)
         self.assertNotIn("inter_token_latency_p50_ms", metrics)
 
+    def test_a_key_goes_with_each_request_and_is_shown_nowhere(self) -> None:
+        url = self.standin(key="sk-right").url
+        words = ("bench", "--inference", "--url", url, "--steps", "2", "--warmup", "0", "--api-key-env", "THE_KEY")
+        self.addCleanup(os.environ.pop, "THE_KEY")
+        os.environ["THE_KEY"] = "sk-right"
+        document = self.bench(url, *words[4:])
+        self.assertEqual((document["requests"], document["failed"]), (2, 0))
+        os.environ["THE_KEY"] = "sk-wrong"
+        done = self.gapless(*words, "--json")
+        self.assertEqual(done.returncode, 4, done.stdout)
+        self.assertIn("--api-key-env", done.stderr)
+        self.assertNotIn("sk-wrong", done.stdout + done.stderr)
+        os.environ["THE_KEY"] = ""
+        self.assertIn("has no key", self.gapless(*words).stderr)
+        done = self.gapless("bench", "--inference", "--url", "https://localhost:1", "--model", "m")
+        self.assertIn("--generator aiperf", done.stderr)
+
+    def with_aiperf(self, records: list[dict[str, Any]], *words: str, url: str = "") -> dict[str, Any]:
+        """A stand-in for AIPerf, which writes these records, and its arguments into a file."""
+        (self.work / "aiperf").mkdir(exist_ok=True)
+        (self.work / "aiperf/__init__.py").touch()
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        (self.work / "aiperf/__main__.py").write_text(
+            "import json, os, sys\n"
+            f"json.dump([sys.argv, open('/proc/self/cmdline').read()], open({str(self.work / 'seen.json')!r}, 'w'))\n"
+            "folder = sys.argv[sys.argv.index('--artifact-dir') + 1]\n"
+            "os.makedirs(folder)\n"
+            f"open(folder + '/profile_export.jsonl', 'w').write({lines!r})\n"
+        )
+        os.environ.update(GAPLESS_PYTHON=sys.executable, PYTHONPATH=str(self.work))
+        self.addCleanup(lambda: [os.environ.pop(name, "") for name in ("GAPLESS_PYTHON", "PYTHONPATH")])
+        return self.bench(url or self.standin().url, "--generator", "aiperf", "--steps", "2", "--warmup", "1", *words)
+
+    def test_aiperf_sends_the_requests_and_its_times_give_our_figures(self) -> None:
+        def record(start_s: float, phase: str, **more: Any) -> dict[str, Any]:
+            metrics = {
+                "request_latency": 1000.0, "time_to_first_token": 250.0, "inter_chunk_latency": [300.0, 200.0],
+                "input_sequence_length": 3, "output_sequence_length": 4,
+            }  # fmt: skip
+            about = {
+                "request_start_ns": int(start_s * 1e9), "request_end_ns": int((start_s + 1) * 1e9), "benchmark_phase": phase,
+            }  # fmt: skip
+            made = {"metadata": about, "metrics": {key: {"value": value} for key, value in metrics.items()}, "error": None}
+            return {**made, **more}
+
+        refused = record(103, "profiling", metrics={}, error={"code": 401, "type": "X", "message": "no sk-secret-1 here"})
+        records = [record(100, "warmup"), record(101, "profiling"), record(102, "profiling"), refused]
+        os.environ["THE_KEY"] = "sk-secret-1"
+        self.addCleanup(os.environ.pop, "THE_KEY")
+        document = self.with_aiperf(records, "--api-key-env", "THE_KEY")
+        self.assertEqual((document["generator"], document["requests"], document["failed"]), ("aiperf", 2, 1))
+        self.assertNotIn("sk-secret-1", json.dumps(document))
+        metrics = document["metrics"]
+        self.assertAlmostEqual(metrics["time_to_first_token_p50_ms"], 250, places=3)
+        self.assertAlmostEqual(metrics["time_per_output_token_p50_ms"], 250, places=3)
+        self.assertAlmostEqual(metrics["inter_token_latency_p50_ms"], 250, places=3)
+        self.assertAlmostEqual(metrics["latency_p50_ms"], 1000, places=3)
+        words, command_line = json.loads((self.work / "seen.json").read_text())
+        self.assertEqual(words[words.index("--api-key") + 1], "sk-secret-1")
+        self.assertNotIn("sk-secret-1", command_line, "everyone on the machine can read it")
+        self.assertEqual(words[words.index("--request-count") + 1], "2")
+        self.assertEqual(words[words.index("--endpoint") + 1], "/v1/completions")
+        self.with_aiperf(records, "--model", "m", url="https://example.invalid/v1")
+        words, _ = json.loads((self.work / "seen.json").read_text())
+        self.assertEqual(words[words.index("--url") + 1], "https://example.invalid")
+        self.assertEqual(words[words.index("--endpoint") + 1], "/v1/chat/completions")
+
     def test_the_true_guidellm(self) -> None:
         python = os.environ.get("GAPLESS_GUIDELLM", sys.executable)
         if subprocess.run([python, "-c", "import guidellm"], capture_output=True, check=False).returncode:

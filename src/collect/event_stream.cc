@@ -126,7 +126,8 @@ StreamAnswer EventStream::Impl::Send(httplib::Request request, size_t longest_bo
 EventStream::EventStream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 EventStream::~EventStream() = default;
 
-Result<std::unique_ptr<EventStream>> EventStream::Open(const HttpAddress& address, int patience_s) {
+Result<std::unique_ptr<EventStream>> EventStream::Open(const HttpAddress& address, int patience_s,
+                                                       const std::string& key) {
   std::unique_ptr<Impl> impl;
   try {
     impl = std::make_unique<Impl>(address.server);
@@ -140,6 +141,7 @@ Result<std::unique_ptr<EventStream>> EventStream::Open(const HttpAddress& addres
   impl->client.set_read_timeout(patience_s);
   impl->client.set_keep_alive(true);
   impl->client.set_tcp_nodelay(true);
+  if (!key.empty()) impl->client.set_bearer_token_auth(key);
   return std::unique_ptr<EventStream>(new EventStream(std::move(impl)));
 }
 

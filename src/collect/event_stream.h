@@ -37,8 +37,10 @@ struct StreamAnswer {
 // One request at a time; each thread has a stream of its own. The connection is kept between requests.
 class EventStream {
  public:
-  // An answer may take `patience_s` between two of its parts.
-  static Result<std::unique_ptr<EventStream>> Open(const HttpAddress& address, int patience_s);
+  // An answer may take `patience_s` between two of its parts. `key`: goes with each request (Authorization: Bearer);
+  // empty: none does.
+  static Result<std::unique_ptr<EventStream>> Open(const HttpAddress& address, int patience_s,
+                                                   const std::string& key = "");
   ~EventStream();
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;

@@ -22,6 +22,7 @@ namespace {
 using LoadClock = std::chrono::steady_clock;
 constexpr int kPatienceSeconds = 120;
 constexpr std::string_view kCompletions = "/completions", kChat = "/chat/completions";
+constexpr std::string_view kHttps = "https://";
 constexpr std::string_view kWords[] = {"river", "stone",  "lamp",  "green", "seven", "window", "paper", "north",
                                        "early", "signal", "table", "cloud", "metal", "garden", "quiet", "engine"};
 constexpr size_t kWordsOfAPrompt = 64;
@@ -93,12 +94,19 @@ ServedRequest Served(const StreamAnswer& answer, int64_t load_began_ns) {
   return served;
 }
 
+Result<void> CheckKey(int status, const std::string& server) {
+  if (status != 401 && status != 403) return {};
+  return Fail(ErrorCode::kEnvironment, StrCat("the server wants another key: HTTP ", status), Printable(server),
+              "--api-key-env NAME takes the key from that variable of the environment");
+}
+
 // The first model that the server names.
 Result<std::string> FirstModel(EventStream& stream, const std::string& base, const std::string& server) {
   const StreamAnswer answer = stream.Get(base + "/models");
   if (answer.status == 0)
     return Fail(ErrorCode::kEnvironment, StrCat("the server does not answer: ", answer.failure), Printable(server),
                 "is it running, and is this its port?");
+  GAPLESS_TRY(CheckKey(answer.status, server));
   const auto json = JsonValue::Parse(answer.body);
   if (json && !json->Get("data").items().empty())
     if (std::string id = json->Get("data").items()[0].TextOf("id"); !id.empty()) return id;
@@ -133,6 +141,7 @@ void Clients::Work(EventStream& stream) {
     if (load.progress) load.progress(so_far);
     if (number < load.warmup) continue;
     ServedRequest served = Served(answer, began_ns);
+    served.failure = WithoutKey(std::move(served.failure), load);
     const std::lock_guard lock(mutex);
     requests.push_back(std::move(served));
   }
@@ -165,7 +174,33 @@ std::string ServingPrompt(const ServingLoad& load, size_t number) {
   return load.prompts.empty() ? MadePrompt(number) : load.prompts[number % load.prompts.size()];
 }
 
+std::string WithoutKey(std::string text, const ServingLoad& load) {
+  for (size_t at = 0; !load.api_key.empty() && (at = text.find(load.api_key, at)) != text.npos;)
+    text.replace(at, load.api_key.size(), "[key]");
+  return text;
+}
+
+namespace {
+
+// Of a server that only a generator can speak with: it is what the address and the model's name say.
+Result<ServingTarget> TargetByName(const ServingLoad& load) {
+  const size_t slash = load.url.find('/', kHttps.size());
+  ServingTarget target{.server = load.url.substr(0, slash), .path = {}, .model = load.model};
+  if (load.model.empty())
+    return Fail(ErrorCode::kUsage, "an https server is not asked for its models", Printable(load.url),
+                "name the model: --model NAME");
+  std::string base = slash == load.url.npos ? "" : load.url.substr(slash);
+  while (base.ends_with('/')) base.pop_back();
+  const bool named = base.ends_with(kCompletions);
+  target.path = named ? base : StrCat(base.empty() ? "/v1" : base, kChat);
+  target.chats = target.path.ends_with(kChat);
+  return target;
+}
+
+}  // namespace
+
 Result<ServingTarget> FindServingTarget(const ServingLoad& load) {
+  if (load.url.starts_with(kHttps)) return TargetByName(load);
   GAPLESS_ASSIGN(const auto address, ReadHttpAddress(load.url, "--url http://localhost:8000"));
   ServingTarget target{.server = address.server, .path = {}, .model = load.model};
   std::string base = address.path;
@@ -174,7 +209,7 @@ Result<ServingTarget> FindServingTarget(const ServingLoad& load) {
   target.chats = base.ends_with(kChat);
   if (named) base.resize(base.size() - (target.chats ? kChat : kCompletions).size());
   if (!named && base.empty()) base = "/v1";
-  GAPLESS_ASSIGN(const auto stream, EventStream::Open(address, kPatienceSeconds));
+  GAPLESS_ASSIGN(const auto stream, EventStream::Open(address, kPatienceSeconds, load.api_key));
   if (target.model.empty()) {
     GAPLESS_ASSIGN(target.model, FirstModel(*stream, base, target.server));
   }
@@ -186,18 +221,22 @@ Result<ServingTarget> FindServingTarget(const ServingLoad& load) {
   if (answer.status == 0)
     return Fail(ErrorCode::kEnvironment, StrCat("the server does not answer: ", answer.failure),
                 Printable(target.server), "is it running, and is this its port?");
+  GAPLESS_TRY(CheckKey(answer.status, target.server));
   if (answer.status != 404 && answer.status != 405) return target;
   target.chats = true, target.path = StrCat(base, kChat);
   return target;
 }
 
 Result<ServedLoad> LoadServer(const ServingLoad& load) {
+  if (load.url.starts_with(kHttps))
+    return Fail(ErrorCode::kUsage, "the program's own clients speak plain HTTP", Printable(load.url),
+                "--generator aiperf and --generator guidellm speak https");
   GAPLESS_ASSIGN(const ServingTarget target, FindServingTarget(load));
   ServedLoad result{.endpoint = target.server + target.path, .model = target.model};
   Clients clients{.load = load, .target = target};
   std::vector<std::unique_ptr<EventStream>> streams;
   for (size_t i = 0; i < load.concurrency; ++i) {
-    GAPLESS_ASSIGN(auto stream, EventStream::Open({target.server, target.path}, kPatienceSeconds));
+    GAPLESS_ASSIGN(auto stream, EventStream::Open({target.server, target.path}, kPatienceSeconds, load.api_key));
     streams.push_back(std::move(stream));
   }
   clients.began_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(LoadClock::now().time_since_epoch()).count();

@@ -24,6 +24,9 @@ struct ServingLoad {
   double budget_s = 300;        // what is not answered by then is cut off
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(size_t answered)> progress{};  // from any thread
+  // The key that goes with each request (Authorization: Bearer), and the variable of the environment that has it; empty:
+  // none. It is in no error and in no result.
+  std::string api_key{}, api_key_env{};
 };
 
 // A request as its client saw it. Times are in ns from its start.
@@ -52,6 +55,8 @@ struct ServingTarget {
 // Finds the endpoint: that of the address if it names one, else completions, else chat. Asks the server. An error as of
 // LoadServer().
 Result<ServingTarget> FindServingTarget(const ServingLoad& load);
+// The text without the load's key, should a server or a program repeat it.
+std::string WithoutKey(std::string text, const ServingLoad& load);
 // The prompt of the request with this number.
 std::string ServingPrompt(const ServingLoad& load, size_t number);
 
@@ -61,5 +66,7 @@ Result<ServedLoad> LoadServer(const ServingLoad& load);
 // The same with guidellm, in this Python, which must have it. It writes down the first and the last token of a request
 // and not those between, so that `text_ns` has the first alone; an interruption leaves nothing.
 Result<ServedLoad> LoadServerWithGuidellm(const ServingLoad& load, const std::string& python);
+// The same with AIPerf. It takes https; then nothing is asked of the server before, and the load must name the model.
+Result<ServedLoad> LoadServerWithAiperf(const ServingLoad& load, const std::string& python);
 
 }  // namespace gapless::internal

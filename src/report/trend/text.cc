@@ -65,7 +65,7 @@ std::string Detail(const Trend& trend, size_t number) {
 }
 
 // Lists the changes in aligned columns.
-std::string Changes(const Trend& trend) {
+std::string ChangesText(const Trend& trend) {
   const size_t count = trend.changes.size(), begin = count > kMaxChanges ? count - kMaxChanges : 0;
   size_t when = 0, size = 0, levels = 0;
   const auto widen = [](size_t& width, const std::string& text) {
@@ -95,7 +95,7 @@ std::string Metric(const TrendReport& report, const Trend& trend, bool utf8) {
                             FormatCount(static_cast<int64_t>(runs)), report.is_history ? " run" : " value",
                             runs == 1 ? "" : "s", ", last ", AmountOf(trend.points.back().value, trend.unit));
   if (trend.higher_is_better) text += *trend.higher_is_better ? ", higher is better" : ", lower is better";
-  text += StrCat("\n    ", Spark(trend, utf8), "\n", Changes(trend));
+  text += StrCat("\n    ", Spark(trend, utf8), "\n", ChangesText(trend));
   if (runs < kMinRuns)
     text += StrCat("    too few to find a change of level; needs at least ", kMinRuns, "\n");
   else if (trend.changes.empty())

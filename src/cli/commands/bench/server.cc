@@ -3,6 +3,7 @@
 #include "cli/commands/bench/server.h"
 
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 
 #include "base/described_json.h"
@@ -84,7 +85,7 @@ struct Server {
   static constexpr FieldInfo kFields[] = {
       Field<&Server::url>("url", "", "the endpoint that was asked"),
       Field<&Server::model>("model", "", "the model that was asked"),
-      Field<&Server::generator>("generator", "", "program that sent the requests: own or guidellm"),
+      Field<&Server::generator>("generator", "", "program that sent the requests: own, guidellm or aiperf"),
       Field<&Server::concurrency>("concurrency", "count", "requests under way at once"),
       Field<&Server::requests>("requests", "count", "requests that were answered after warm-up"),
       Field<&Server::failed>("failed", "count", "requests that failed: they are in no figure"),
@@ -217,6 +218,28 @@ std::string ServerJson(const ServedLoad& load, const ServingMetrics& metrics, co
   return DocumentOf("bench", document, warnings);
 }
 
+Result<void> TakeKey(const ServerArguments& arguments, ServingLoad& load) {
+  if (arguments.api_key_env.empty()) return {};
+  const char* key = std::getenv(arguments.api_key_env.c_str());
+  if (key == nullptr || *key == 0)
+    return Fail(ErrorCode::kUsage, "this variable of the environment has no key", Printable(arguments.api_key_env),
+                "--api-key-env takes the name of a variable, not the key itself");
+  if (arguments.generator == LoadGenerator::kGuidellm)
+    return Fail(ErrorCode::kUsage, "no key is handed to guidellm", "",
+                "--generator own or --generator aiperf");
+  load.api_key = key, load.api_key_env = arguments.api_key_env;
+  return {};
+}
+
+Result<ServedLoad> LoadBy(LoadGenerator generator, const ServingLoad& load) {
+  switch (generator) {
+    case LoadGenerator::kGuidellm: return LoadServerWithGuidellm(load, PythonToUse());
+    case LoadGenerator::kAiperf: return LoadServerWithAiperf(load, PythonToUse());
+    case LoadGenerator::kOurs: break;
+  }
+  return LoadServer(load);
+}
+
 }  // namespace
 
 Result<ServingObjectives> ReadObjectives(const OptionSpec& option, std::string_view text) {
@@ -247,14 +270,13 @@ Result<int> ExecuteServer(const ServerArguments& arguments, const Session& sessi
   load.concurrency = arguments.concurrency, load.requests = arguments.steps, load.warmup = arguments.warmup;
   load.output_tokens = static_cast<int64_t>(arguments.output_tokens), load.budget_s = arguments.budget;
   load.cancel = session.cancel;
+  GAPLESS_TRY(TakeKey(arguments, load));
   ProgressLine progress;
   if (session.shows_progress)
     load.progress = [&, all = load.requests + load.warmup](size_t answered) {
       progress.Update("measuring", "", answered, all, [](uint64_t count) { return StrCat(count, " requests"); });
     };
-  GAPLESS_ASSIGN(const auto served, arguments.generator == LoadGenerator::kGuidellm
-                                        ? LoadServerWithGuidellm(load, PythonToUse())
-                                        : LoadServer(load));
+  GAPLESS_ASSIGN(const auto served, LoadBy(arguments.generator, load));
   GAPLESS_ASSIGN(const auto metrics, ServingMetricsOf(served, arguments.slo.value_or(ServingObjectives{})));
   const std::vector<std::string> warnings = ServerWarnings(served, metrics, arguments);
   return PrintTextOrJson(

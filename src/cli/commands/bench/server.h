@@ -11,9 +11,10 @@
 
 namespace gapless::internal {
 
-enum class LoadGenerator : uint8_t { kOurs, kGuidellm };
+enum class LoadGenerator : uint8_t { kOurs, kGuidellm, kAiperf };
 inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {{"own", LoadGenerator::kOurs},
-                                                               {"guidellm", LoadGenerator::kGuidellm}};
+                                                               {"guidellm", LoadGenerator::kGuidellm},
+                                                               {"aiperf", LoadGenerator::kAiperf}};
 
 // The options that may be given for a server.
 struct ServerArguments : MeasureArguments {
@@ -22,6 +23,7 @@ struct ServerArguments : MeasureArguments {
   std::optional<ServingObjectives> slo{};
   double budget = 300;  // seconds
   LoadGenerator generator = LoadGenerator::kOurs;
+  std::string api_key_env{};
 };
 
 // "ttft=200ms,tpot=50ms,latency=2s"
@@ -39,7 +41,9 @@ inline constexpr OptionList kServerOptions{
         "LIST", "--url: count the requests that keep these objectives (goodput): ttft=200ms,tpot=50ms,latency=2s"),
     Parsed<&ServerArguments::budget, ReadTime>("TIME", "--url: stop after this time (5m)"),
     Choice<&ServerArguments::generator, OneOf<kLoadGenerators>>(
-        "NAME", "--url: send the requests ourselves (own), or with guidellm of the Python in use"),
+        "NAME", "--url: send the requests ourselves (own), or with guidellm or aiperf of the Python in use"),
+    Text<&ServerArguments::api_key_env>(
+        "NAME", "--url: send the key that this environment variable has (Bearer); it is printed and stored nowhere"),
 };
 
 // Measures the requests, and prints them. After an interruption what was measured is printed all the same.
