@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmarks of servers of language models. `vllm bench serve --save-result` and `sglang.bench_serving --output-file`
-// write one object with throughputs and with latencies in ms (SGLang an object a line, one a run: the last counts).
+// write one object with throughputs and with latencies in ms (SGLang an object a line, one a run: the last counts; a
+// summary of vLLM's sweeps numbers the runs of one setting, and each is a value).
 // genai-perf and AIPerf write an object in which each metric has a unit and an average. Each number keeps the name that
 // its tool gives it, with that tool's formula beside it (serving_formula.h).
 //
@@ -34,6 +35,13 @@ bool Recognises(const ResultInput& input) {
   return input.json != nullptr && (IsPlain(RunIn(*input.json)) || IsPerf(RunIn(*input.json)));
 }
 
+// Do the objects number themselves as runs of one setting?
+bool AreNumberedRuns(const JsonValue& json) {
+  return json.is_array() && json.items().size() > 1 && std::ranges::all_of(json.items(), [](const JsonValue& run) {
+           return IsPlain(run) && run.Get("run_number").Int().has_value();
+         });
+}
+
 // Counts the texts of a list of errors that are not empty.
 size_t ErrorsIn(const JsonValue& errors) {
   return static_cast<size_t>(std::ranges::count_if(errors.items(), [](const JsonValue& error) {
@@ -64,8 +72,14 @@ void TakeFailed(const JsonValue& run, ResultFile& file) {
   requests.what = "request";
 }
 
+// The value of a further run goes to those of the runs before.
 void Add(ResultFile& file, std::string name, std::string unit, double value, std::optional<bool> higher_is_better,
          const ServingFormula& formula) {
+  const auto known = std::ranges::find(file.series, name, [](const auto& series) { return series.name; });
+  if (known != file.series.end()) {
+    known->values.push_back(value);
+    return;
+  }
   file.series.push_back({.name = std::move(name),
                          .unit = std::move(unit),
                          .values = {value},
@@ -111,6 +125,8 @@ void TakePerf(const JsonValue& run, ResultFile& file) {
     const std::string_view bare = std::string_view(unit).substr(0, unit.rfind("/user"));
     const auto direction = HigherIsBetterBy(bare);
     if (!average || !direction) continue;  // lengths and counts are no measure of speed
+    // How long it was told to run, and what its HTTP library does within a request: neither is the server's speed.
+    if (run.keys()[i] == "benchmark_duration" || run.keys()[i].starts_with("http_req_")) continue;
     const ServingFormula formula = FormulaOf(ServingTool::kPerf, run.keys()[i]);
     Add(file, run.keys()[i], unit, median.value_or(*average), direction, formula);
     if (!SecondsIn(unit)) continue;
@@ -120,12 +136,24 @@ void TakePerf(const JsonValue& run, ResultFile& file) {
   }
 }
 
+// Tools write 0 for each figure of a run in which no request was answered.
+Result<void> TakeRun(const JsonValue& run, ResultFile& file) {
+  const JsonValue& answered = IsPerf(run) ? run.Get("request_count").Get("avg") : run.Get("completed");
+  if (answered.Number() == 0.0)
+    return Fail(ErrorCode::kInput, "no request of this run was answered, so that no figure of it is a result");
+  IsPerf(run) ? TakePerf(run, file) : TakePlain(run, file);
+  TakeFailed(run, file);
+  return {};
+}
+
 Result<ResultFile> Read(const ResultInput& input) {
   ResultFile file;
   file.is_one_run = true;
-  const JsonValue& run = RunIn(*input.json);
-  IsPerf(run) ? TakePerf(run, file) : TakePlain(run, file);
-  TakeFailed(run, file);
+  if (!AreNumberedRuns(*input.json)) {
+    GAPLESS_TRY(TakeRun(RunIn(*input.json), file));
+    return file;
+  }
+  for (const JsonValue& run : input.json->items()) GAPLESS_TRY(TakeRun(run, file));
   return file;
 }
 
