@@ -118,6 +118,7 @@ FixValues Values(const FixContext& context) {
 
 constexpr std::string_view kTypes[] = {"bf16", "fp16"};
 constexpr std::string_view kCures[] = {"no_tensor_cores", "low_matrix_efficiency", "memory_bound", "memory_pressure"};
+constexpr std::string_view kConflicts[] = {"cast"};
 
 }  // namespace
 
@@ -146,7 +147,7 @@ FIX(amp) = {
             "up to 3 times on Volta and newer "
             "(PyTorch's performance tuning guide); on top of TF32 333 to 300 ms, 1.11 times (GPT-2 124M on an A100).",
         .effort = Effort::kMedium,
-        .choice = {.order = 70, .cures = kCures, .prior = 1.5, .blind = true},
+        .choice = {.order = 70, .cures = kCures, .conflicts = kConflicts, .prior = 1.5, .blind = true},
         .needs = {.operators = kMatrixWork, .operators_are = "matrix product or convolution"},
         .live = {.between_steps = true},
         .precision_of = PrecisionOf,

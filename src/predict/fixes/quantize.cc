@@ -8,7 +8,6 @@ namespace {
 constexpr int kAda = 8, kAdaMinor = 9;
 constexpr std::string_view kTypes[] = {"int8", "float8"};
 constexpr std::string_view kCures[] = {"memory_bound", "small_decode_batch", "low_matrix_efficiency"};
-constexpr std::string_view kConflicts[] = {"float8"};
 
 FixValues Values(const FixContext& context) {
   FixValues values{.values = {"int8"}};
@@ -33,7 +32,7 @@ FIX(quantize) = {
                      "the quality of what the model answers, too. Prior: up to 2 times where one row at a time is "
                      "computed, and only beside compile.",
               .effort = Effort::kMedium,
-              .choice = {.order = 72, .cures = kCures, .conflicts = kConflicts, .prior = 1.3, .blind = true},
+              .choice = {.order = 72, .cures = kCures, .prior = 1.3, .blind = true},
               .needs = {.operators = kMatrixWork,
                         .operators_are = "matrix product",
                         .package = {.name = "torchao", .version = "0.9", .install = "pip install torchao"}},
