@@ -329,10 +329,16 @@ class Serving(unittest.TestCase):
             about = {
                 "request_start_ns": int(start_s * 1e9), "request_end_ns": int((start_s + 1) * 1e9), "benchmark_phase": phase,
             }  # fmt: skip
-            made = {"metadata": about, "metrics": {key: {"value": value} for key, value in metrics.items()}, "error": None}
+            made = {
+                "metadata": about,
+                "metrics": {key: {"value": value} for key, value in metrics.items()},
+                "error": None,
+            }
             return {**made, **more}
 
-        refused = record(103, "profiling", metrics={}, error={"code": 401, "type": "X", "message": "no sk-secret-1 here"})
+        refused = record(
+            103, "profiling", metrics={}, error={"code": 401, "type": "X", "message": "no sk-secret-1 here"}
+        )
         records = [record(100, "warmup"), record(101, "profiling"), record(102, "profiling"), refused]
         os.environ["THE_KEY"] = "sk-secret-1"
         self.addCleanup(os.environ.pop, "THE_KEY")

@@ -19,8 +19,7 @@ enum class Safety : uint8_t {
 
 // "exact", "rounding", "stochastic", "training", "hardware", "quantized".
 constexpr std::string_view ToString(Safety safety) {
-  constexpr std::string_view kNames[] = {"exact",    "rounding", "stochastic",
-                                          "training", "hardware", "quantized"};
+  constexpr std::string_view kNames[] = {"exact", "rounding", "stochastic", "training", "hardware", "quantized"};
   return kNames[static_cast<uint8_t>(safety)];
 }
 

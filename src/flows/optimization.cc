@@ -107,7 +107,8 @@ std::string KeyOf(const Orders& orders) {
   std::string key =
       StrCat(Join(RedactCommand(orders.request.command), "\x1f"), "\n", Absolute("."), "\n", orders.request.warmup, " ",
              orders.request.measure, " ", static_cast<int>(orders.planner.allow), " ", orders.request.metric,
-             orders.planner.exact ? " exact" : "", orders.planner.inference ? " inference" : "", " ", orders.planner.pairs.margin);
+             orders.planner.exact ? " exact" : "", orders.planner.inference ? " inference" : "", " ",
+             orders.planner.pairs.margin);
   for (const Fix& fix : orders.own.fixes) key += StrCat("\n", fix.own_file);
   return key;
 }
@@ -128,8 +129,7 @@ ParityPlan ParityPlanFor(const RunSample& recorded) {
 // Records the outputs of as many calls as take ten seconds, and at most a third of those of a short program.
 OutputPlan OutputPlanFor(const RunSample& recorded) {
   OutputPlan plan;
-  if (!recorded.stopped)
-    plan.calls = std::min(plan.calls, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
+  if (!recorded.stopped) plan.calls = std::min(plan.calls, std::max(1, static_cast<int>(recorded.step_ns.size() / 3)));
   return plan;
 }
 
@@ -207,7 +207,9 @@ Result<Optimization> RunOptimization(const OptimizeOrder& order, const OptimizeW
   constexpr double kMaxShareOfPatch = 0.1;
   orders.planner.budget_s -= std::min(2 * SecondsToTryPatch(job.sample), kMaxShareOfPatch * options.budget_s);
   const auto candidates = FindCandidates(done.context, job.bottlenecks, PredictorOf(job), orders.candidates);
-  ProcessRunner runner({.request = orders.request, .context = done.context, .parity = ParityPlanFor(job.sample),
+  ProcessRunner runner({.request = orders.request,
+                        .context = done.context,
+                        .parity = ParityPlanFor(job.sample),
                         .outputs = OutputPlanFor(job.sample)});
   auto result = Plan(candidates, orders.planner, runner, journal, [&](const PlannerEvent& event) {
     progress.On(event);

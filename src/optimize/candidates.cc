@@ -96,8 +96,13 @@ Candidate Consider(const FixItem& item, Asked asked, std::span<const Bottleneck>
 // Why the fix is not for such a program; empty: it is, or it is the user's own.
 std::string WhyOtherProgram(const Fix& fix, const FixContext& context) {
   if (!fix.own_file.empty()) return "";
-  if (context.inference && fix.trial.changes == Changes::kTraining) return "it changes a training, and this program infers";
-  if (!context.inference && fix.trial.changes == Changes::kInference) return "it changes a program that infers: --inference";
+  if (context.inference && fix.name == "batch")
+    return "for you to decide: more rows a call answer more requests a second, and each of them later; where requests "
+           "wait for each other, gather them: model(torch.cat(inputs))";
+  if (context.inference && fix.trial.changes == Changes::kTraining)
+    return "it changes a training, and this program infers";
+  if (!context.inference && fix.trial.changes == Changes::kInference)
+    return "it changes a program that infers: --inference";
   return "";
 }
 

@@ -159,7 +159,7 @@ Result<void> Proof::CheckTrainingOfTheWhole(const Contest& contest) {
                     plan_.judge.PassesResults(plan_.result.accepted, contest.b, all, contest.a);
   plan_.result.metric = all.metric;
   if (!same && plan_.result.against.empty())
-    plan_.result.against = 
+    plan_.result.against =
         StrCat(plan_.options.inference ? "together they " : "together they train something else: ", all.reason);
   return {};
 }

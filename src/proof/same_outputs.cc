@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements OutputParity, and reads events.jsonl and numbers.f64 of python/gapless/agent/gapless_agent/parity/outputs.py.
-// Counts in the file are checked against the numbers present before memory is allocated.
+// Implements OutputParity, and reads events.jsonl and numbers.f64 of
+// python/gapless/agent/gapless_agent/parity/outputs.py. Counts in the file are checked against the numbers present
+// before memory is allocated.
 #include "proof/same_outputs.h"
 
 #include <algorithm>
@@ -54,9 +55,10 @@ bool TakeTensors(const JsonValue& values, std::string_view& numbers, std::vector
 }
 
 int RankOf(ParityVerdict verdict) {
-  return verdict == ParityVerdict::kOtherTraining ? 0 : verdict == ParityVerdict::kCannotTell ? 1
-                                                    : verdict == ParityVerdict::kExact        ? 3
-                                                                                              : 2;
+  return verdict == ParityVerdict::kOtherTraining ? 0
+         : verdict == ParityVerdict::kCannotTell  ? 1
+         : verdict == ParityVerdict::kExact       ? 3
+                                                  : 2;
 }
 
 }  // namespace
@@ -150,7 +152,8 @@ Result<ParityReport> OutputParity::Judge(Precision claim) {
     if (!sample && sample.error().code == ErrorCode::kInterrupted) return Unexpected{sample.error()};
     if (!sample || NamesIn(options.folder).empty()) break;
   }
-  return ParityReport{.reason = "cannot tell: a run of the command as it is with noise on its weights recorded nothing"};
+  return ParityReport{.reason =
+                          "cannot tell: a run of the command as it is with noise on its weights recorded nothing"};
 }
 
 }  // namespace gapless::internal

@@ -200,17 +200,18 @@ TEST(ResultsTest, NumberedRunsAreValuesAndARunWithoutAnAnswerIsNone) {
   constexpr std::string_view kSweep = R"([
     {"completed": 8, "duration": 1.4, "request_throughput": 5.9, "p99_ttft_ms": 762.5, "run_number": 0},
     {"completed": 8, "duration": 0.6, "request_throughput": 12.5, "p99_ttft_ms": 57.6, "run_number": 1}])";
-  EXPECT_EQ(ShowAll(Read(kSweep)), (Lines{"request_throughput[requests/s] process: 5.9 12.5",
-                                          "p99_ttft_ms[ms] process: 762.5 57.6"}));
+  EXPECT_EQ(ShowAll(Read(kSweep)),
+            (Lines{"request_throughput[requests/s] process: 5.9 12.5", "p99_ttft_ms[ms] process: 762.5 57.6"}));
   const auto none = ReadResults(R"({"completed": 0, "failed": 8, "duration": 0.005, "request_throughput": 0.0})", "x");
   ASSERT_FALSE(none);
   EXPECT_NE(none.error().message.find("no request of this run was answered"), std::string::npos);
 }
 
 TEST(ResultsTest, WhatSurroundsTheRequestsIsNoSpeedOfTheServer) {
-  EXPECT_EQ(ShowAll(Read(R"({"request_latency": {"unit": "ms", "avg": 8}, "benchmark_duration": {"unit": "sec", "avg": 29.8},
+  EXPECT_EQ(
+      ShowAll(Read(R"({"request_latency": {"unit": "ms", "avg": 8}, "benchmark_duration": {"unit": "sec", "avg": 29.8},
     "http_req_blocked": {"unit": "ms", "avg": 0}, "http_req_waiting": {"unit": "ms", "avg": 7}})")),
-            (Lines{"request_latency[ms] process: 8"}));
+      (Lines{"request_latency[ms] process: 8"}));
 }
 
 TEST(ResultsTest, GenaiPerfHasAUnitForEachMetric) {

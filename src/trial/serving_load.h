@@ -24,8 +24,8 @@ struct ServingLoad {
   double budget_s = 300;        // what is not answered by then is cut off
   const std::atomic<bool>* cancel = nullptr;
   std::function<void(size_t answered)> progress{};  // from any thread
-  // The key that goes with each request (Authorization: Bearer), and the variable of the environment that has it; empty:
-  // none. It is in no error and in no result.
+  // The key that goes with each request (Authorization: Bearer), and the variable of the environment that has it;
+  // empty: none. It is in no error and in no result.
   std::string api_key{}, api_key_env{};
 };
 

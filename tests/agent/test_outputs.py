@@ -95,7 +95,9 @@ class Outputs(FixTest):
         self.assertEqual(first, second, "the program sets its seed, and repeats itself")
         call = first.calls[0]
         self.assertEqual(([one["shape"] for one in call["inputs"]], call["goes_on"]), ([[2, 3, 8, 8]], False))
-        self.assertEqual([(one["shape"], one["type"], one["name"]) for one in call["outputs"]], [([2, 5], "float32", "")])
+        self.assertEqual(
+            [(one["shape"], one["type"], one["name"]) for one in call["outputs"]], [([2, 5], "float32", "")]
+        )
         scores = first.numbers[384:394]
         best = [max(range(5), key=lambda index: scores[row + index]) for row in (0, 5)]
         self.assertEqual(call["choices"], best)
@@ -134,7 +136,10 @@ class Outputs(FixTest):
         self.assertEqual(done.out, "torch.float32 torch.bfloat16 False\n")
         self.assertIn("float32 again", self.the(done.ring(), "cast")["what"])
         self.again()
-        broken = SERVE.replace("    for request", "    net.register_forward_pre_hook(lambda m, a: print(end=str(a[0].numpy())[:0]))\n    for request")
+        broken = SERVE.replace(
+            "    for request",
+            "    net.register_forward_pre_hook(lambda m, a: print(end=str(a[0].numpy())[:0]))\n    for request",
+        )
         done = self.train("cast=bf16", text=broken, calls=True)
         self.assertEqual(done.out, "torch.float32 torch.float32 True\n", "numpy has no bfloat16: all is put back")
         self.assertEqual([value for value, _ in of(done.ring(), "cast")], [REFUSED], changes(done.ring()))
@@ -155,5 +160,3 @@ class Outputs(FixTest):
         done = self.train("conv_bn", text=RECORDS, calls=True)
         edit = self.edit(done.ring(), "conv_bn", "before", "for request")
         self.assertEqual(edit["lines"], ["net = fuse(net)"])
-
-

@@ -45,8 +45,8 @@ struct OptimizeArguments : PairArguments {
       Parsed<&OptimizeArguments::budget, ReadTime>("TIME", "Stop after this time: 5m, 2h (10m)"),
       Text<&OptimizeArguments::only>("FIXES", "Try only these fixes: workers=4,amp (may repeat)"),
       Text<&OptimizeArguments::without>("FIXES", "Do not try these fixes"),
-      Choice<&OptimizeArguments::allow, OneOf<kClasses>>(
-          "CLASS", "Try only fixes up to this safety class (stochastic)"),
+      Choice<&OptimizeArguments::allow, OneOf<kClasses>>("CLASS",
+                                                         "Try only fixes up to this safety class (stochastic)"),
       Flag<&OptimizeArguments::exact>("Try only fixes that keep losses and parameters the same, bit for bit"),
       Flag<&OptimizeArguments::grid>("Try every value of a fix, not only the values that suit this machine"),
       Text<&OptimizeArguments::bottlenecks>("FILE", "Order the fixes by the bottlenecks of this report"),

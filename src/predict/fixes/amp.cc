@@ -152,6 +152,6 @@ FIX(amp) = {
         .live = {.between_steps = true},
         .precision_of = PrecisionOf,
         .values = Values,
-              .changes = Changes::kBoth}};
+        .changes = Changes::kBoth}};
 
 }  // namespace gapless::internal::amp_fix

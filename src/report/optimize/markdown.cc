@@ -59,8 +59,8 @@ std::string OptimizeMarkdown(const OptimizeView& view) {
   text += "\n";
   for (const StageRow& row : RowsOf(view)) text += TableLine(CellsOf(row, head));
   text += StrCat("\n**Result:** ", ProofText(result), ".");
-  if (result.speedup) text += 
-    text += StrCat(result.inference ? " Outputs: " : " Training: ", TrainingText(result.training), ".");
+  if (result.speedup)
+    text += text += StrCat(result.inference ? " Outputs: " : " Training: ", TrainingText(result.training), ".");
   if (const std::string metric = MetricText(view); !metric.empty())
     text += StrCat(" ", MarkdownEscaped(view.metric_name), ": ", metric, ".");
   text += "\n";

@@ -70,7 +70,8 @@ std::string Startup(const Optimized& result) {
     const auto steps = BreakEvenSteps(decision, result.before);
     if (decision.outcome == FixOutcome::kAccepted && steps && *decision.startup_s >= 1)
       text += StrCat(decision.item.ToString(), " takes ", FormatNumber(*decision.startup_s, 1),
-                     " s longer to start: paid back after ", FormatCount(*steps), result.inference ? " requests\n" : " steps\n");
+                     " s longer to start: paid back after ", FormatCount(*steps),
+                     result.inference ? " requests\n" : " steps\n");
   }
   return text;
 }

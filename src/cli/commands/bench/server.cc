@@ -225,8 +225,7 @@ Result<void> TakeKey(const ServerArguments& arguments, ServingLoad& load) {
     return Fail(ErrorCode::kUsage, "this variable of the environment has no key", Printable(arguments.api_key_env),
                 "--api-key-env takes the name of a variable, not the key itself");
   if (arguments.generator == LoadGenerator::kGuidellm)
-    return Fail(ErrorCode::kUsage, "no key is handed to guidellm", "",
-                "--generator own or --generator aiperf");
+    return Fail(ErrorCode::kUsage, "no key is handed to guidellm", "", "--generator own or --generator aiperf");
   load.api_key = key, load.api_key_env = arguments.api_key_env;
   return {};
 }

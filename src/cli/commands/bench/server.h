@@ -12,9 +12,8 @@
 namespace gapless::internal {
 
 enum class LoadGenerator : uint8_t { kOurs, kGuidellm, kAiperf };
-inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {{"own", LoadGenerator::kOurs},
-                                                               {"guidellm", LoadGenerator::kGuidellm},
-                                                               {"aiperf", LoadGenerator::kAiperf}};
+inline constexpr Choosable<LoadGenerator> kLoadGenerators[] = {
+    {"own", LoadGenerator::kOurs}, {"guidellm", LoadGenerator::kGuidellm}, {"aiperf", LoadGenerator::kAiperf}};
 
 // The options that may be given for a server.
 struct ServerArguments : MeasureArguments {
