@@ -114,12 +114,19 @@ class JobReplay {
  public:
   // The times of the instants go into `times`, by rank; what is in it does not matter.
   JobReplay(const Job& job, std::span<const std::span<const int64_t>> edge_ns, std::vector<std::vector<int64_t>>& times)
-      : job_(job), gatherings_(job.meeting_sizes.size()) {
-    times.resize(job.ranks.size());
-    for (size_t rank = 0; rank < job.ranks.size(); ++rank) {
-      times[rank].resize(job.ranks[rank].graph.size());
-      walks_.push_back({.edge_ns = edge_ns[rank], .times = times[rank]});
+      : sizes_(job.meeting_sizes), gatherings_(job.meeting_sizes.size()) {
+    for (const RankGraph& rank : job.ranks) ranks_.push_back(&rank);
+    SetOut(edge_ns, times);
+  }
+  // The same of copies of ranks: the one at each place is a copy of `copy_of` there.
+  JobReplay(const Job& job, std::span<const uint32_t> copy_of, std::span<const std::span<const int64_t>> edge_ns,
+            std::vector<std::vector<int64_t>>& times)
+      : sizes_(job.meeting_sizes.size()), gatherings_(job.meeting_sizes.size()) {
+    for (const uint32_t rank : copy_of) {
+      ranks_.push_back(&job.ranks[rank]);
+      for (const Stop& stop : job.ranks[rank].stops) sizes_[stop.meeting] += stop.is_end ? 0 : 1;
     }
+    SetOut(edge_ns, times);
   }
 
   // Returns false if the collectives contradict each other.
@@ -132,7 +139,7 @@ class JobReplay {
       Advance(rank);
     }
     for (size_t rank = 0; rank < walks_.size(); ++rank)
-      if (walks_[rank].next < job_.ranks[rank].graph.size()) return false;
+      if (walks_[rank].next < ranks_[rank]->graph.size()) return false;
     return true;
   }
 
@@ -151,8 +158,16 @@ class JobReplay {
     std::vector<uint32_t> waiting{};
   };
 
+  void SetOut(std::span<const std::span<const int64_t>> edge_ns, std::vector<std::vector<int64_t>>& times) {
+    times.resize(ranks_.size());
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      times[rank].resize(ranks_[rank]->graph.size());
+      walks_.push_back({.edge_ns = edge_ns[rank], .times = times[rank]});
+    }
+  }
+
   void Advance(uint32_t rank) {
-    const RankGraph& of = job_.ranks[rank];
+    const RankGraph& of = *ranks_[rank];
     Walk& walk = walks_[rank];
     while (walk.next < of.graph.size()) {
       const auto until = walk.stop < of.stops.size() ? of.stops[walk.stop].at : static_cast<Instant>(of.graph.size());
@@ -164,14 +179,14 @@ class JobReplay {
 
   // Returns false if the rank waits here for others.
   bool PassStops(uint32_t rank) {
-    const RankGraph& of = job_.ranks[rank];
+    const RankGraph& of = *ranks_[rank];
     Walk& walk = walks_[rank];
     int64_t time = TimeOf(of.graph, walk.next, walk.times, walk.edge_ns);
     size_t end = walk.stop;
     for (; end < of.stops.size() && of.stops[end].at == walk.next; ++end) {
       if (!of.stops[end].is_end) continue;
       Gathering& gathering = gatherings_[of.stops[end].meeting];
-      if (gathering.begun < job_.meeting_sizes[of.stops[end].meeting]) {
+      if (gathering.begun < sizes_[of.stops[end].meeting]) {
         gathering.waiting.push_back(rank);
         return false;
       }
@@ -186,12 +201,13 @@ class JobReplay {
   void Begin(uint32_t meeting, int64_t common_ns) {
     Gathering& gathering = gatherings_[meeting];
     gathering.latest_ns = std::max(gathering.latest_ns, common_ns);
-    if (++gathering.begun < job_.meeting_sizes[meeting]) return;
+    if (++gathering.begun < sizes_[meeting]) return;
     ready_.insert(ready_.end(), gathering.waiting.begin(), gathering.waiting.end());
     gathering.waiting.clear();
   }
 
-  const Job& job_;
+  std::vector<const RankGraph*> ranks_{};
+  std::vector<uint32_t> sizes_;  // by meeting: who takes part
   std::vector<Walk> walks_{};
   std::vector<Gathering> gatherings_;
   std::vector<uint32_t> ready_{};
@@ -226,6 +242,11 @@ std::vector<std::vector<int64_t>> ReplayJob(const Job& job, std::span<const std:
 std::optional<int64_t> ReplayedStepNs(const Job& job, std::span<const std::span<const int64_t>> edge_ns) {
   thread_local std::vector<std::vector<int64_t>> times;
   return JobReplay(job, edge_ns, times).Run() ? StepNs(job, times) : std::nullopt;
+}
+
+bool ReplayCopies(const Job& job, std::span<const uint32_t> copy_of, std::span<const std::span<const int64_t>> edge_ns,
+                  std::vector<std::vector<int64_t>>& times) {
+  return JobReplay(job, copy_of, edge_ns, times).Run();
 }
 
 std::vector<std::vector<int64_t>> ReplayJob(const Job& job) {

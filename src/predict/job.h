@@ -55,6 +55,12 @@ std::vector<std::vector<int64_t>> ReplayJob(const Job& job);  // as recorded
 // kept for the next one of the thread.
 std::optional<int64_t> ReplayedStepNs(const Job& job, std::span<const std::span<const int64_t>> edge_ns);
 
+// Replays a job of any number of ranks, each a copy of one that was recorded: `copy_of`, by place, as `edge_ns` and
+// `times`, which get the times of their instants. In a collective meet all copies of those that met. Returns false if
+// the collectives contradict each other.
+bool ReplayCopies(const Job& job, std::span<const uint32_t> copy_of, std::span<const std::span<const int64_t>> edge_ns,
+                  std::vector<std::vector<int64_t>>& times);
+
 // Returns the durations of edges without a recorder, by rank; `times`: multiple of the expected recording cost.
 std::vector<std::vector<int64_t>> BareEdges(const Job& job, double times = 1);
 

@@ -51,6 +51,8 @@ class Predictor {
   const std::optional<TypicalSteps>& typical_steps() const { return typical_; }
   // The ranks that were recorded; more than there are in the job where one stands for those that work alike.
   size_t all_ranks() const { return all_ranks_; }
+  // Tables of the replayed recordings.
+  Tables& tables() const { return *tables_; }
   const Calibration& calibration() const { return *calibration_; }
   // Why the ranks are not replayed together; empty: they are, or there is one.
   const std::string& why_not_together() const { return why_not_together_; }

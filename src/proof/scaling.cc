@@ -8,22 +8,34 @@
 #include "proof/scaling.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 
 #include "base/redact.h"
 #include "base/strings.h"
 #include "proof/measure.h"
+#include "validate/distributions.h"
+#include "validate/summary.h"
 
 namespace gapless::internal {
 namespace {
 
-constexpr std::string_view kPlace = "{n}";
+constexpr std::string_view kPlace = "{n}", kBatchPlace = "{batch}";
+constexpr double kEfficiencyLevel = 0.95;
 constexpr double kSameSamples = 0.05;
 
-bool HasPlace(const std::vector<std::string>& command) {
+bool Has(const std::vector<std::string>& command, std::string_view place) {
   return std::any_of(command.begin(), command.end(),
-                     [](const std::string& word) { return word.find(kPlace) != word.npos; });
+                     [&](const std::string& word) { return word.find(place) != word.npos; });
+}
+bool HasPlace(const std::vector<std::string>& command) { return Has(command, kPlace); }
+
+std::vector<std::string> Replaced(std::vector<std::string> command, std::string_view place, const std::string& text) {
+  for (std::string& word : command)
+    for (size_t at = word.find(place); at != word.npos; at = word.find(place, at + text.size()))
+      word.replace(at, place.size(), text);
+  return command;
 }
 
 // Returns true for "python x.py" and "python -m x": torch.distributed.run starts both. Other options of python
@@ -64,10 +76,22 @@ size_t BestOf(const ScalingCurve& curve) {
   return static_cast<size_t>(best - curve.points.begin());
 }
 
-// Runs the command with this number of ranks; a run without steps is an error.
-Result<RunSample> RunWith(const RunRequest& request, int ranks) {
+// Sets the interval of a point over its rounds. What all rounds agree on to the last digit has one of no width.
+void SetInterval(const std::vector<double>& efficiencies, ScalingPoint& point) {
+  std::vector<double> logs;
+  for (const double efficiency : efficiencies) logs.push_back(std::log(efficiency));
+  const auto n = static_cast<double>(logs.size());
+  const auto mean = Mean(logs), deviation = StandardDeviation(logs);
+  if (!mean || !deviation) return;
+  const double width = StudentQuantile((1 + kEfficiencyLevel) / 2, n - 1) * *deviation / std::sqrt(n);
+  point.efficiency_low = std::exp(*mean - width), point.efficiency_high = std::exp(*mean + width);
+}
+
+}  // namespace
+
+Result<RunSample> RunWithRanks(const RunRequest& request, int ranks, int64_t batch) {
   RunRequest one = request;
-  one.command = WithRanks(request.command, ranks);
+  one.command = WithRanks(batch > 0 ? WithBatch(request.command, batch) : request.command, ranks);
   GAPLESS_ASSIGN(auto sample, RunOnce(one));
   if (sample.interrupted || !Succeeded(sample)) return FailureOf(sample, one);
   if (sample.source != SampleSource::kSteps || sample.step_ns.empty())
@@ -75,8 +99,6 @@ Result<RunSample> RunWith(const RunRequest& request, int ranks) {
                 StrCat("call gapless.step() at the end of each iteration", AgentWords(sample)));
   return sample;
 }
-
-}  // namespace
 
 std::string_view NameOf(ScalingCurve::Kind kind) {
   switch (kind) {
@@ -102,17 +124,29 @@ bool CanHaveRanks(const std::vector<std::string>& command) { return HasPlace(com
 std::vector<std::string> WithRanks(const std::vector<std::string>& command, int ranks) {
   std::vector<std::string> words;
   const std::string count = StrCat(ranks);
-  if (HasPlace(command)) {
-    for (std::string word : command) {
-      for (size_t at = word.find(kPlace); at != word.npos; at = word.find(kPlace))
-        word.replace(at, kPlace.size(), count);
-      words.push_back(std::move(word));
-    }
-    return words;
-  }
+  if (HasPlace(command)) return Replaced(command, kPlace, count);
   words = {command[0], "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", count};
   words.insert(words.end(), command.begin() + 1, command.end());
   return words;
+}
+
+bool HasBatchPlace(const std::vector<std::string>& command) { return Has(command, kBatchPlace); }
+
+std::vector<std::string> WithBatch(const std::vector<std::string>& command, int64_t batch) {
+  return Replaced(command, kBatchPlace, StrCat(batch));
+}
+
+Result<std::vector<int64_t>> BatchesOf(ScalingCurve::Kind kind, const std::vector<int>& counts, int64_t batch) {
+  const int64_t all = batch * counts.front();
+  std::vector<int64_t> batches;
+  for (const int ranks : counts) {
+    if (kind == ScalingCurve::Kind::kStrong && all % ranks != 0)
+      return Fail(ErrorCode::kUsage,
+                  StrCat("the ", all, " samples of a step cannot be divided evenly by ", ranks, " ranks"), "",
+                  "choose a --batch that every number of ranks divides");
+    batches.push_back(kind == ScalingCurve::Kind::kStrong ? all / ranks : batch);
+  }
+  return batches;
 }
 
 ScalingCurve CurveOf(std::vector<std::vector<ScalingPoint>> rounds) {
@@ -131,6 +165,9 @@ ScalingCurve CurveOf(std::vector<std::vector<ScalingPoint>> rounds) {
       point.lowest_efficiency = by_efficiency(*std::ranges::min_element(judged, {}, by_efficiency));
       point.highest_efficiency = by_efficiency(*std::ranges::max_element(judged, {}, by_efficiency));
     }
+    std::vector<double> efficiencies;
+    for (const ScalingCurve& of : judged) efficiencies.push_back(by_efficiency(of));
+    if (count > 0) SetInterval(efficiencies, point);
     curve.points.push_back(std::move(point));
   }
   Judge(curve);
@@ -139,20 +176,31 @@ ScalingCurve CurveOf(std::vector<std::vector<ScalingPoint>> rounds) {
 
 Result<ScalingCurve> MeasureScaling(const RunRequest& request, const std::vector<int>& counts, size_t rounds,
                                     const std::function<void(int ranks)>& on_count) {
-  std::vector<std::vector<ScalingPoint>> measured(std::max<size_t>(rounds, 1));
-  for (auto& points : measured)
-    for (const int ranks : counts) {
-      if (on_count) on_count(ranks);
-      GAPLESS_ASSIGN(auto sample, RunWith(request, ranks));
-      points.push_back({.ranks = ranks, .sample = std::move(sample)});
+  return MeasureScaling({.counts = counts, .rounds = rounds}, [&](int ranks, int64_t batch) {
+    if (on_count) on_count(ranks);
+    return RunWithRanks(request, ranks, batch);
+  });
+}
+
+Result<ScalingCurve> MeasureScaling(const ScalingPlan& plan, const ScalingRun& run) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto batch_of = [&](size_t count) { return plan.batches.empty() ? 0 : plan.batches[count]; };
+  std::vector<std::vector<ScalingPoint>> measured;
+  do {
+    auto& points = measured.emplace_back();
+    for (size_t count = 0; count < plan.counts.size(); ++count) {
+      GAPLESS_ASSIGN(auto sample, run(plan.counts[count], batch_of(count)));
+      points.push_back({.ranks = plan.counts[count], .sample = std::move(sample)});
     }
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    const auto rounds = static_cast<double>(measured.size());
+    if (plan.budget_s && passed.count() * (rounds + 1) / rounds > *plan.budget_s) break;
+  } while (measured.size() < plan.rounds);
   ScalingCurve curve = CurveOf(std::move(measured));
   const size_t best = BestOf(curve);
   if (curve.rounds > 1 || curve.points[best].efficiency <= kMaxEfficiency) return curve;
   for (const size_t point : {size_t{0}, best}) {  // these two made it
-    const int ranks = curve.points[point].ranks;
-    if (on_count) on_count(ranks);
-    GAPLESS_ASSIGN(curve.points[point].sample, RunWith(request, ranks));
+    GAPLESS_ASSIGN(curve.points[point].sample, run(curve.points[point].ranks, batch_of(point)));
   }
   curve.was_repeated = true;
   Judge(curve);

@@ -4,23 +4,38 @@
 //
 // A recording that fails the self-check gets no prediction at all: the exit status is then 1 and the output is the
 // reason. With --record the comparison goes into the user's history, where it corrects later predictions of its kind.
+#include <algorithm>
+#include <charconv>
+
 #include "base/strings.h"
 #include "cli/command.h"
 #include "cli/loading.h"
 #include "cli/output.h"
+#include "cli/scaling.h"
 #include "report/predict/report.h"
 
 namespace gapless::internal::predict_command {
 namespace {
 
 Result<std::vector<WhatIfItem>> ReadCombination(const OptionSpec&, std::string_view text) { return ParseItems(text); }
+Result<double> ReadBandwidth(const OptionSpec& option, std::string_view text) {
+  double gbps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gbps);
+  if (error != std::errc() || end != text.data() + text.size() || !(gbps > 0 && gbps < 1e6))
+    return Fail(ErrorCode::kUsage, StrCat("--", option.name, " takes 1e9 bytes a second, such as 50"),
+                std::string(text));
+  return gbps;
+}
 constexpr Choosable<SweepBy> kSweeps[] = {
     {kSweepNames[0], SweepBy::kKernel}, {kSweepNames[1], SweepBy::kOperator}, {kSweepNames[2], SweepBy::kThread}};
 
 struct PredictArguments : ReadArguments {
   std::vector<std::vector<WhatIfItem>> what{};  // combinations
   std::optional<SweepBy> sweep{};
-  std::string measured{};  // empty: not given
+  std::string measured{};    // empty: not given
+  std::vector<int> scale{};  // numbers of ranks
+  size_t per_node = 0;       // 0: not given
+  std::optional<double> link{};
   bool path = false, record = false, list = false, verbose = false;
   static constexpr OptionList kOptions{
       Parsed<&PredictArguments::what, ReadCombination>(
@@ -28,6 +43,11 @@ struct PredictArguments : ReadArguments {
       Flag<&PredictArguments::path>("Show the step's critical path in addition"),
       Choice<&PredictArguments::sweep, OneOf<kSweeps>>(
           "WHAT", "Show the speedup from making each kernel, operator or thread cheaper, one by one"),
+      Parsed<&PredictArguments::scale, ReadRankCounts>(
+          "LIST", "Simulate the recorded job with these numbers of ranks: 1,2,4,8,16,32"),
+      Number<&PredictArguments::per_node>("N", "--scale: Let N ranks share a node (as recorded)", 1, 1024),
+      Parsed<&PredictArguments::link, ReadBandwidth>(
+          "GB/S", "--scale: Let collectives between nodes reach this bus bandwidth (unknown)"),
       Text<&PredictArguments::measured>("RUN", "Compare the prediction with a run or recording that has the fix"),
       Flag<&PredictArguments::record>("Record the comparison, which corrects later predictions of the same kind"),
       Text<&ReadArguments::db>("URL", "Use the history at URL: sqlite:FILE or postgresql://…"),
@@ -43,13 +63,36 @@ struct PredictArguments : ReadArguments {
 // Parts of the step, the longest ones, that --sweep makes cheaper.
 constexpr size_t kMaxSwept = 10;
 
+// The counts, ascending and each once.
+ScaleOutOptions ScaleOptionsOf(const PredictArguments& arguments) {
+  ScaleOutOptions options{.counts = arguments.scale, .link_gbps = arguments.link};
+  std::ranges::sort(options.counts);
+  options.counts.erase(std::ranges::unique(options.counts).begin(), options.counts.end());
+  if (arguments.per_node > 0) options.per_node = static_cast<int>(arguments.per_node);
+  return options;
+}
+
+Result<void> CheckScale(const PredictArguments& arguments) {
+  if (arguments.scale.empty() && (arguments.per_node > 0 || arguments.link))
+    return Fail(ErrorCode::kUsage, "--per-node and --link require --scale", "",
+                "gapless predict run/ --scale 8,16,32 --per-node 8 --link 50");
+  const auto most = std::ranges::max_element(arguments.scale);
+  if (most == arguments.scale.end() || *most <= kMaxSimulatedRanks) return {};
+  return Fail(ErrorCode::kUsage, StrCat("--scale takes numbers of ranks up to ", kMaxSimulatedRanks), StrCat(*most));
+}
+
 // Fills in the predictions, and the critical path and the sweep if they are wanted.
 Result<void> Fill(const PredictArguments& arguments, const RunAnalysis& analysis, PredictView& view) {
-  GAPLESS_ASSIGN(view.predictions, PredictEach(analysis, *view.predictor, arguments.what));
+  if (arguments.scale.empty() || !arguments.what.empty()) {
+    GAPLESS_ASSIGN(view.predictions, PredictEach(analysis, *view.predictor, arguments.what));
+  }
   if (arguments.path) view.path = DivideRecordedPath(view.predictor->main_rank());
   if (arguments.sweep) {
     view.sweep_by = OneOf<kSweeps>::NameOf(*arguments.sweep);
     view.sweep = Sweep(*view.predictor, *arguments.sweep, kMaxSwept);
+  }
+  if (!arguments.scale.empty()) {
+    GAPLESS_ASSIGN(view.scale, PredictScaleOut(*view.predictor, ScaleOptionsOf(arguments)));
   }
   return {};
 }
@@ -96,6 +139,7 @@ Result<void> Measure(const PredictArguments& arguments, const Session& session, 
 Result<int> Execute(const PredictArguments& arguments, Session& session) {
   if (arguments.list) return PrintTextOrJson(arguments, WhatIfsText, WhatIfsJson);
   GAPLESS_TRY(CheckMeasured(arguments));
+  GAPLESS_TRY(CheckScale(arguments));
   GAPLESS_ASSIGN(const auto analysis, AnalysisFor(arguments, session, arguments.paths));
   WarnOfLosses(analysis->loaded());
   const auto predictor = PredictorOf(*analysis);
@@ -121,6 +165,7 @@ constexpr Example kExamples[] = {
     {"gapless predict trace.json.gz", "What would each fix buy on its own?"},
     {"gapless predict trace.json.gz --what amp,workers=8 --what compile", "Two combinations"},
     {"gapless predict trace.json.gz --what kernels:flash=0.5", "What is a kernel worth?"},
+    {"gapless predict run/ --scale 8,16,32 --per-node 8 --link 50", "What would the job take on four nodes?"},
     {"gapless predict before/ --what workers=4 --measured after/ --record", "Was that right? Learn from it"},
 };
 
@@ -135,7 +180,11 @@ COMMAND(predict) = {
         "faster kernels, fewer launches by the host, batches loaded by workers. First the step is replayed as"
         " recorded, and with a device and a host of other speed; a recording that fails this check gets no "
         "prediction, but the reason.\n\nThe 80 % prediction interval is the known range of the fix's effect, "
-        "widened by the replay's own error. Of a long recording the steps that are most like all are replayed.",
+        "widened by the replay's own error. Of a long recording the steps that are most like all are replayed.\n\n"
+        "`--scale` simulates a recorded data-parallel job (DDP, FSDP) with other numbers of ranks, each with the "
+        "recorded batch: copies of the recorded ranks, as unequal as ranks and steps were, meet in the recorded "
+        "collectives, whose latency and bandwidth are fitted. Beyond a node it needs the bandwidth between nodes, "
+        "`--link`; without it a step's lower end alone is known.",
     .examples = kExamples,
     .only_reads = true,
     .documents = kDocuments,

@@ -35,7 +35,7 @@ constexpr Choosable<Question> kQuestions[] = {{"dataloader", Question::kDataload
                                               {"scaling", Question::kScaling},
                                               {"comm", Question::kComm},
                                               {"power", Question::kPower}};
-constexpr size_t kUsualSteps = 50, kUsualWindow = 4;
+constexpr size_t kUsualSteps = 50, kUsualWindow = 4, kUsualRounds = 12, kUsualScalingRounds = 3;
 
 struct TuneArguments : PairArguments {
   TuneArguments() { warmup = 5, steps = 0; }  // steps: 0 stands for the question's own
@@ -43,7 +43,8 @@ struct TuneArguments : PairArguments {
   bool grid = false;
   std::vector<int> ranks{};
   double budget = 600;  // seconds
-  size_t rounds = 12;
+  size_t rounds = 0;    // 0 stands for the question's own
+  size_t batch = 0;     // 0: not given
   std::optional<double> most_slowdown{};
   double time_weight = 0;
   static constexpr OptionList kOptions{
@@ -51,8 +52,12 @@ struct TuneArguments : PairArguments {
       Parsed<&TuneArguments::ranks, ReadRankCounts>(
           "LIST", "Set the numbers of ranks: for scaling a list (1,2,4,8 up to the number of GPUs), for comm one (2)"),
       Parsed<&TuneArguments::budget, ReadTime>("TIME", "Stop after this time: 5m, 2h (10m)"),
-      Number<&TuneArguments::rounds>("N", "Stop after N rounds if settings are not significantly different (12)", 1,
-                                     1000),
+      Number<&TuneArguments::rounds>("N",
+                                     "Stop after N rounds if settings are not significantly different (12), "
+                                     "scaling: after N (3)",
+                                     1, 1000),
+      Number<&TuneArguments::batch>(
+          "N", "scaling: Put N samples a rank in place of {batch}, and measure strong scaling, too", 1),
       Parsed<&TuneArguments::most_slowdown, ReadShare>("SHARE", "power: Allow steps to be longer by SHARE at most"),
       Parsed<&TuneArguments::time_weight, ReadShare>(
           "SHARE", "power: Let time count beside energy, as much as SHARE of it at the highest limit (0)"),
@@ -76,7 +81,7 @@ Result<TuneOrder> OrderFrom(const TuneArguments& arguments) {
   GAPLESS_ASSIGN(order.request, RequestFrom(arguments, arguments.command));
   if (arguments.steps == 0) order.request.measure = kUsualSteps;
   order.options = {.pairs = {.margin = arguments.margin},
-                   .most_rounds = arguments.rounds,
+                   .most_rounds = arguments.rounds == 0 ? kUsualRounds : arguments.rounds,
                    .budget_s = arguments.budget,
                    .seed = arguments.seed.value_or(1)};
   GAPLESS_ASSIGN(order.ranks, RanksFrom(arguments.ranks, order.request));
@@ -128,16 +133,44 @@ std::vector<int> UsualRanks() {
   return ranks;
 }
 
-// Answers `scaling` by one round over the numbers of ranks.
+// A command with a place for the samples of a rank needs their number, and the number needs the place.
+Result<void> CheckBatch(const TuneArguments& arguments, const RunRequest& request) {
+  if ((arguments.batch > 0) == HasBatchPlace(request.command)) return {};
+  const std::string hint = "gapless tune scaling --batch 64 -- python train.py --batch-size {batch}";
+  if (arguments.batch == 0)
+    return Fail(ErrorCode::kUsage, "the command has a place for a batch, and --batch is missing", "", hint);
+  return Fail(ErrorCode::kUsage, "--batch has no place in the command", CommandText(request.command), hint);
+}
+
+// Answers `scaling` by rounds over the numbers of ranks: weak scaling, or what the command does, and strong scaling
+// where the samples of a rank can be set. Each has half of the time then.
 Result<int> TuneScaling(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
+  GAPLESS_TRY(CheckBatch(arguments, order.request));
+  ScalingPlan plan{.counts = order.ranks.empty() ? UsualRanks() : order.ranks,
+                   .rounds = arguments.rounds == 0 ? kUsualScalingRounds : arguments.rounds,
+                   .budget_s = order.options.budget_s / (arguments.batch > 0 ? 2 : 1)};
+  std::vector<std::vector<int64_t>> batches(1);
+  if (arguments.batch > 0) {
+    const auto batch = static_cast<int64_t>(arguments.batch);
+    batches.clear();
+    for (const auto kind : {ScalingCurve::Kind::kWeak, ScalingCurve::Kind::kStrong}) {
+      GAPLESS_ASSIGN(batches.emplace_back(), BatchesOf(kind, plan.counts, batch));
+    }
+  }
   std::optional<TuneLine> line(session);
-  const auto curve = MeasureScaling(order.request, order.ranks.empty() ? UsualRanks() : order.ranks, 1,
-                                    [&](int ranks) { line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks")); });
+  std::vector<ScalingCurve> curves;
+  for (auto& samples : batches) {
+    plan.batches = std::move(samples);
+    GAPLESS_ASSIGN(curves.emplace_back(), MeasureScaling(plan, [&](int ranks, int64_t batch) {
+                     line->Say(StrCat(ranks, ranks == 1 ? " rank" : " ranks",
+                                      batch > 0 ? StrCat(", ", batch, " samples each") : ""));
+                     return RunWithRanks(order.request, ranks, batch);
+                   }));
+  }
   line.reset();
-  GAPLESS_TRY(curve);
+  const bool fine = std::ranges::all_of(curves, [](const ScalingCurve& curve) { return WhyToRepeat(curve).empty(); });
   return Answer(
-      arguments, WhyToRepeat(*curve).empty(), [&] { return ScalingText(*curve); },
-      [&] { return ScalingJson(*curve, "tune"); });
+      arguments, fine, [&] { return ScalingText(curves); }, [&] { return ScalingJson(curves, "tune"); });
 }
 
 std::string_view NameOfPart(ExchangePart part) {
@@ -213,6 +246,9 @@ Result<int> Execute(const TuneArguments& arguments, Session& session) {
   if (arguments.grid && question != Question::kDataloader)
     return Fail(ErrorCode::kUsage, "--grid requires the question dataloader",
                 std::string(OneOf<kQuestions>::NameOf(question)));
+  if (arguments.batch > 0 && question != Question::kScaling)
+    return Fail(ErrorCode::kUsage, "--batch requires the question scaling",
+                std::string(OneOf<kQuestions>::NameOf(question)));
   if (question != Question::kPower && (arguments.most_slowdown || arguments.time_weight > 0))
     return Fail(ErrorCode::kUsage, "--most-slowdown and --time-weight require the question power",
                 std::string(OneOf<kQuestions>::NameOf(question)));
@@ -228,6 +264,7 @@ constexpr Example kExamples[] = {
     {"gapless tune dataloader -- python train.py", "How many workers?"},
     {"gapless tune batch -- python train.py", "How large a batch, with and without mixed precision?"},
     {"gapless tune scaling --ranks 1,2,4 -- python train.py", "How much do more GPUs bring?"},
+    {"gapless tune scaling --batch 64 -- python train.py --batch-size {batch}", "With the same batch in all, too?"},
     {"gapless tune comm --ranks 4 -- python train.py", "What does the exchange of gradients cost?"},
     {"gapless tune power --most-slowdown 5% -- python train.py", "Which power limit costs least energy?"},
 };
@@ -241,7 +278,9 @@ COMMAND(tune) = {
     .about =
         "Runs an unmodified training script under several settings, in rounds of random order, and reports which one "
         "is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until they do "
-        "not fit or save nothing more, with and without mixed precision. `scaling` runs it with several ranks. `comm` "
+        "not fit or save nothing more, with and without mixed precision. `scaling` runs it with several ranks, three "
+        "rounds of them, and gives the efficiency of each with its 95 % interval over the rounds; where the command "
+        "takes the samples of a rank, as {batch}, both for the same batch a rank and for the same in all. `comm` "
         "measures the step time with and without the gradient all-reduce, and that of one rank alone: the shares of "
         "compute, overhead and communication.\n\n`power` changes the power limit of the command's GPUs while it trains "
         "and finds the one at which a step takes the least energy, or costs least where time counts, too. It tries at "

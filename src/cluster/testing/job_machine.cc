@@ -14,8 +14,7 @@ namespace gapless::internal::testing {
 namespace {
 
 constexpr double kUs = 1000, kMs = 1e6;
-constexpr double kLaunchLatencyNs = 4500, kLaunchCallNs = 4000, kGapNs = 1200, kLatencyNs = 14'000;
-constexpr double kCardBytesPerNs = 48, kNvlinkBytesPerNs = 360;
+constexpr double kLaunchLatencyNs = 4500, kLaunchCallNs = 4000, kGapNs = 1200;
 constexpr int kStreams = 64;
 
 // An exchange that ranks meet in.
@@ -77,7 +76,7 @@ class Machine {
   }
 
   void MakeLinks(int ranks) {
-    network_.latency_ns = kLatencyNs;
+    network_.latency_ns = of_.latency_ns;
     network_.leaf_share.assign(static_cast<size_t>(LeafOf(ranks - 1) + 1), 1);
     if (of_.ailment.fault == Fault::kSlowSwitch)
       network_.leaf_share[static_cast<size_t>(of_.ailment.leaf)] = of_.ailment.severity;
@@ -85,9 +84,8 @@ class Machine {
       const auto number = static_cast<uint64_t>(rank);
       const double card = 1 + 0.01 * of_.draws.Normal(Draw::kLink, number, 0);
       const double nvlink = 1 + 0.005 * of_.draws.Normal(Draw::kLink, number, 1);
-      network_.card.push_back(kCardBytesPerNs * card * (Ails(rank, Fault::kSlowLink) ? of_.ailment.severity : 1));
-      network_.nvlink.push_back(kNvlinkBytesPerNs * nvlink *
-                                (Ails(rank, Fault::kSlowNvlink) ? of_.ailment.severity : 1));
+      network_.card.push_back(of_.card_gbps * card * (Ails(rank, Fault::kSlowLink) ? of_.ailment.severity : 1));
+      network_.nvlink.push_back(of_.nvlink_gbps * nvlink * (Ails(rank, Fault::kSlowNvlink) ? of_.ailment.severity : 1));
       speed_.push_back(1 + 0.007 * of_.draws.Normal(Draw::kGpuSpeed, number));
     }
   }
@@ -314,7 +312,7 @@ class Machine {
       const auto& [rank, event] = meeting.members[i];
       const double late = std::fabs(of_.draws.Normal(Draw::kEnd, key, static_cast<uint64_t>(rank))) * 2000;
       JobEvent& written = out_.ranks[static_cast<size_t>(rank)].events[event];
-      written.dur_ns = At(meeting.end_ns + std::min(late, 0.8 * kGapNs * 4)) - written.ts_ns;
+      written.dur_ns = At(meeting.end_ns + std::min(late, 0.8 * kGapNs)) - written.ts_ns;
     }
   }
 

@@ -29,7 +29,8 @@ struct Machines {
   Groups groups;
   int steps = 6;  // recorded ones; one more runs before
   Ailment ailment{};
-  bool records = true;  // else only the time of a step is wanted
+  bool records = true;                                            // else only the time of a step is wanted
+  double card_gbps = 48, nvlink_gbps = 360, latency_ns = 14'000;  // of the links
 };
 
 struct Outcome {

@@ -113,7 +113,7 @@ class Writer {
     for (int slot = 0; slot < slots_; ++slot) Add({.what = Do::kWait, .slot = slot});
     thread_ = 0;
     Kernel(kGradientNorm, 0.4, 0);
-    for (int i = 0; i < 6; ++i) Kernel(kOptimizer, 0.5, 0);
+    for (int i = 0; i < 6; ++i) Kernel(kOptimizer, 0.5 * plan_.optimizer, 0);
     Add({.what = Do::kSync, .name = kItem});
     Add({.what = Do::kEnd});
     return std::move(program_);
@@ -187,6 +187,7 @@ class Writer {
   }
   // Cards a host that a data group uses.
   double CardsOf() const {
+    if (plan_.cards > 0) return plan_.cards;
     return std::min<double>(std::max(1, kGpusPerHost / layout_.tensor), std::max(1, layout_.data));
   }
 

@@ -159,7 +159,12 @@ SimulatedJob MakeJob(const JobSpec& spec) {
                     .layout = layout,
                     .plan = DrawnPlan(draws, layout),
                     .groups = GroupsFor(layout, job.names),
-                    .steps = spec.steps};
+                    .steps = spec.steps,
+                    .card_gbps = spec.card_gbps,
+                    .nvlink_gbps = spec.nvlink_gbps,
+                    .latency_ns = 1000 * spec.latency_us};
+  machines.plan.cards = spec.cards;
+  if (spec.shards_optimizer && layout.sharded) machines.plan.optimizer = 8.0 / layout.data;
   machines.ailment.has.assign(static_cast<size_t>(layout.ranks()), false);
   DrawClocks(draws, job);
   if (spec.fault != Fault::kNone) Ail(machines, job);

@@ -57,6 +57,11 @@ struct JobSpec {
   double clock_scale = 1;             // of the offsets between the clocks of hosts
   double drift_scale = 1;             // of the drift of these clocks
   std::optional<GroupNames> names{};  // none: drawn
+  // For the same program with several numbers of ranks: messages are sized for so many cards a host, whatever part of
+  // them the ranks use. 0: for those that they use.
+  int cards = 0;
+  bool shards_optimizer = false;                              // its work is 8 ÷ data ranks of what it is with 8
+  double card_gbps = 48, nvlink_gbps = 360, latency_us = 14;  // of the links, 1e9 bytes a second
 };
 
 // The planted fault, as a detector should find it.

@@ -16,9 +16,13 @@ namespace gapless::internal {
 std::string BenchText(const std::vector<RunSample>& samples);
 
 // Returns the curve as a table, with the reason to measure it again if there is one.
+// Several curves of one command: weak scaling first.
+std::string ScalingText(const std::vector<ScalingCurve>& curves);
 std::string ScalingText(const ScalingCurve& curve);
 // `command`: bench or tune.
 extern const TypeInfo kScalingDocument;
+// The document of the first curve, with the points of a second one beside its own.
+std::string ScalingJson(const std::vector<ScalingCurve>& curves, std::string_view command);
 std::string ScalingJson(const ScalingCurve& curve, std::string_view command);
 
 }  // namespace gapless::internal

@@ -32,6 +32,15 @@ struct ScalingMetrics {
   };
 };
 
+// The ends of a confidence interval.
+struct ScalingInterval {
+  double low = 0, high = 0;
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScalingInterval::low>("low", "ratio", "lower end"),
+      Field<&ScalingInterval::high>("high", "ratio", "upper end"),
+  };
+};
+
 // A point of the curve. The range over rounds is absent for a single round.
 struct ScalingRanks {
   int64_t ranks = 0;
@@ -39,6 +48,7 @@ struct ScalingRanks {
   std::optional<double> samples_per_second{};
   double speedup = 1, efficiency = 1;
   std::optional<double> efficiency_low{}, efficiency_high{};
+  std::optional<ScalingInterval> efficiency_interval{};
   static constexpr FieldInfo kFields[] = {
       Field<&ScalingRanks::ranks>("ranks", "count", "processes that trained"),
       Field<&ScalingRanks::step_time_ms>("step_time_ms", "ms", "typical duration of a step"),
@@ -47,6 +57,8 @@ struct ScalingRanks {
       Field<&ScalingRanks::efficiency>("efficiency", "ratio", "speed-up per rank, 1 is perfect"),
       Field<&ScalingRanks::efficiency_low>("efficiency_low", "ratio", "lowest of the rounds"),
       Field<&ScalingRanks::efficiency_high>("efficiency_high", "ratio", "highest of the rounds"),
+      Field<&ScalingRanks::efficiency_interval>("efficiency_interval", "",
+                                                "95 % over the rounds; missing: one round, or the fewest ranks"),
   };
 };
 
@@ -58,6 +70,7 @@ struct ScalingResult {
   std::string repeat{};
   bool measured_twice = false;
   std::vector<ScalingRanks> points{};
+  std::optional<std::vector<ScalingRanks>> strong_points{};
   Environment environment{};
   static constexpr FieldInfo kFields[] = {
       Field<&ScalingResult::scaling>("scaling", "", "weak: the same work for each rank; strong: the same in all"),
@@ -66,6 +79,7 @@ struct ScalingResult {
       Field<&ScalingResult::repeat>("repeat", "", "why it should be measured again", kUnlessEmpty),
       Field<&ScalingResult::measured_twice>("measured_twice", "", "it was measured again", kUnlessEmpty),
       Field<&ScalingResult::points>("points", "", "one for each number of ranks"),
+      Field<&ScalingResult::strong_points>("strong_points", "", "the same with as many samples in all; with --batch"),
       Field<&ScalingResult::environment>("environment", "", "where it was measured"),
   };
 };
@@ -78,10 +92,34 @@ namespace {
 // in 3 rounds".
 std::string RangesText(const ScalingCurve& curve) {
   std::string text;
-  for (size_t i = 1; i < curve.points.size() && curve.rounds > 1; ++i)
-    text += StrCat(curve.points[i].ranks, " ranks: ", FormatPercent(curve.points[i].lowest_efficiency), " to ",
-                   FormatPercent(curve.points[i].highest_efficiency), " efficient in ", curve.rounds, " rounds\n");
+  for (size_t i = 1; i < curve.points.size() && curve.rounds > 1; ++i) {
+    const ScalingPoint& point = curve.points[i];
+    text += StrCat(point.ranks, " ranks: ", FormatPercent(point.lowest_efficiency), " to ",
+                   FormatPercent(point.highest_efficiency), " efficient in ", curve.rounds, " rounds");
+    if (point.efficiency_low && point.efficiency_high)
+      text += StrCat("; 95 % interval ", FormatPercent(*point.efficiency_low), " to ",
+                     FormatPercent(*point.efficiency_high));
+    text += "\n";
+  }
   return text;
+}
+
+std::vector<documents::ScalingRanks> PointsOf(const ScalingCurve& curve) {
+  std::vector<documents::ScalingRanks> points;
+  for (const ScalingPoint& point : curve.points) {
+    documents::ScalingRanks& ranks = points.emplace_back();
+    ranks = {.ranks = static_cast<int64_t>(point.ranks),
+             .step_time_ms = *TypicalValue(point.sample),
+             .samples_per_second = point.sample.samples_per_second,
+             .speedup = point.speedup,
+             .efficiency = point.efficiency};
+    if (curve.rounds <= 1) continue;
+    ranks.efficiency_low = point.lowest_efficiency;
+    ranks.efficiency_high = point.highest_efficiency;
+    if (point.efficiency_low && point.efficiency_high)
+      ranks.efficiency_interval = {*point.efficiency_low, *point.efficiency_high};
+  }
+  return points;
 }
 
 }  // namespace
@@ -107,10 +145,21 @@ std::string ScalingText(const ScalingCurve& curve) {
   return text;
 }
 
+std::string ScalingText(const std::vector<ScalingCurve>& curves) {
+  std::string text;
+  for (const ScalingCurve& curve : curves) text += StrCat(text.empty() ? "" : "\n", ScalingText(curve));
+  return text;
+}
+
 constinit const TypeInfo kScalingDocument = describe::MakeType<documents::ScalingResult>();
 
 // The reason to measure again is also a warning of the document.
 std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
+  return ScalingJson(std::vector{curve}, command);
+}
+
+std::string ScalingJson(const std::vector<ScalingCurve>& curves, std::string_view command) {
+  const ScalingCurve& curve = curves.front();
   const ScalingPoint& last = curve.points.back();
   documents::ScalingResult document{
       .scaling = curve.kind,
@@ -121,19 +170,11 @@ std::string ScalingJson(const ScalingCurve& curve, std::string_view command) {
       .environment = EnvironmentDocument(last.sample)};
   // A disturbed curve has no efficiency, so that a history does not keep it.
   if (document.repeat.empty()) document.metrics.multi_gpu_scaling_efficiency = last.efficiency;
-  for (const ScalingPoint& point : curve.points) {
-    documents::ScalingRanks& ranks = document.points.emplace_back();
-    ranks = {.ranks = static_cast<int64_t>(point.ranks),
-             .step_time_ms = *TypicalValue(point.sample),
-             .samples_per_second = point.sample.samples_per_second,
-             .speedup = point.speedup,
-             .efficiency = point.efficiency};
-    if (curve.rounds <= 1) continue;
-    ranks.efficiency_low = point.lowest_efficiency;
-    ranks.efficiency_high = point.highest_efficiency;
-  }
+  document.points = PointsOf(curve);
+  if (curves.size() > 1) document.strong_points = PointsOf(curves[1]);
   std::vector<std::string> warnings;
-  if (!document.repeat.empty()) warnings.push_back(document.repeat);
+  for (const ScalingCurve& of : curves)
+    if (std::string why = WhyToRepeat(of); !why.empty()) warnings.push_back(std::move(why));
   return DocumentOf(command, document, warnings);
 }
 

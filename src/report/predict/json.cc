@@ -165,6 +165,56 @@ struct Sweep {
   };
 };
 
+// A value of a job with another number of ranks; what is missing is not known.
+struct ScaledStep {
+  std::optional<int64_t> low{}, expected{}, high{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScaledStep::low>("low", "ns", "lower end of the 80 % prediction interval; missing: not known"),
+      Field<&ScaledStep::expected>("expected", "ns", "expected duration; missing: not known"),
+      Field<&ScaledStep::high>("high", "ns", "upper end of the interval; missing: not known"),
+  };
+};
+struct ScaledEfficiency {
+  std::optional<double> low{}, expected{}, high{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScaledEfficiency::low>("low", "ratio", "lower end of the 80 % prediction interval; missing: not known"),
+      Field<&ScaledEfficiency::expected>("expected", "ratio", "expected value; missing: not known"),
+      Field<&ScaledEfficiency::high>("high", "ratio", "upper end of the interval; missing: not known"),
+  };
+};
+struct ScaledPoint {
+  int64_t ranks = 0, nodes = 0;
+  ScaledStep step_ns{};
+  ScaledEfficiency efficiency{};
+  std::string unknown{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScaledPoint::ranks>("ranks", "count", "ranks of the simulated job"),
+      Field<&ScaledPoint::nodes>("nodes", "count", "nodes that they fill"),
+      Field<&ScaledPoint::step_ns>("step_ns", "", "duration of a step, with the recorded batch for each rank"),
+      Field<&ScaledPoint::efficiency>("efficiency", "", "step of the fewest ranks over this one"),
+      Field<&ScaledPoint::unknown>("unknown", "", "why a value is missing", kUnlessEmpty),
+  };
+};
+
+// The recorded job with other numbers of ranks.
+struct ScaledOut {
+  int64_t recorded_ranks = 0, ranks_per_node = 0;
+  bool sharded = false;
+  int64_t latency_ns = 0;
+  std::optional<double> bus_gbps{};
+  std::vector<ScaledPoint> points{};
+  std::vector<std::string> assumptions{};
+  static constexpr FieldInfo kFields[] = {
+      Field<&ScaledOut::recorded_ranks>("recorded_ranks", "count", "ranks of the recorded job"),
+      Field<&ScaledOut::ranks_per_node>("ranks_per_node", "count", "ranks that share a node"),
+      Field<&ScaledOut::sharded>("sharded", "", "parameters are sharded over the ranks"),
+      Field<&ScaledOut::latency_ns>("latency_ns", "ns", "a recorded collective besides its bytes"),
+      Field<&ScaledOut::bus_gbps>("bus_gbps", "GB/s", "bus bandwidth of the recorded collectives"),
+      Field<&ScaledOut::points>("points", "", "one for each number of ranks"),
+      Field<&ScaledOut::assumptions>("assumptions", "", "what the simulation assumes"),
+  };
+};
+
 // The whole document. If the recording was not accepted, predictions have their memory alone, if that is known; the
 // self-check says why.
 struct Predict {
@@ -180,6 +230,7 @@ struct Predict {
   std::optional<MeasuredStep> measured{};
   std::optional<CriticalTime> critical_path{};
   std::optional<Sweep> sweep{};
+  std::optional<ScaledOut> scale{};
   static constexpr FieldInfo kFields[] = {
       Field<&Predict::accepted>("accepted", "", "the recording may be used to predict"),
       Field<&Predict::reason>("reason", "", "why it may not", kUnlessEmpty),
@@ -198,6 +249,7 @@ struct Predict {
       Field<&Predict::measured>("measured", "", "the run with the fix; with --measured"),
       Field<&Predict::critical_path>("critical_path", "", "longest chain of work through the steps"),
       Field<&Predict::sweep>("sweep", "", "steps with cheaper parts; with --sweep"),
+      Field<&Predict::scale>("scale", "", "steps with other numbers of ranks; with --scale"),
   };
 };
 
@@ -219,6 +271,26 @@ struct KnownWhatIf {
 namespace {
 
 using namespace documents;
+
+ScaledOut ScaledOutOf(const ScaleOut& scale) {
+  ScaledOut document{.recorded_ranks = scale.recorded,
+                     .ranks_per_node = scale.per_node,
+                     .sharded = scale.is_sharded,
+                     .latency_ns = std::llround(scale.latency_ns),
+                     .assumptions = scale.assumptions};
+  if (scale.bus_gbps > 0) document.bus_gbps = scale.bus_gbps;
+  const auto in_ns = [](const std::optional<double>& ns) {
+    return ns ? std::optional<int64_t>(std::llround(*ns)) : std::nullopt;
+  };
+  for (const ScalePoint& point : scale.points)
+    document.points.push_back(
+        {.ranks = point.ranks,
+         .nodes = point.nodes,
+         .step_ns = {in_ns(point.step_ns.low), in_ns(point.step_ns.expected), in_ns(point.step_ns.high)},
+         .efficiency = {point.efficiency.low, point.efficiency.expected, point.efficiency.high},
+         .unknown = point.unknown});
+  return document;
+}
 
 // Describes a prediction, or gives the reason why it cannot be made.
 Predicted PredictedOf(const Predictor* of, const Prediction& prediction) {
@@ -317,6 +389,7 @@ std::string PredictJson(const PredictView& view) {
   if (view.measured) document.measured = MeasuredOf(view);
   if (view.path) document.critical_path = CriticalTimeOf(*view.path);
   if (!view.sweep.empty()) document.sweep = SweepOf(view);
+  if (view.scale) document.scale = ScaledOutOf(*view.scale);
   std::vector<std::string> warnings;
   if (!document.ranks_apart_reason.empty()) warnings.push_back(document.ranks_apart_reason);
   return DocumentOf("predict", document, warnings);

@@ -12,6 +12,7 @@
 #include "base/describe.h"
 #include "predict/critical_path.h"
 #include "predict/predictor.h"
+#include "predict/scale_out.h"
 #include "predict/sweep.h"
 
 namespace gapless::internal {
@@ -25,7 +26,8 @@ struct PredictView {
   std::optional<double> measured{};   // the step after, as a share of the one before; of the only prediction
   std::string_view sweep_by{};
   std::vector<SweptPart> sweep{};
-  bool shows_all = true;  // also fixes that would change nothing; false: their number alone
+  std::optional<ScaleOut> scale{};  // the step with other numbers of ranks
+  bool shows_all = true;            // also fixes that would change nothing; false: their number alone
 
   bool is_accepted() const { return predictor != nullptr && predictor->check().accepted(); }
 };

@@ -9,6 +9,7 @@
 //         pin: tested on 1 program on GPUs, half of the predictions within 10.3 %
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/strings.h"
 #include "report/predict/report.h"
@@ -133,6 +134,33 @@ std::string SweepText(const PredictView& view, int columns) {
   return text;
 }
 
+// "176.5 ms (165.0 to 190.0)"; an end that is not known is left out: "at least 165.0 ms".
+std::string ScaledText(const ScaleValue& value, const std::function<std::string(double)>& text, std::string_view unit) {
+  if (value.expected && value.low && value.high)
+    return StrCat(text(*value.expected), unit, " (", text(*value.low), " to ", text(*value.high), ")");
+  if (value.low) return StrCat("at least ", text(*value.low), unit);
+  return value.high ? StrCat("at most ", text(*value.high), unit) : "unknown";
+}
+
+// A line for each number of ranks, and what that assumes.
+std::string ScaleText(const ScaleOut& scale, int columns) {
+  constexpr size_t kStepWidth = 30;
+  std::string text =
+      StrCat("simulated from ", scale.recorded, " ranks, each with its batch, 80 % intervals; a collective takes ",
+             FormatDuration(std::llround(scale.latency_ns)), " and its bytes at ", FormatNumber(scale.bus_gbps, 1),
+             " GB/s\n  ranks  nodes  step", std::string(kStepWidth - 4, ' '), "efficiency\n");
+  const auto ms = [](double ns) { return FormatNumber(ns / 1e6, ns < 1e7 ? 3 : 1); };
+  const auto percent = [](double share) { return FormatNumber(100 * share, 1); };
+  for (const ScalePoint& point : scale.points) {
+    const std::string step = ScaledText(point.step_ns, ms, " ms");
+    text += StrCat("  ", Padded(StrCat(point.ranks), 5, true), "  ", Padded(StrCat(point.nodes), 5, true), "  ",
+                   Padded(step, kStepWidth, false), ScaledText(point.efficiency, percent, " %"), "\n");
+    if (!point.unknown.empty()) text += Remark("", point.unknown, columns);
+  }
+  for (const std::string& assumption : scale.assumptions) text += Remark("if ", assumption, columns);
+  return text;
+}
+
 }  // namespace
 
 namespace {
@@ -179,6 +207,7 @@ std::string PredictText(const PredictView& view, int columns) {
   if (view.measured) text += MeasuredText(predictor, predictions[0], *view.measured);
   if (view.path) text += PathText(*view.path, columns);
   if (!view.sweep.empty()) text += SweepText(view, columns);
+  if (view.scale) text += ScaleText(*view.scale, columns);
   return text;
 }
 

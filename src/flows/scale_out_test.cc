@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds the simulation of more ranks to jobs whose truth is known: recorded with few ranks by the simulator of jobs,
+// whose code it shares nothing with, predicted with many, and run with many. bench/scale_out.cc does the same with more
+// jobs.
+#include "predict/scale_out.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cluster/testing/simulated_job.h"
+#include "ingest/testing/read.h"
+
+namespace gapless::internal {
+namespace {
+
+using SimulatedRun = Run;  // in a test Run is a function of the test
+
+testing::JobSpec SpecOf(uint64_t seed, int ranks, int steps) {
+  testing::JobSpec spec{.seed = seed, .ranks = ranks, .steps = steps, .cards = 8, .shards_optimizer = true};
+  spec.layout = {.data = ranks, .sharded = seed % 2 == 1};
+  spec.nvlink_gbps = 300, spec.card_gbps = seed % 4 < 2 ? 37.5 : 20;  // of nodes: as fast as NVLink, or 160 GB/s
+  return spec;
+}
+
+struct Held {
+  double off = 0;  // predicted over true step, as a logarithm
+  bool within = false;
+};
+
+std::vector<Held> Predicted(uint64_t seed, int from, const std::vector<int>& to) {
+  const testing::SimulatedJob job = testing::MakeJob(SpecOf(seed, from, 8));
+  std::vector<std::shared_ptr<const Trace>> traces;
+  for (int rank = 0; rank < from; ++rank)
+    traces.push_back(std::make_shared<const Trace>(testing::ReadText(testing::RecordingOf(job, rank))));
+  const SimulatedRun run(std::move(traces));
+  Tables tables(run);
+  const auto predictor = Predictor::ForRun(tables);
+  if (!predictor || !predictor->check().accepted()) return {};
+  const auto scale = PredictScaleOut(*predictor, {.counts = to, .per_node = 8, .link_gbps = 8 * job.spec.card_gbps});
+  EXPECT_TRUE(scale) << (scale ? "" : scale.error().message);
+  std::vector<Held> held;
+  for (size_t at = 0; scale && at < to.size(); ++at) {
+    const auto truth_ns = static_cast<double>(testing::MakeJob(SpecOf(seed, to[at], 20)).truth.step_ns);
+    const ScaleValue& step = scale->points[at].step_ns;
+    held.push_back({std::log(*step.expected / truth_ns), *step.low <= truth_ns && truth_ns <= *step.high});
+  }
+  return held;
+}
+
+void HoldsFrom(int from, const std::vector<int>& to, double median, double most, size_t within) {
+  std::vector<double> sizes;
+  size_t held_within = 0;
+  for (uint64_t seed = 1; seed <= 8; ++seed)
+    for (const Held& held : Predicted(seed, from, to)) {
+      sizes.push_back(std::abs(held.off));
+      held_within += held.within ? 1 : 0;
+    }
+  ASSERT_EQ(sizes.size(), 8 * to.size());
+  std::ranges::sort(sizes);
+  EXPECT_LT(sizes[sizes.size() / 2], median);
+  EXPECT_LT(sizes.back(), most);
+  EXPECT_GE(held_within, within);
+}
+
+TEST(ScaleOutOfJobs, ThirtyTwoRanksFromEight) { HoldsFrom(8, {32}, 0.02, 0.05, 6); }
+TEST(ScaleOutOfJobs, SixteenRanksFromTwo) { HoldsFrom(2, {16}, 0.03, 0.12, 5); }
+
+}  // namespace
+}  // namespace gapless::internal
