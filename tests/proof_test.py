@@ -148,6 +148,14 @@ class Bench(Case):
         self.assertEqual(self.gapless("bench", "--pattern", "none", "--", "true").returncode, 5)
         self.assertEqual(self.gapless("bench", "--scaling", "1,x", "--", "python3", "t.py").returncode, 2)
         self.assertEqual(self.gapless("bench", "--scaling", "1,2", "--", "./run").returncode, 2)
+        self.assertEqual(self.gapless("tune", "scaling", "--batch", "8", "--", "./run", "{n}").returncode, 2)
+        self.assertEqual(self.gapless("tune", "scaling", "--", "./run", "{n}", "{batch}").returncode, 2)
+        uneven = self.gapless("tune", "scaling", "--batch", "8", "--ranks", "1,3", "--", "./run", "{n}", "{batch}")
+        self.assertEqual(uneven.returncode, 2)
+        self.assertIn("cannot be divided evenly by 3 ranks", uneven.stderr)
+        self.assertEqual(self.gapless("predict", "run", "--per-node", "8").returncode, 2)
+        self.assertEqual(self.gapless("predict", "run", "--scale", "2000").returncode, 2)
+        self.assertEqual(self.gapless("predict", "run", "--scale", "2", "--link", "-1").returncode, 2)
 
     def test_a_time_limit(self) -> None:
         done = self.gapless("bench", "--timeout", "0.5", "--", "sleep", "30")

@@ -67,5 +67,39 @@ void HoldsFrom(int from, const std::vector<int>& to, double median, double most,
 TEST(ScaleOutOfJobs, ThirtyTwoRanksFromEight) { HoldsFrom(8, {32}, 0.02, 0.05, 6); }
 TEST(ScaleOutOfJobs, SixteenRanksFromTwo) { HoldsFrom(2, {16}, 0.03, 0.12, 5); }
 
+// A job whose gathers hold its modules up, as recorded, and what the same one takes with another setting.
+double SpeedupOf(uint64_t seed, int ahead, bool keeps) {
+  testing::JobSpec spec = SpecOf(2 * seed + 1, 8, 12);
+  spec.gathers_ahead = 0;
+  const auto before = static_cast<double>(testing::MakeJob(spec).truth.step_ns);
+  spec.gathers_ahead = ahead, spec.keeps_gathered = keeps;
+  return before / static_cast<double>(testing::MakeJob(spec).truth.step_ns);
+}
+
+double SaidOf(uint64_t seed, std::string_view value) {
+  testing::JobSpec spec = SpecOf(2 * seed + 1, 8, 24);  // the first step has the wait for late recorders
+  spec.gathers_ahead = 0;
+  const testing::SimulatedJob job = testing::MakeJob(spec);
+  std::vector<std::shared_ptr<const Trace>> traces;
+  for (int rank = 0; rank < 8; ++rank)
+    traces.push_back(std::make_shared<const Trace>(testing::ReadText(testing::RecordingOf(job, rank))));
+  const SimulatedRun run(std::move(traces));
+  Tables tables(run);
+  const auto predictor = Predictor::ForRun(tables);
+  if (!predictor || !predictor->check().accepted()) return 0;
+  const auto said = predictor->Predict({{.name = "fsdp", .value = std::string(value)}});
+  EXPECT_TRUE(said && said->refusal.empty()) << (said ? said->refusal : said.error().message);
+  return said ? 1 / said->model.expected : 0;
+}
+
+TEST(FsdpOfJobs, GathersAheadAndOnceAStep) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const double ahead = SpeedupOf(seed, 2, false), kept = SpeedupOf(seed, 0, true);
+    EXPECT_GT(ahead, 1.05) << seed;
+    EXPECT_NEAR(std::log(SaidOf(seed, "prefetch") / ahead), 0, 0.06) << seed << " " << ahead;
+    EXPECT_NEAR(std::log(SaidOf(seed, "keep") / kept), 0, 0.04) << seed << " " << kept;
+  }
+}
+
 }  // namespace
 }  // namespace gapless::internal

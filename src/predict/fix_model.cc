@@ -33,6 +33,16 @@ void EdgeTimes::LimitGaps(int64_t most_ns) {
     if (graph_->edges[i].kind == EdgeKind::kStream && ns()[i] > most_ns) Set(i, most_ns);
 }
 
+void EdgeTimes::DropStreamWaits(const std::vector<uint8_t>& ops) {
+  std::vector<uint8_t> ends(graph_->size());
+  for (size_t op = 0; op < ops.size() && op < graph_->op_end.size(); ++op)
+    if (ops[op] != 0 && graph_->op_end[op] != kNoInstant) ends[graph_->op_end[op]] = 1;
+  for (size_t i = 0; i < graph_->edges.size(); ++i) {
+    const Instant from = graph_->from[i];
+    if (graph_->edges[i].kind == EdgeKind::kWait && from != kNoInstant && ends[from] != 0) Set(i, kNever);
+  }
+}
+
 void EdgeTimes::DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen) {
   DropWaits(kind, chosen, [](uint32_t) { return int64_t{0}; });
 }

@@ -75,6 +75,8 @@ class EdgeTimes {
   // The same, where a call that no longer waits takes `call_ns` itself, if it took less before.
   void DropWaits(EdgeKind kind, const std::function<bool(uint32_t owner)>& chosen,
                  const std::function<int64_t(uint32_t owner)>& call_ns);
+  // Other streams no longer wait for the ends of these operations, by row: 1 for each.
+  void DropStreamWaits(const std::vector<uint8_t>& ops);
 
  private:
   static int64_t Scaled(int64_t ns, double factor) {

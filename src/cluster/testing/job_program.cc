@@ -178,12 +178,21 @@ class Writer {
   void Tokens() {
     if (layout_.expert > 1) AtOnce(Exchange::kAllToAll, Dimension::kExpert, 0.4 * plan_.unit_us * kCardBytes);
   }
-  void GatherLayer() {
-    if (layout_.sharded)
-      gathered_ = Launch(Exchange::kAllGather, Dimension::kData, 1.4 * plan_.unit_us * kCardBytes * CardsOf());
+  // Gathers the parameters of all layers below `until` that are not asked for.
+  void GatherUntil(int until) {
+    if (!layout_.sharded || is_gathered_) return;
+    for (; gathers_ < std::min(until, plan_.layers); ++gathers_)
+      gather_slots_.push_back(
+          Launch(Exchange::kAllGather, Dimension::kData, 1.4 * plan_.unit_us * kCardBytes * CardsOf()));
   }
-  void WaitGathered() {
-    if (layout_.sharded) Add({.what = Do::kWait, .slot = gathered_});
+  void BeginGathers(bool is_gathered) {
+    gathers_ = 0, gather_slots_.clear(), is_gathered_ = is_gathered;
+    GatherUntil(1);
+  }
+  void WaitGathered(int layer) {
+    GatherUntil(layer + 1);
+    if (layout_.sharded && !is_gathered_) Add({.what = Do::kWait, .slot = gather_slots_[static_cast<size_t>(layer)]});
+    GatherUntil(layer + 1 + plan_.gathers_ahead);
   }
   // Cards a host that a data group uses.
   double CardsOf() const {
@@ -227,12 +236,11 @@ class Writer {
 
   void Forward(int microbatch) {
     thread_ = 0, microbatch_ = microbatch;
-    GatherLayer();
+    BeginGathers(false);
     if (!first()) AtOnce(Exchange::kReceive, Dimension::kPipeline, StageBytes(), -1);
     if (first()) Kernel(kEmbedding, 0.3, 1);
     for (int layer = 0; layer < plan_.layers; ++layer) {
-      WaitGathered();
-      if (layer + 1 < plan_.layers) GatherLayer();
+      WaitGathered(layer);
       ForwardLayer();
     }
     if (!last()) Launch(Exchange::kSend, Dimension::kPipeline, StageBytes(), +1);
@@ -242,13 +250,12 @@ class Writer {
   void Backward(int microbatch) {
     thread_ = 1, microbatch_ = microbatch;
     const bool exchanges = microbatch == layout_.microbatches - 1;
-    GatherLayer();
+    BeginGathers(plan_.keeps_gathered);
     if (!last()) AtOnce(Exchange::kReceive, Dimension::kPipeline, StageBytes(), +1);
     if (last()) Kernel(kLossBackward, 0.5 * HeadShare(), 1), Kernel(kHeadBackward, 3.0 * HeadShare(), 1);
     int sent = 0;
     for (int layer = 0; layer < plan_.layers; ++layer) {
-      WaitGathered();
-      if (layer + 1 < plan_.layers) GatherLayer();
+      WaitGathered(layer);
       BackwardLayer();
       const int due = plan_.buckets * (layer + 1) / plan_.layers;
       if (exchanges)
@@ -279,7 +286,9 @@ class Writer {
   const int stage_;
   std::vector<Instruction> program_{};
   uint8_t thread_ = 0;
-  int microbatch_ = 0, slots_ = 0, next_slot_ = 0, gathered_ = -1;
+  int microbatch_ = 0, slots_ = 0, next_slot_ = 0, gathers_ = 0;
+  bool is_gathered_ = false;
+  std::vector<int> gather_slots_{};  // by layer
 };
 
 }  // namespace

@@ -58,8 +58,10 @@ struct JobPlan {
   int buckets = 4;
   double data_share = 0.5;  // exchange of gradients against the backward pass
   bool syncs = true;        // the host waits for the device in each step, else in every second one
-  double cards = 0;         // of a host, for which messages are sized; 0: those that a data group uses
-  double optimizer = 1;     // factor on the optimizer's work
+  int gathers_ahead = 1;
+  bool keeps_gathered = false;
+  double cards = 0;      // of a host, for which messages are sized; 0: those that a data group uses
+  double optimizer = 1;  // factor on the optimizer's work
 };
 JobPlan DrawnPlan(const Draws& draws, const JobLayout& layout);
 

@@ -164,6 +164,7 @@ SimulatedJob MakeJob(const JobSpec& spec) {
                     .nvlink_gbps = spec.nvlink_gbps,
                     .latency_ns = 1000 * spec.latency_us};
   machines.plan.cards = spec.cards;
+  machines.plan.gathers_ahead = spec.gathers_ahead, machines.plan.keeps_gathered = spec.keeps_gathered;
   if (spec.shards_optimizer && layout.sharded) machines.plan.optimizer = 8.0 / layout.data;
   machines.ailment.has.assign(static_cast<size_t>(layout.ranks()), false);
   DrawClocks(draws, job);

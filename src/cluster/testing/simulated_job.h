@@ -60,7 +60,9 @@ struct JobSpec {
   // For the same program with several numbers of ranks: messages are sized for so many cards a host, whatever part of
   // them the ranks use. 0: for those that they use.
   int cards = 0;
-  bool shards_optimizer = false;                              // its work is 8 ÷ data ranks of what it is with 8
+  int gathers_ahead = 1;          // sharded: layers whose parameters are asked for before they are needed
+  bool keeps_gathered = false;    // sharded: the backward pass has what the forward pass gathered
+  bool shards_optimizer = false;  // its work is 8 ÷ data ranks of what it is with 8
   double card_gbps = 48, nvlink_gbps = 360, latency_us = 14;  // of the links, 1e9 bytes a second
 };
 
