@@ -52,12 +52,12 @@ double NormalDraws::Normal() {
   return size * std::cos(2 * std::numbers::pi * Uniform());
 }
 
-double RankSpread::DrawRank(NormalDraws& draws) const {
+double RankSpread::DrawRank(NormalDraws& draws, double times) const {
   const double chance = draws.Uniform(), normal = draws.Normal();
   const auto ranks = static_cast<double>(rank_own.size());
   if (!rank_outliers.empty() && chance * ranks < static_cast<double>(rank_outliers.size()))
     return OneOf(rank_outliers, draws);
-  return rank_deviation * normal;
+  return rank_deviation * times * normal;
 }
 
 double RankSpread::DrawRest(NormalDraws& draws, double times) const {

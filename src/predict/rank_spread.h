@@ -42,7 +42,7 @@ struct RankSpread {
   size_t rests = 0;  // values of which rest_outliers are some
 
   // A rank that was not recorded, and the rest of a step; `times`: multiple of the deviation.
-  double DrawRank(NormalDraws& draws) const;
+  double DrawRank(NormalDraws& draws, double times) const;
   double DrawRest(NormalDraws& draws, double times) const;
 };
 

@@ -38,12 +38,12 @@ class StepPlaces {
   std::map<int64_t, uint32_t> begins_{};
 };
 
-Work WorkOf(const Trace& trace, const Edge& edge) {
-  if (EdgeTimes::IsHostTime(edge.kind)) return Work::kHost;
-  if (!IsDeviceTime(edge.kind) || edge.owner == kNoRowValue) return Work::kNone;
+EdgeWork WorkOf(const Trace& trace, const Edge& edge) {
+  if (EdgeTimes::IsHostTime(edge.kind)) return EdgeWork::kHost;
+  if (!IsDeviceTime(edge.kind) || edge.owner == kNoRowValue) return EdgeWork::kNone;
   const GpuOpClass of = trace.gpu_ops.op_class[edge.owner];
-  if (of == GpuOpClass::kCommunication) return Work::kNone;
-  return of == GpuOpClass::kOptimizer ? Work::kOptimizer : Work::kDevice;
+  if (of == GpuOpClass::kCommunication) return EdgeWork::kNone;
+  return of == GpuOpClass::kOptimizer ? EdgeWork::kOptimizer : EdgeWork::kDevice;
 }
 
 // A step ends when its work on the device is over, and its calls are.
@@ -84,9 +84,9 @@ Original OriginalOf(const RankGraph& rank, std::span<const int64_t> edge_ns, con
   for (Instant instant = 0; instant < graph.size(); ++instant)
     for (uint32_t at = graph.first_edge[instant]; at < graph.first_edge[instant + 1]; ++at) {
       const Edge& edge = graph.edges[at];
-      const Work work = original.work[at] = WorkOf(trace, edge);
-      if (work == Work::kNone || edge_ns[at] <= 0) continue;
-      const bool on_host = work == Work::kHost;
+      const EdgeWork work = original.work[at] = WorkOf(trace, edge);
+      if (work == EdgeWork::kNone || edge_ns[at] <= 0) continue;
+      const bool on_host = work == EdgeWork::kHost;
       const int32_t step = !on_host                    ? places.Of(trace.gpu_ops.step[edge.owner])
                            : edge.owner != kNoRowValue ? places.Of(trace.slices.step[edge.owner])
                                                        : places.At(graph.recorded_ns[instant]);

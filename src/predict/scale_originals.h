@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-enum class Work : uint8_t { kNone, kDevice, kOptimizer, kHost };
+enum class EdgeWork : uint8_t { kNone, kDevice, kOptimizer, kHost };
 
 struct Transfer {
   uint32_t edge = 0, meeting = 0;
@@ -23,7 +23,7 @@ struct Transfer {
 
 // All that simulations need of a recorded rank.
 struct Original {
-  std::vector<Work> work{};                    // by edge
+  std::vector<EdgeWork> work{};                // by edge
   std::vector<int32_t> step{};                 // by edge: place among the common steps; −1: none of them
   std::vector<double> device_ns{}, host_ns{};  // by step but the first
   std::vector<Instant> opening{}, ending{};    // what the first step and the last one end with

@@ -31,10 +31,15 @@ constexpr size_t kFewestSteps = 4;
 constexpr double kMostFaster = 0.2;        // least share of its work that a copy does
 constexpr int64_t kLargeGather = 1 << 16;  // bytes; smaller ones are no parameters
 
+// Factors on the deviations of a spread.
+struct SpreadTimes {
+  double ranks = 1, rest = 1;
+};
+
 // Draws of one simulation that hold for all of its ranks.
 struct Circumstances {
   double latency_ns = 0, growth = 1, node_latency = 1, slope = 1;  // slope: factor on the time per byte
-  double device = 1, host = 1;                                     // factors on the deviations of the rest
+  double ranks = 1, device = 1, host = 1;  // factors on the deviations of ranks, and of the rest
   uint64_t seed = 0;
   size_t first = 0;  // the rank that the first copy is one of
 };
@@ -95,7 +100,7 @@ class ScaleSimulation {
   std::optional<double> ReplayedNs(const std::vector<uint32_t>& copy_of,
                                    const std::vector<std::vector<int64_t>>& edges) const;
   double StepOf(size_t rank, std::span<const int64_t> times) const;
-  std::vector<double> FactorsOf(size_t place, size_t base, const RankSpread& spread, double times,
+  std::vector<double> FactorsOf(size_t place, size_t base, const RankSpread& spread, SpreadTimes times,
                                 const std::vector<double>& own_ns, double mean_ns, uint64_t seed) const;
   std::vector<int64_t> EdgesOf(size_t place, size_t base, int ranks, const Circumstances& drawn) const;
   double TransferNs(const Transfer& transfer, int ranks, const Circumstances& drawn) const;
@@ -231,6 +236,7 @@ Circumstances ScaleSimulation::Draw(size_t simulation) const {
   drawn.growth = kMostGrowth * draws.Uniform();
   drawn.node_latency = kNodeLatency * std::exp(kNodeLatencyDeviation * draws.Normal());
   drawn.slope = std::exp(slope_deviation_ * draws.Normal());
+  drawn.ranks = std::exp(draws.Normal() / std::sqrt(2 * std::max(1.0, static_cast<double>(job_.ranks.size()) - 1)));
   drawn.device = of_spread(device_), drawn.host = of_spread(host_);
   drawn.seed = options_.seed * 7'919 + simulation;
   drawn.first = simulation;
@@ -255,14 +261,14 @@ double ScaleSimulation::TransferNs(const Transfer& transfer, int ranks, const Ci
 }
 
 // Returns for each step by how much a copy takes longer than the rank it is a copy of.
-std::vector<double> ScaleSimulation::FactorsOf(size_t place, size_t base, const RankSpread& spread, double times,
+std::vector<double> ScaleSimulation::FactorsOf(size_t place, size_t base, const RankSpread& spread, SpreadTimes times,
                                                const std::vector<double>& own_ns, double mean_ns, uint64_t seed) const {
   NormalDraws draws(seed * 1'048'583 + place);
-  const double drawn = spread.DrawRank(draws);
+  const double drawn = spread.DrawRank(draws, times.ranks);
   const double rank_own = place < job_.ranks.size() ? spread.rank_own[base] : drawn;
   std::vector<double> factors(steps_.size(), 1);
   for (size_t step = 0; step + 1 < steps_.size(); ++step) {
-    const double rest = spread.DrawRest(draws, times);
+    const double rest = spread.DrawRest(draws, times.rest);
     const double work = std::max(kMostFaster, 1 + rank_own + spread.step_own[step] + rest);
     if (own_ns[step] > 0) factors[step + 1] = work * mean_ns / own_ns[step];
   }
@@ -272,17 +278,17 @@ std::vector<double> ScaleSimulation::FactorsOf(size_t place, size_t base, const 
 std::vector<int64_t> ScaleSimulation::EdgesOf(size_t place, size_t base, int ranks, const Circumstances& drawn) const {
   const Original& of = originals_[base];
   const std::vector<double> device =
-      FactorsOf(place, base, device_, drawn.device, of.device_ns, device_mean_ns_, 2 * drawn.seed);
+      FactorsOf(place, base, device_, {drawn.ranks, drawn.device}, of.device_ns, device_mean_ns_, 2 * drawn.seed);
   const std::vector<double> host =
-      FactorsOf(place, base, host_, drawn.host, of.host_ns, host_mean_ns_, 2 * drawn.seed + 1);
+      FactorsOf(place, base, host_, {drawn.ranks, drawn.host}, of.host_ns, host_mean_ns_, 2 * drawn.seed + 1);
   const double shard = out_.is_sharded ? static_cast<double>(out_.recorded) / ranks : 1;
   std::vector<int64_t> edge_ns = predictor_.Unfixed().times[base].ns();
   for (size_t edge = 0; edge < edge_ns.size(); ++edge) {
-    const Work work = of.work[edge];
-    if (work == Work::kNone || edge_ns[edge] <= 0) continue;
+    const EdgeWork work = of.work[edge];
+    if (work == EdgeWork::kNone || edge_ns[edge] <= 0) continue;
     const int32_t step = of.step[edge];
-    double factor = step < 0 ? 1 : (work == Work::kHost ? host : device)[static_cast<size_t>(step)];
-    if (work == Work::kOptimizer) factor *= shard;
+    double factor = step < 0 ? 1 : (work == EdgeWork::kHost ? host : device)[static_cast<size_t>(step)];
+    if (work == EdgeWork::kOptimizer) factor *= shard;
     edge_ns[edge] = std::llround(static_cast<double>(edge_ns[edge]) * factor);
   }
   for (const Transfer& transfer : of.transfers)

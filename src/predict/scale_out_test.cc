@@ -134,7 +134,7 @@ TEST(RankSpread, ASlowRankIsAnOutlierAndStaysOne) {
   EXPECT_LT(spread.rank_deviation, 0.002);
   NormalDraws draws(1);
   int slow = 0;
-  for (int i = 0; i < 8000; ++i) slow += spread.DrawRank(draws) > 0.1 ? 1 : 0;
+  for (int i = 0; i < 8000; ++i) slow += spread.DrawRank(draws, 1) > 0.1 ? 1 : 0;
   EXPECT_NEAR(slow, 1000, 120) << "one of eight";
 }
 
