@@ -6,9 +6,9 @@ compiles the CUDA source with nvcc.
 
 usage: kernel_test.py PROGRAM [--ci] [--only PATTERN...] [--keep DIR]
 
-CI builds one chain, the schedule ten, whose CUDA sources it compiles for every architecture from sm_75 to sm_121. Chains are
-those that the program finds: no two of the same operators, the longest of each recording first. It prints the bound and the predicted
-gain of each beside what the benchmark measures on this processor. nvcc is that of $PATH, $CUDA_HOME, or the packages of PyPI that
+CI builds one chain, the schedule ten and one that ends in max-pooling, whose CUDA sources it compiles for every architecture from
+sm_75 to sm_121. Chains are those that the program finds: no two of the same operators, the longest of each recording first. It
+prints the bound and the predicted gain of each beside the gain that the benchmark measures on this processor. nvcc is that of $PATH, $CUDA_HOME, or the packages of PyPI that
 tools/nvcc_env.sh installs; without one its part is skipped.
 """
 
@@ -32,6 +32,9 @@ TORCH = ROOT / "build/torch/bin/python"
 PROGRAM = Path(sys.argv[1] if len(sys.argv) > 1 else "build/gapless").resolve()
 SOME, MANY = 1, 10
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 103, 120, 121)
+# torch.utils.cpp_extension gives these to nvcc.
+NVCC_FLAGS = ["-std=c++17", "-O3", "--expt-relaxed-constexpr", "-D__CUDA_NO_HALF_OPERATORS__", "-D__CUDA_NO_HALF_CONVERSIONS__",
+              "-D__CUDA_NO_BFLOAT16_CONVERSIONS__", "-D__CUDA_NO_HALF2_OPERATORS__"]  # fmt: skip
 SECONDS = 900  # a test or benchmark of one kernel, on a busy machine
 
 
@@ -117,8 +120,11 @@ class Kernels(unittest.TestCase):
         if self.keep is None:
             self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
+    def chains(self) -> list[Chain]:
+        return find_chains(self.count)
+
     def test_each_is_built_tested_and_measured(self) -> None:
-        chains = find_chains(self.count)
+        chains = self.chains()
         self.assertEqual(len(chains), self.count, "the recordings have fewer chains")
         rows: list[str] = []
         for at, chain in enumerate(chains):
@@ -133,33 +139,41 @@ class Kernels(unittest.TestCase):
             done = torch_run(folder, "test_fused.py", *words)
             self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
             self.assertIn("passed", done.stdout)
-        words = ["--json", "--seconds=0.2", "--elements=500000", *(["--no-compile"] if self.count == SOME else [])]
+        words = [
+            "--json",
+            "--seconds=0.2",
+            "--elements=500000",
+            *(["--no-compile"] if len(self.architectures) == 1 else []),
+        ]
         done = torch_run(folder, "benchmark_fused.py", *words)
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         times = json.loads(done.stdout)["times"]
-        self.compile(folder)
-        return self.row(chain, times)
+        return self.row(chain, times, self.compile(folder))
 
-    def compile(self, folder: Path) -> None:
+    def compile(self, folder: Path) -> str:
+        """Compiles for each architecture, and says for which it did."""
         words, why_not = nvcc()
         if why_not:
-            print(f"not compiled for CUDA: {why_not}", file=sys.stderr)
-            return
+            return f"not compiled for CUDA: {why_not}"
         for architecture in self.architectures:
-            done = subprocess.run([*words, "-std=c++17", "-O3", "-gencode", f"arch=compute_{architecture},code=sm_{architecture}",
+            done = subprocess.run([*words, *NVCC_FLAGS, "-gencode", f"arch=compute_{architecture},code=sm_{architecture}",
                                    "-c", "fused.cu", "-o", f"sm_{architecture}.o"], cwd=folder, capture_output=True, text=True,
                                   check=False)  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        return f"nvcc {', '.join(f'sm_{architecture}' for architecture in self.architectures)}"
 
     @staticmethod
-    def row(chain: Chain, times: dict[str, dict[str, float]]) -> str:
+    def row(chain: Chain, times: dict[str, dict[str, float]], compiled: str) -> str:
         """Returns the gain of one kernel in place of the chain: by the bound, and measured here."""
         found = chain.found
         bound = f"{found['device_ns'] / found['bound_ns']:.1f}x" if found.get("bound_ns") else "not known"
-        step = f"{found['speedup']['expected']:.3f}x" if "speedup" in found else "not known"
+        gain = found.get("speedup")
+        step = f"{gain['expected']:.3f}x ({gain['low']:.3f} to {gain['high']:.3f})" if gain else "not known"
         measured = {name: f"{times['eager']['forward_s'] / at['forward_s']:.2f}x" for name, at in times.items()}
+        both = {name: f"{times['eager']['both_s'] / at['both_s']:.2f}x" for name, at in times.items()}
         return (f"{chain}: bound on the recorded GPU {bound}, its step {step}; forward here kernel {measured['kernel']}, "
-                f"compiled {measured.get('compiled', 'not measured')}")  # fmt: skip
+                f"compiled {measured.get('compiled', 'not measured')}; with backward kernel {both['kernel']}, "
+                f"compiled {both.get('compiled', 'not measured')}; {compiled}")  # fmt: skip
 
 
 @cases.in_ci
@@ -171,12 +185,24 @@ class Many(Kernels):
     count, architectures = MANY, ARCHITECTURES
 
 
+class Windows(Kernels):
+    """A chain that ends in max-pooling."""
+
+    count, architectures = 1, ARCHITECTURES
+
+    def chains(self) -> list[Chain]:
+        path = corpus.LENS / "mi300/resnet_act_checkpoint.json.gz"
+        found = [Chain(path, chain) for chain in ask(str(path), "--top", "100")["chains"]]
+        return [chain for chain in found if "max_pool2d" in chain.operators][:1]
+
+
 @cases.in_ci
 class Examples(unittest.TestCase):
     def test_are_what_the_program_writes(self) -> None:
         sources = {
             "residual_relu": ROOT / "samples/resnet50_v100.pt.trace.json.gz",
             "norm_gate": corpus.HTA / "trace_diff/control/control.json.gz",
+            "conv_bias_relu_pool": ROOT / "tests/data/alexnet_blocks.json",
         }
         for name, source in sources.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as folder:

@@ -15,11 +15,12 @@ namespace {
 
 enum class ChainPart : uint8_t { kLink, kCopy, kIgnored, kOther };
 
-enum OpRole : uint8_t { kPlain, kCopyWork, kFills, kMatrixWork, kUnseen };
+enum OpRole : uint8_t { kPlain, kCopyWork, kFills, kMatrixWork, kPoolWork, kUnseen };
 
 OpRole RoleOf(std::string_view op) {
   if (op == "aten::copy_") return kCopyWork;
   if (op == "aten::fill_" || op == "aten::zero_") return kFills;
+  if (op == "aten::max_pool2d_with_indices" || op == "aten::max_pool2d") return kPoolWork;
   for (const std::string_view product : {"aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm", "aten::linear"})
     if (op == product) return kMatrixWork;
   return op.find("conv") != op.npos ? kMatrixWork : kPlain;
@@ -39,11 +40,12 @@ struct StreamState {
 
 class ChainReader {
  public:
-  ChainReader(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink)
+  ChainReader(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink, PoolLinks pools)
       : timeline_(timeline),
         trace_(timeline.trace()),
         sink_(sink),
         around_(around),
+        pools_(pools),
         sizes_(trace_),
         compilers_(trace_.strings.size(), kUnseen),
         roles_(trace_.strings.size(), kUnseen) {}
@@ -105,7 +107,8 @@ class ChainReader {
     const SliceId op = ops.op[row];
     if (ops.kind[row] != GpuOpKind::kKernel || !op.valid() || ops.graph_id[row] != kAbsent) return ChainPart::kOther;
     const OpRole role = RoleOfOperator(trace_.slices.name[op.value]);
-    const bool one_pass = kind == GpuOpClass::kPointwise || kind == GpuOpClass::kReduce || kind == GpuOpClass::kNorm;
+    const bool one_pass = kind == GpuOpClass::kPointwise || kind == GpuOpClass::kReduce || kind == GpuOpClass::kNorm ||
+                          (role == kPoolWork && pools_ == PoolLinks::kYes);
     if (role == kMatrixWork || (!one_pass && role != kCopyWork)) return ChainPart::kOther;
     if ((around_[op.value] & (kInOptimizer | kInAccumulateGrad | kInCompiled)) != 0) return ChainPart::kOther;
     if (ByCompiler(ops.name[row])) return ChainPart::kOther;
@@ -154,6 +157,7 @@ class ChainReader {
   const Trace& trace_;
   ChainSink& sink_;
   const std::vector<uint8_t>& around_;
+  const PoolLinks pools_;
   TensorSizes sizes_;
   std::vector<uint8_t> compilers_;  // by kernel name
   std::vector<uint8_t> roles_;      // by operator name
@@ -164,8 +168,8 @@ class ChainReader {
 
 }  // namespace
 
-void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink) {
-  ChainReader(timeline, around, sink).Read();
+void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink, PoolLinks pools) {
+  ChainReader(timeline, around, sink, pools).Read();
 }
 
 bool AttentionNames::IsProduct(const Trace& trace, GpuOpId kernel) const {

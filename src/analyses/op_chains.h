@@ -8,7 +8,8 @@
 // are links between links, and looked through elsewhere, as are fills and what works on one element or with one block.
 // Not links, and what ends a chain: products, convolutions, copies by the copy engine, kernels without an operator
 // (graphs), kernels of compilers, compiled regions, optimisers (analysis optimizer_steps has them) and the accumulation
-// of gradients.
+// of gradients. Max-pooling is a link for those who ask for it: compilers keep it apart, a kernel of one's own need
+// not.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +46,11 @@ class ChainSink {
   virtual void Chain(const OpChain& chain) = 0;
 };
 
+enum class PoolLinks : uint8_t { kNo, kYes };  // is max-pooling a link?
+
 // All chains among operations that start in the analysed window. One pass. `around`: Surroundings() of the trace.
-void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink);
+void FindChains(const TraceTimeline& timeline, const std::vector<uint8_t>& around, ChainSink& sink,
+                PoolLinks pools = PoolLinks::kNo);
 
 // Unfused attention: products of batches of matrices around a chain that has a softmax, or the gradient of one.
 enum class AttentionPart : uint8_t { kNone, kForward, kBackward };

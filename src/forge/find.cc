@@ -52,7 +52,16 @@ class Finder : public ChainSink {
     if (ns <= longest) return;
     longest = ns;
     candidate.plan = *part.plan;
+    candidate.after = part.first == 0 ? ConvolutionAt(chain.before) : std::string();
     candidate.source_line = trace_.Text(trace_.slices.source_line[links[0].op.value]);
+  }
+
+  // Returns the operator of a kernel if it is a convolution.
+  std::string ConvolutionAt(GpuOpId kernel) const {
+    const SliceId op = kernel.valid() ? trace_.gpu_ops.op[kernel.value] : SliceId();
+    if (!op.valid()) return "";
+    const std::string_view name = trace_.Text(trace_.slices.name[op.value]);
+    return std::string(name.find("conv") != name.npos && (around_[op.value] & kInAutograd) == 0 ? name : "");
   }
 
   double PeakOf(int32_t device) const {  // bytes a nanosecond
@@ -142,7 +151,7 @@ KernelSearch FindKernels(Tables& tables) {
       has_shapes = op.valid() && trace.slices.input_shapes[op.value] != StringId::kNone;
     }
     Finder finder(trace, tables.Once(trace, Surroundings), search, by_signature, by_refusal);
-    FindChains(timeline, tables.Once(trace, Surroundings), finder);
+    FindChains(timeline, tables.Once(trace, Surroundings), finder, PoolLinks::kYes);
   }
   if (!has_operators)
     search.why_none = "the recording has no GPU kernel whose operator is known";

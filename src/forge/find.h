@@ -39,6 +39,7 @@ struct KernelCandidate {
   int64_t bytes = 0;                  // that a kernel for each reads and writes at least
   std::optional<int64_t> bound_ns{};  // their time at the memory's peak; absent: the device is not in the table
   std::optional<double> calls_per_step{};
+  std::string after{};  // the convolution right before the longest of them, "aten::cudnn_convolution"; empty: none
 };
 
 // Operators of chains that are in no plan.

@@ -83,6 +83,8 @@ constexpr ForgeOperator kOperators[] = {
      "torch.nn.functional.layer_norm({a}, {shape}, {w}, {bias}, {eps})", kNormalisation},
     {"aten::_fused_rms_norm", "a shape w?=1 eps=1e-6", "a * rsqrt(sum(a * a) / cols + eps) * w",
      "torch.nn.functional.rms_norm({a}, {shape}, {w}, {eps})", kNormalisation},
+    {"aten::max_pool2d_with_indices", "a window step padding dilation ceil", "a",
+     "torch.nn.functional.max_pool2d({a}, {window}, {step}, {padding}, {dilation}, {ceil})", kWindow},
 };
 
 struct Refused {
@@ -93,7 +95,7 @@ constexpr Refused kRefused[] = {
     {"group_norm", "normalises over groups of channels, which are no rows"},
     {"dropout", "draws random numbers, in a sequence that a kernel of its own would not repeat"},
     {"bernoulli", "draws random numbers, in a sequence that a kernel of its own would not repeat"},
-    {"pool", "reads a window of elements for each result"},
+    {"pool", "reads a window of elements for each result, and is not max_pool2d"},
     {"cat", "puts tensors of several sizes together"},
     {"_backward", "is the gradient of an operator: a kernel for the operator brings its own"},
     {"index", "reads elements at places that are only known when it runs"},
@@ -112,6 +114,7 @@ std::span<const ForgeOperator> AllForgeOperators() { return kOperators; }
 
 const ForgeOperator* FindForgeOperator(std::string_view recorded, std::string_view approximate) {
   if (recorded == "aten::gelu" && approximate.find("tanh") != approximate.npos) recorded = "aten::gelu:tanh";
+  if (recorded == "aten::max_pool2d") recorded = "aten::max_pool2d_with_indices";
   const auto* found = std::ranges::find(kOperators, recorded, &ForgeOperator::name);
   if (found == std::end(kOperators) && recorded.ends_with('_'))
     found = std::ranges::find(kOperators, recorded.substr(0, recorded.size() - 1), &ForgeOperator::name);

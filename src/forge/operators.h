@@ -9,7 +9,7 @@
 
 namespace gapless::internal {
 
-enum class ForgeKind : uint8_t { kElementwise, kCast, kReduction, kNormalisation };
+enum class ForgeKind : uint8_t { kElementwise, kCast, kReduction, kNormalisation, kWindow };
 
 struct ForgeOperator {
   std::string_view name;  // of the operator; in place (add_) it is the same
@@ -17,10 +17,10 @@ struct ForgeOperator {
   //   a b c       a tensor, or a number in its place        w?=1     a tensor that may be missing, with what it is then
   //   eps=1e-5    a number, with its default                -        does not matter
   //   dims keep   of a reduction                            shape    dimensions of a normalisation
-  //   dim         the dimension of a normalisation
+  //   dim         the dimension of a normalisation          window step padding dilation ceil    of a pooling
   std::string_view inputs;
   std::string_view arithmetic;  // text for Graph2D::Read
-  std::string_view python;      // {a}, {eps}, {dims}, {keep}, {shape}, {type} are put in
+  std::string_view python;      // {a}, {eps}, {dims}, {keep}, {shape}, {type}, {window} … are put in
   ForgeKind kind = ForgeKind::kElementwise;
 };
 

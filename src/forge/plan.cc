@@ -29,6 +29,7 @@ struct BoundOperator {
   ElementType type = ElementType::kUnknown;
   size_t reduced = 0;
   bool keeps = true;
+  std::optional<PlanWindow> window{};
   std::string why_not{};
   bool is_cut = false;
 };
@@ -102,6 +103,7 @@ class Binder {
     if (word == "keep") return;
     if (word == "dim") return BindLast(input);
     if (word == "shape") return BindShape(input);
+    if (bound_.of->kind == ForgeKind::kWindow && word != "a") return BindWindow(word, input);
     const size_t equals = word.find('=');
     const bool optional_tensor = equals != word.npos && word[equals - 1] == '?';
     const std::string_view name = word.substr(0, equals == word.npos ? equals : equals - (optional_tensor ? 1 : 0));
@@ -146,6 +148,27 @@ class Binder {
     if (!dims.empty() && dims[0] != -1 && dims[0] != rank - 1)
       return static_cast<void>(Refuse("works along a dimension that is not the last one"));
     bound_.reduced = 1;
+  }
+
+  // A figure of a window: one for down and across, or two. Steps that were not given are the window's sizes.
+  void BindWindow(std::string_view word, const Input* input) {
+    PlanWindow& window = bound_.window ? *bound_.window : bound_.window.emplace();
+    const std::string_view value = input != nullptr ? input->value : "";
+    if (value.empty()) return static_cast<void>(Refuse("has a window whose sizes were not recorded"));
+    if (word == "ceil") return static_cast<void>(window.ceil = value == "True" || value == "1");
+    auto figures = ReadInts(value);
+    if (word == "step" && value == "[]") figures = {window.size[0], window.size[1]};
+    if (figures.size() == 1) figures.push_back(figures[0]);
+    const int64_t least = word == "padding" ? 0 : 1;
+    if (figures.size() != 2 || std::min(figures[0], figures[1]) < least ||
+        std::max(figures[0], figures[1]) > PlanWindow::kMost)
+      return static_cast<void>(Refuse("has a window that is not one of two dimensions"));
+    auto& into = word == "window" ? window.size
+                 : word == "step" ? window.step
+                                  : (word == "padding" ? window.padding : window.dilation);
+    into = {figures[0], figures[1]};
+    if (window.size[0] * window.size[1] > PlanWindow::kMost)
+      return static_cast<void>(Refuse("has a window of more than 255 elements"));
   }
 
   void BindDimensions(const Input* input) {
@@ -196,6 +219,14 @@ class Binder {
       return static_cast<void>(Refuse("works on single numbers"));
     if (bound_.reduced > 0 && (bound_.reduced > first.size() || bound_.shape != first))
       return static_cast<void>(Refuse("got shapes that do not fit"));
+    if (bound_.window && !WindowFits(*bound_.window, bound_.shape))
+      return static_cast<void>(Refuse("has a window that does not fit its planes"));
+  }
+
+  static bool WindowFits(const PlanWindow& window, const Shape& shape) {
+    if (shape.size() < 3) return false;
+    const int64_t down = shape[shape.size() - 2], across = shape.back();
+    return down * across > 1 && window.Results(0, down) > 0 && window.Results(1, across) > 0;
   }
 
   const RecordedOperator& recorded_;
@@ -207,6 +238,11 @@ class Binder {
 
 Shape ResultShape(const BoundOperator& bound) {
   Shape shape = bound.shape;
+  if (bound.window)
+    for (size_t i = 0; i < 2; ++i) {
+      int64_t& size = shape[shape.size() - 2 + i];
+      size = bound.window->Results(i, size);
+    }
   if (bound.of->kind != ForgeKind::kReduction) return shape;
   for (size_t i = 0; i < bound.reduced; ++i)
     if (bound.keeps)
@@ -225,6 +261,7 @@ class PlanMaker {
     const bool reduces = bound.reduced > 0;
     if (reduces && reduced_ == 0) space_ = bound.shape, reduced_ = bound.reduced;
     if (reduced_ == 0) space_ = bound.shape;
+    if (bound.window) window_ = bound.window, reduced_ = 2;
     if (bound.of->kind == ForgeKind::kReduction)
       keeps_ = bound.keeps, on_rows_ = true;
     else if (on_rows_ && bound.shape == space_)
@@ -240,7 +277,7 @@ class PlanMaker {
 
   KernelPlan Make() const {
     KernelPlan plan;
-    plan.space = space_, plan.reduced = reduced_, plan.keeps = keeps_;
+    plan.space = space_, plan.reduced = reduced_, plan.keeps = keeps_, plan.window = window_;
     bool on_rows = false;
     NodeId value = kNoNode;
     for (const BoundOperator& bound : bound_) {
@@ -270,6 +307,8 @@ class PlanMaker {
         (types.size() == 2 && std::ranges::find(types, ElementType::kFp64) != types.end()))
       return false;
     if (bound_.empty()) return true;
+    if (window_) return false;
+    if (bound.window) return reduced_ == 0 && bound.shape == space_;
     if (reduced_ == 0) return bound.reduced == 0 || bound.shape.size() >= space_.size();
     if (bound.reduced > 0) return bound.reduced == reduced_ && bound.shape == space_;
     if (!on_rows_) return bound.shape == space_;
@@ -297,11 +336,19 @@ class PlanMaker {
     words["keep"] = bound.keeps ? "True" : "False";
     words["type"] = StrCat("\"", ToString(bound.type), "\"");
     words["shape"] = StrCat("tuple(", words["a"], ".shape[-", bound.reduced, ":])");
+    if (bound.window) AddWindowWords(*bound.window, words);
     std::string name(
         bound.of->name.substr(0, bound.of->name.rfind(':') > 5 ? bound.of->name.rfind(':') : bound.of->name.npos));
     plan.links.push_back({std::move(name), Filled(bound.of->python, words), ResultShape(bound), bound.type});
     const auto node = plan.graph.Read(bound.of->arithmetic, names);
     return node ? *node : kNoNode;
+  }
+
+  static void AddWindowWords(const PlanWindow& window, std::map<std::string, std::string, std::less<>>& words) {
+    const auto pair = [](const std::array<int64_t, 2>& of) { return StrCat("(", of[0], ", ", of[1], ")"); };
+    words["window"] = pair(window.size), words["step"] = pair(window.step);
+    words["padding"] = pair(window.padding), words["dilation"] = pair(window.dilation);
+    words["ceil"] = window.ceil ? "True" : "False";
   }
 
   // Whole exponents and factors of 1 belong to the arithmetic; other numbers are arguments.
@@ -351,9 +398,18 @@ class PlanMaker {
   Shape space_{};
   size_t reduced_ = 0;
   bool keeps_ = true, on_rows_ = false;
+  std::optional<PlanWindow> window_{};  // of the last operator, which pools; then the plan is full
 };
 
 }  // namespace
+
+int64_t PlanWindow::Results(size_t dimension, int64_t elements) const {
+  const int64_t room = elements + 2 * padding[dimension] - dilation[dimension] * (size[dimension] - 1) - 1;
+  if (room < 0) return 0;
+  const int64_t every = step[dimension], count = (room + (ceil ? every - 1 : 0)) / every + 1;
+  const bool begins_outside = ceil && (count - 1) * every >= elements + padding[dimension];
+  return begins_outside ? count - 1 : count;
+}
 
 int64_t KernelPlan::bytes() const {
   int64_t sum = Elements(last().shape) * BytesOf(last().type);

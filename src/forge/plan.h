@@ -5,8 +5,12 @@
 // an operator to be the first input of the next one that has its shape and type; all other tensors are inputs of the
 // kernel, and one that is read twice is handed over twice. Where no input fits, the chain is cut. Numbers that were not
 // recorded are arguments of the kernel. The result of the last operator is what the kernel returns.
+//
+// A max-pooling ends a plan: the kernel computes the elements before it where a window reads them. Rows are planes
+// then.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +41,16 @@ struct PlanLink {
   ElementType type = ElementType::kUnknown;
 };
 
+// The windows of a max-pooling over the last two dimensions, each figure down and across. They are part of the kernel.
+struct PlanWindow {
+  std::array<int64_t, 2> size{}, step{}, padding{}, dilation{};
+  bool ceil = false;  // a last window may reach over the edge
+
+  static constexpr int64_t kMost = 255;  // elements of a window: its place in a window is kept in a byte
+  // Results along a dimension (0 down, 1 across) of so many elements; below 1: the window does not fit.
+  int64_t Results(size_t dimension, int64_t elements) const;
+};
+
 struct KernelPlan {
   std::vector<PlanLink> links{};  // two at least
   std::vector<PlanInput> inputs{};
@@ -47,6 +61,7 @@ struct KernelPlan {
   size_t reduced = 0;                        // how many dimensions, the last ones, a row has; 0: there are no rows
   bool keeps = true;                         // a result of one element a row keeps these dimensions, with size 1
   ElementType main = ElementType::kUnknown;  // type of the first tensor
+  std::optional<PlanWindow> window{};        // the last operator pools `result`, the rows being planes
 
   NodeLevel result_level() const { return graph[result].level; }
   const PlanLink& last() const { return links.back(); }

@@ -112,6 +112,61 @@ TEST(ForgePlan, CountsCastsAndKeepsTwoTypesAtMost) {
   EXPECT_EQ(plan.bytes(), 2 * 32 + 4 * 4 + 2 * 32);
 }
 
+const Op kBias{"aten::add_", "[[2,3,9,7],[1,3,1,1],[]]", R"(["float","float","Scalar"])", R"(["","","1"])"};
+const Op kRelu{"aten::relu_", "[[2,3,9,7]]", R"(["float"])"};
+Op Pool(std::string_view values) {
+  return {"aten::max_pool2d_with_indices", "[[2,3,9,7],[],[],[],[],[]]",
+          R"(["float","ScalarList","ScalarList","ScalarList","ScalarList","Scalar"])", values};
+}
+constexpr std::string_view kThreeByTwo = R"(["","[3, 2]","[2, 1]","[1, 0]","[1, 1]","False"])";
+
+TEST(ForgePlan, EndsWithTheWindowsOfAPooling) {
+  const KernelPlan plan = PlanOf({kBias, kRelu, Pool(kThreeByTwo)});
+  ASSERT_TRUE(plan.window.has_value());
+  EXPECT_EQ(plan.window->size, (std::array<int64_t, 2>{3, 2}));
+  EXPECT_EQ(plan.window->padding, (std::array<int64_t, 2>{1, 0}));
+  EXPECT_EQ(plan.space, (Shape{2, 3, 9, 7}));
+  EXPECT_EQ(plan.last().shape, (Shape{2, 3, 5, 6}));
+  EXPECT_EQ(Calls(plan).back(), "torch.nn.functional.max_pool2d(v1, (3, 2), (2, 1), (1, 0), (1, 1), False)");
+  // A plane is a row: the bias is one number for it.
+  EXPECT_EQ(plan.reduced, 2u);
+  EXPECT_EQ(plan.inputs[1].level, NodeLevel::kRow);
+  EXPECT_EQ(plan.bytes(), 4 * (2 * 3 * 9 * 7 + 3 + 2 * 3 * 5 * 6));
+  EXPECT_EQ(KernelNameOf(plan), "fused_add_relu_max_pool2d");
+  // Other windows are another kernel, and nothing follows a pooling.
+  const Op other = Pool(R"(["","[3, 2]","[2, 1]","[1, 1]","[1, 1]","False"])");
+  EXPECT_NE(plan.Signature(), PlanOf({kBias, kRelu, other}).Signature());
+  EXPECT_EQ(Parts({kBias, kRelu, Pool(kThreeByTwo), {"aten::relu_", "[[2,3,5,6]]", R"(["float"])"}}).size(), 2u);
+}
+
+TEST(ForgePlan, RefusesWindowsThatItDoesNotKnow) {
+  const auto reason = [](std::string_view values) { return Parts({Pool(values)})[0].why_not; };
+  EXPECT_NE(reason("[]").find("not recorded"), std::string::npos);
+  EXPECT_NE(reason(R"(["","[2, 2, 2]","[2]","[0]","[1]","False"])").find("two dimensions"), std::string::npos);
+  EXPECT_NE(reason(R"(["","[16, 16]","[2]","[0]","[1]","False"])").find("255"), std::string::npos);
+  EXPECT_NE(reason(R"(["","[10, 2]","[2]","[0]","[1]","False"])").find("does not fit"), std::string::npos);
+  // Without steps they are the window's sizes.
+  EXPECT_EQ(PlanOf({kRelu, Pool(R"(["","[2, 2]","[]","[0]","[1]","False"])")}).last().shape, (Shape{2, 3, 4, 3}));
+}
+
+// Counts windows as they are laid out: each begins `step` behind the last, within elements and padding.
+TEST(ForgePlan, CountsTheWindowsOfADimension) {
+  for (const int64_t elements : {1, 4, 5, 6, 7, 13})
+    for (const int64_t size : {1, 2, 3})
+      for (const int64_t step : {1, 2, 3})
+        for (const int64_t dilation : {1, 2})
+          for (const bool ceil : {false, true}) {
+            const int64_t padding = size / 2, span = dilation * (size - 1) + 1;
+            int64_t count = 0;
+            for (int64_t begin = -padding; begin + span <= elements + padding; begin += step) ++count;
+            const int64_t next = -padding + count * step;  // a last one that begins within the elements may reach over
+            if (ceil && count > 0 && next < elements && next - step + span < elements + padding) ++count;
+            const PlanWindow window{{size, size}, {step, step}, {padding, padding}, {dilation, dilation}, ceil};
+            EXPECT_EQ(window.Results(0, elements), count)
+                << elements << " of " << size << " by " << step << " dilated " << dilation << (ceil ? " ceil" : "");
+          }
+}
+
 // Nothing is left to fill in, and the file of the arithmetic has each direction.
 TEST(ForgeWriter, FillsInEveryKey) {
   const KernelPlan plan = PlanOf({kAdd, {"aten::gelu", "[[8,4],[]]", R"(["float",""])", R"(["","none"])"}});
@@ -125,6 +180,26 @@ TEST(ForgeWriter, FillsInEveryKey) {
   }
   EXPECT_NE(files[0].text.find("y = mine(x0, x1)"), std::string::npos);
   EXPECT_NE(files[0].text.find("model.py:41"), std::string::npos);
+}
+
+// Lines for windows are in the files of a chain with one alone, and the page says what is the library's.
+TEST(ForgeWriter, WritesWindowsWhereThereAreSome) {
+  const auto with =
+      WriteKernel(PlanOf({kBias, kRelu, Pool(kThreeByTwo)}), {.name = "mine", .after = "aten::convolution"});
+  const auto without = WriteKernel(PlanOf({kBias, kRelu}), {.name = "mine"});
+  ASSERT_EQ(with.size(), without.size());
+  for (size_t i = 0; i < with.size(); ++i) {
+    for (const auto& file : {with[i], without[i]}) {
+      EXPECT_EQ(file.text.find("@?"), std::string::npos) << file.name;
+      EXPECT_EQ(file.text.find("@!"), std::string::npos) << file.name;
+    }
+    if (with[i].name.starts_with("mine") && !with[i].name.ends_with(".cu"))
+      EXPECT_NE(with[i].text.find("plane"), std::string::npos) << with[i].name;
+    EXPECT_EQ(without[i].text.find("plane"), std::string::npos) << without[i].name;
+  }
+  EXPECT_NE(with[0].text.find("`convolution`, which ran right before"), std::string::npos);
+  EXPECT_NE(with[0].text.find("as `x1`"), std::string::npos);
+  EXPECT_NE(with[2].text.find("kSizeDown = 3, kSizeAcross = 2"), std::string::npos);
 }
 
 TEST(ForgeFind, AddsUpTheChainsThatOneKernelServes) {

@@ -19,6 +19,8 @@ KernelPass BackwardOf(const KernelPlan& plan) {
   PlanInput gradient{.name = "g", .shape = plan.last().shape, .type = plan.last().type, .level = level};
   if (level == NodeLevel::kRow && !plan.keeps) gradient.missing = plan.reduced;
   pass.inputs.push_back(gradient);
+  // Windows are read from the start of a plane's results on, and so is what each chose.
+  if (plan.window) pass.inputs.push_back({.name = "chosen", .shape = plan.last().shape});
   const Graph2D::Seed seed{.result = plan.result, .gradient = pass.graph.Input(plan.inputs.size(), level)};
   std::vector<NodeId> nodes;
   for (size_t i = 0; i < plan.inputs.size(); ++i) nodes.push_back(pass.graph.Input(i, plan.inputs[i].level));

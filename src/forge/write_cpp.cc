@@ -6,7 +6,7 @@
 namespace gapless::internal {
 
 // Generated from src/forge/templates.
-extern const std::string_view kForge_arithmetic_h, kForge_host_cpp, kForge_device_cu;
+extern const std::string_view kForge_arithmetic_h, kForge_window_h, kForge_host_cpp, kForge_device_cu;
 
 namespace {
 
@@ -18,13 +18,15 @@ class PassWriter {
     return StrCat("// ", pass_.name == "Forward" ? "The result" : "The gradients of the inputs", ".\n",
                   "template <class T, class W, class A, class S, bool Dense>\nstruct ", pass_.name,
                   " {\n  static constexpr int kPasses = ", schedule_.passes,
-                  ";\n  Arguments a;\n\n  struct Row {  // what is one a row\n", Members(),
-                  "  };\n  struct Sums {  // what a pass adds up\n", SumMembers(), "  };\n\n", Step(), Begin(), Start(),
-                  Add(), Combine(), End(), Write(), "};\n\n");
+                  ";\n  Arguments a;\n\n  struct Row {  // values that are one a row\n", Members(),
+                  "  };\n  struct Sums {  // sums that a pass makes\n", SumMembers(), "  };\n\n", Columns(), Step(),
+                  Begin(), Start(), Add(), Combine(), End(), Pools() ? WriteWindow() : Write(), "};\n\n");
   }
 
  private:
   static std::string Member(NodeId id) { return StrCat("n", id); }
+
+  bool Pools() const { return plan_.window && pass_.name == "Forward"; }
 
   std::string NameOf(NodeId id) const {
     const Node& node = pass_.graph[id];
@@ -34,6 +36,8 @@ class PassWriter {
 
   std::string Element(size_t input, bool in_row) const {
     const std::string_view type = StorageOf(pass_.inputs[input].type, plan_.main);
+    if (plan_.window && input == plan_.inputs.size())
+      return StrCat("gathered<A, ", type, ">(a, ", input, ", row.at", input, ", c)");
     return StrCat("A(tensor<", type, ">(a.in[", input, "])[row.at", input,
                   in_row ? "" : StrCat(" + step(", input, ", c)"), "])");
   }
@@ -65,6 +69,11 @@ class PassWriter {
     return text.empty() ? "    A none;\n" : text;
   }
 
+  std::string Columns() const {
+    return StrCat("  KERNEL_FUNCTION int64_t columns() const { return ",
+                  Pools() ? "int64_t(a.results_down) * a.results_across" : "a.cols", "; }  // that a row writes\n");
+  }
+
   static std::string Step() {
     return "  KERNEL_FUNCTION int64_t step(int input, int64_t c) const { return Dense ? c : c * a.place[input].col; "
            "}\n\n";
@@ -79,8 +88,7 @@ class PassWriter {
   std::string Begin() const {
     std::string text = "  KERNEL_FUNCTION void begin(Row& row, int64_t r) const {\n";
     for (size_t i = 0; i < pass_.inputs.size(); ++i)
-      text +=
-          StrCat("    row.at", i, " = ((r / a.place[", i, "].div) % a.place[", i, "].mod) * a.place[", i, "].row;\n");
+      text += StrCat("    row.at", i, " = first_of(a.place[", i, "], r);\n");
     return text + RowValues(0) + "  }\n";
   }
 
@@ -161,6 +169,20 @@ class PassWriter {
                   "    (void)row, (void)r;\n  }\n");
   }
 
+  // The value of an element, and what is written for a window of them.
+  std::string WriteWindow() const {
+    const std::string_view type = StorageOf(plan_.last().type, plan_.main);
+    return StrCat("  KERNEL_FUNCTION A value(const Row& row, int64_t c) const {\n", Elements(schedule_.passes, "    "),
+                  "    (void)row, (void)c;\n    return ", NameOf(plan_.result), ";\n  }\n",
+                  "  KERNEL_FUNCTION void write(const Row& row, int64_t r, int64_t c, int64_t) const {\n"
+                  "    int place = 0;\n    const A largest = pooled<A>(*this, row, int(c), place);\n"
+                  "    result<",
+                  type, ">(a.out[0])[r * columns() + c] = ", type,
+                  "(largest);\n"
+                  "    if (a.out[1] != nullptr) result<uint8_t>(a.out[1])[r * columns() + c] = uint8_t(place);\n  }\n",
+                  "  KERNEL_FUNCTION void write_row(const Row&, int64_t) const {}\n");
+  }
+
   const KernelPlan& plan_;
   const KernelPass& pass_;
   const KernelSchedule schedule_;
@@ -173,22 +195,26 @@ int64_t RowInputs(const KernelPass& pass) {
   return bits;
 }
 
-std::vector<std::pair<std::string, std::string>> KeysOf(const KernelPlan& plan, const KernelAbout& about) {
+TemplateKeys KeysOf(const KernelPlan& plan, const KernelAbout& about) {
   const KernelPass backward = BackwardOf(plan);
-  return {{"NAME", about.name},
-          {"PATTERN", plan.Pattern()},
-          {"INPUTS", StrCat(backward.inputs.size())},
-          {"OUTPUTS", StrCat(std::max<size_t>(1, backward.outputs.size()))},
-          {"SCALARS", StrCat(std::max<size_t>(1, plan.scalars.size()))},
-          {"ROWS_FORWARD", StrCat(RowInputs(ForwardOf(plan)))},
-          {"ROWS_BACKWARD", StrCat(RowInputs(backward))}};
+  const size_t outputs = std::max<size_t>(plan.window ? 2 : 1, backward.outputs.size());
+  TemplateKeys keys = WindowKeys(plan);
+  keys.insert(keys.end(), {{"NAME", about.name},
+                           {"PATTERN", plan.Pattern()},
+                           {"INPUTS", StrCat(backward.inputs.size())},
+                           {"OUTPUTS", StrCat(outputs)},
+                           {"SCALARS", StrCat(std::max<size_t>(1, plan.scalars.size()))},
+                           {"ROWS_FORWARD", StrCat(RowInputs(ForwardOf(plan)))},
+                           {"ROWS_BACKWARD", StrCat(RowInputs(backward))}});
+  return keys;
 }
 
 }  // namespace
 
 std::string ArithmeticHeader(const KernelPlan& plan, const KernelAbout& about) {
   const KernelPass forward = ForwardOf(plan), backward = BackwardOf(plan);
-  return StrCat(WithKeys(kForge_arithmetic_h, KeysOf(plan, about)), PassWriter(plan, forward).Text(),
+  return StrCat(WithKeys(kForge_arithmetic_h, KeysOf(plan, about)),
+                plan.window ? WithKeys(kForge_window_h, KeysOf(plan, about)) : "", PassWriter(plan, forward).Text(),
                 PassWriter(plan, backward).Text(), "}  // namespace ", about.name, "_kernel\n");
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forge/plan.h"
@@ -21,6 +22,7 @@ struct KernelAbout {
   std::string name{};         // of the function and of its files: "fused_add_gelu"
   std::string source_line{};  // "model.py:41"; empty: not recorded
   std::string recording{};    // where the chain was found; empty: not said
+  std::string after{};        // the convolution right before the chain, "aten::cudnn_convolution"; empty: none
 };
 
 // A name for the kernel of a chain, of its operators: "fused_add_gelu"; at most 48 characters.
@@ -35,8 +37,12 @@ std::string CudaSource(const KernelPlan& plan, const KernelAbout& about);       
 std::string TritonSource(const KernelPlan& plan, const KernelAbout& about);      // <name>_triton.py
 std::string ModuleSource(const KernelPlan& plan, const KernelAbout& about);      // <name>.py
 
-// `text` with each @KEY@ replaced.
-std::string WithKeys(std::string_view text, const std::vector<std::pair<std::string, std::string>>& keys);
+using TemplateKeys = std::vector<std::pair<std::string, std::string>>;
+// `text` with each @KEY@ replaced. A line that begins with @?KEY@ stays, without that, where the key has a text; one
+// that begins with @!KEY@ stays where it has none.
+std::string WithKeys(std::string_view text, const TemplateKeys& keys);
+// Keys that all files have: the figures of the window, and what is there with one alone.
+TemplateKeys WindowKeys(const KernelPlan& plan);
 // "T", "W" or "bool": the C++ type of a tensor whose kernel works mainly on `main`.
 std::string_view StorageOf(ElementType type, ElementType main);
 

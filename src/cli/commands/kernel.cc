@@ -66,7 +66,7 @@ Result<void> Write(const KernelArguments& arguments, KernelView& view) {
   if (!IsName(view.name))
     return Fail(ErrorCode::kUsage, "a kernel's name has letters, digits and _ only, and begins with no digit",
                 "--name");
-  const auto files = WriteKernel(one.plan, {.name = view.name, .source_line = one.source_line});
+  const auto files = WriteKernel(one.plan, {.name = view.name, .source_line = one.source_line, .after = one.after});
   std::error_code error;
   fs::create_directories(arguments.write, error);
   if (error) return Fail(ErrorCode::kEnvironment, StrCat("cannot make the folder: ", error.message()), arguments.write);
@@ -111,9 +111,12 @@ COMMAND(kernel) = {
     .help = "Find chains of operators worth a kernel, and write the kernel",
     .about =
         "Lists chains of elementwise operators, casts, reductions of rows and normalisations that follow each other in "
-        "the forward pass: how often they run, how long, the bound by the memory's peak when each tensor is read or "
+        "the forward pass, or end in max_pool2d: how often they run, how long, the bound by the memory's peak when "
+        "each tensor is read or "
         "written once, and the step with one kernel in their place, replayed, with its 80 % interval. Operators that "
-        "no kernel is made of are named with the reason. Shapes must have been recorded.\n\n--write makes a kernel "
+        "no kernel is made of are named with the reason. Shapes must have been recorded. Convolutions and products "
+        "stay "
+        "those of cuDNN and cuBLAS: the chain is what follows them.\n\n--write makes a kernel "
         "from the chain as recorded: an extension of PyTorch for the host and for CUDA, and one in Triton, each with "
         "its gradient; a test against eager PyTorch, autograd and finite differences; a benchmark against eager and "
         "compiled PyTorch; and the two lines that use it. It takes tensors of any sizes that are connected alike. "

@@ -107,7 +107,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   const std::vector<uint8_t>& around = input.Once(Surroundings);
   const double kept = item.selector.empty() ? ValueFor(estimate, 1, 0.5, 0) : ValueFor(estimate, 0.5, 0, 0);
   Fused fused(trace, kept, item.selector, around);
-  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr) FindChains(*timeline, around, fused);
+  const PoolLinks pools = item.selector.empty() ? PoolLinks::kNo : PoolLinks::kYes;
+  if (const TraceTimeline* timeline = TimelineOf(input); timeline != nullptr)
+    FindChains(*timeline, around, fused, pools);
   if (fused.chains == 0) {
     effect.no_effect = "no operators that could be one kernel follow each other";
     return effect;

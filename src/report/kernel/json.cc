@@ -37,7 +37,7 @@ struct KernelChain {
   int64_t kernels = 0, device_ns = 0, bytes = 0;
   std::optional<int64_t> bound_ns{};
   std::optional<KernelGain> speedup{};
-  std::string source_line{};
+  std::string source_line{}, after{};
   static constexpr FieldInfo kFields[] = {
       Field<&KernelChain::chain>("chain", "", "number for --chain"),
       Field<&KernelChain::operators>("operators", "", "in order"),
@@ -52,6 +52,8 @@ struct KernelChain {
                                     "time of that at the peak of the device's memory; missing: peak not known"),
       Field<&KernelChain::speedup>("speedup", "", "of a step by this kernel; missing: not replayed, or nothing to say"),
       Field<&KernelChain::source_line>("source_line", "", "file:line that called the first operator", kUnlessEmpty),
+      Field<&KernelChain::after>("after", "", "convolution right before it, which the kernel leaves to its library",
+                                 kUnlessEmpty),
   };
 };
 
@@ -101,7 +103,8 @@ documents::KernelChain ChainDocument(const KernelView& view, size_t index) {
                                .device_ns = one.device_ns,
                                .bytes = one.bytes,
                                .bound_ns = one.bound_ns,
-                               .source_line = one.source_line};
+                               .source_line = one.source_line,
+                               .after = one.after};
   for (const PlanLink& link : one.plan.links) chain.operators.push_back(link.name);
   for (const PlanInput& input : one.plan.inputs)
     chain.inputs.push_back({input.name, input.shape, ToString(input.type)});

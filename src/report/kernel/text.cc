@@ -55,6 +55,11 @@ std::string ChainTable(const KernelView& view, int columns) {
   return Aligned(head, rows, "operators");
 }
 
+std::string AfterText(const KernelCandidate& one) {
+  if (one.after.empty()) return "";
+  return StrCat("; follows ", WithoutSpace(one.after), ", which stays the library's");
+}
+
 std::string Details(const KernelView& view, int columns) {
   std::string text;
   const auto& all = view.search->candidates;
@@ -62,9 +67,10 @@ std::string Details(const KernelView& view, int columns) {
     const KernelPlan& plan = all[i].plan;
     std::vector<std::string> tensors;
     for (const PlanInput& input : plan.inputs) tensors.push_back(TensorText(input.shape, input.type));
-    const std::string line = StrCat(ChainText(plan), ": ", Join(tensors, ", "), " gives ",
-                                    TensorText(plan.last().shape, plan.last().type), ", ", FormatBytes(plan.bytes()),
-                                    " at least", all[i].source_line.empty() ? "" : StrCat("; ", all[i].source_line));
+    const std::string line =
+        StrCat(ChainText(plan), ": ", Join(tensors, ", "), " gives ", TensorText(plan.last().shape, plan.last().type),
+               ", ", FormatBytes(plan.bytes()), " at least",
+               all[i].source_line.empty() ? "" : StrCat("; ", all[i].source_line), AfterText(all[i]));
     text += StrCat("  ", Padded(StrCat(i + 1), 2, true), "  ", Wrapped(Printable(line), 6, columns), "\n");
   }
   return text;
