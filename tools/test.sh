@@ -72,6 +72,10 @@ torch_is_there() { is_done torch || true; }
 beside hta tools/hta_env.sh
 hta_is_there() { is_done hta || true; }
 
+# nvcc, for the kernels that the program writes: it compiles them for one GPU in CI, for all where every test runs.
+beside nvcc tools/nvcc_env.sh
+nvcc_is_there() { is_done nvcc || true; }
+
 # A pool of processes and a store that moto plays, for the tests of gapless.cluster; where every test runs, Ray, Dask and submitit.
 if [ "${1:-}" = all ]; then beside cluster tools/cluster_env.sh all; else beside cluster tools/cluster_env.sh; fi
 engines_are_there() { is_done cluster || true; }
@@ -83,6 +87,7 @@ if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   step "PyTorch for the tests" torch_is_there
   step "HolisticTraceAnalysis for the tests" hta_is_there
   step "engines for the tests" engines_are_there
+  step "nvcc for the tests" nvcc_is_there
   if [ "${1:-}" = all ]; then
     GAPLESS_STATISTICS=all step "tests" run_tests release all
   else
@@ -102,6 +107,7 @@ step "checks of the sources, what is left of them" is_done lint
 step "PyTorch for the tests" torch_is_there
 step "HolisticTraceAnalysis for the tests" hta_is_there
 step "engines for the tests" engines_are_there
+step "nvcc for the tests" nvcc_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
 step "tests with sanitizers" run_tests ci ci-sanitizers
