@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// norm_gate as operators of PyTorch: on the host here, on CUDA by norm_gate.cu.
+// norm_gate as operators of PyTorch: this file computes them on the host, norm_gate.cu on CUDA.
 #include "norm_gate.h"
 
 #include <ATen/Parallel.h>
@@ -12,7 +12,8 @@
 #include <vector>
 
 #ifdef WITH_CUDA
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
 extern "C" const char* norm_gate_launch(int which, int type, int dense, const norm_gate_kernel::Arguments* arguments, void* stream);
 #endif
 
@@ -40,7 +41,7 @@ void by_part(const K& kernel) {
         kernel.begin(row, r);
         passes<0>(kernel, row);
 #pragma omp simd
-        for (int64_t c = 0; c < kernel.a.cols; ++c) kernel.write(row, r, c, part);
+        for (int64_t c = 0; c < kernel.columns(); ++c) kernel.write(row, r, c, part);
         kernel.write_row(row, r);
       }
   });
@@ -49,7 +50,7 @@ void by_part(const K& kernel) {
 // Without sums over rows any stretch of elements is a piece of work; with them whole rows are.
 template <class K>
 void on_host(const K& kernel) {
-  const int64_t cols = kernel.a.cols, grain = 8192;
+  const int64_t cols = kernel.columns(), grain = 8192;
   if (kernel.a.parts > 0) return by_part(kernel);
   if constexpr (K::kPasses == 0) {
     at::parallel_for(0, kernel.a.rows * cols, grain, [&](int64_t begin, int64_t end) {
@@ -85,7 +86,8 @@ void on_host(const Arguments& a, int64_t type) {
 }
 
 Arguments arguments_of(at::TensorList inputs, at::IntArrayRef places, int64_t rows, int64_t cols,
-                       at::ArrayRef<double> scalars, at::TensorList outputs, at::IntArrayRef folded, int64_t parts) {
+                       at::ArrayRef<double> scalars, at::TensorList outputs, at::IntArrayRef folded,
+                       int64_t parts) {
   Arguments a{};
   TORCH_CHECK(inputs.size() <= 5 && outputs.size() <= 4 && scalars.size() <= 1 &&
               places.size() == 4 * inputs.size(), "norm_gate: not as many tensors and numbers as the kernel takes");
@@ -101,7 +103,7 @@ Arguments arguments_of(at::TensorList inputs, at::IntArrayRef places, int64_t ro
   return a;
 }
 
-// Rows that are read as one number a row do not matter here: their kernels ask for no column.
+// Tells kernels that may count on an element for each column. An input of one number a row has no columns to ask for.
 bool is_dense(const Arguments& a, size_t inputs, int64_t whole) {
   for (size_t i = 0; i < inputs; ++i)
     if (((whole >> i) & 1) == 0 && a.place[i].col != 1) return false;
@@ -125,9 +127,10 @@ void run_cpu(at::TensorList inputs, at::IntArrayRef places, int64_t rows, int64_
 template <int Which>
 void run_cuda(at::TensorList inputs, at::IntArrayRef places, int64_t rows, int64_t cols, int64_t type,
               at::ArrayRef<double> scalars, at::TensorList outputs, at::IntArrayRef folded, int64_t parts) {
+  const c10::cuda::CUDAGuard guard(inputs[0].device());
   const Arguments a = arguments_of(inputs, places, rows, cols, scalars, outputs, folded, parts);
   const bool dense = is_dense(a, inputs.size(), kRowInputs[Which]);
-  const char* failure = norm_gate_launch(Which, static_cast<int>(type), dense, &a, at::cuda::getCurrentCUDAStream().stream());
+  const char* failure = norm_gate_launch(Which, static_cast<int>(type), dense, &a, c10::cuda::getCurrentCUDAStream().stream());
   TORCH_CHECK(failure == nullptr, "norm_gate: ", failure);
 }
 #endif

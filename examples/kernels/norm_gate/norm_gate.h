@@ -17,7 +17,7 @@
 
 namespace norm_gate_kernel {
 
-// What a launch needs. An input's element of row r and column c is at ((r / div) % mod) * row + c * col.
+// All that a launch needs. An input's element of row r and column c is at ((r / div) % mod) * row + c * col.
 struct Arguments {
   struct Place {
     int64_t div, mod, row, col;
@@ -48,6 +48,16 @@ KERNEL_FUNCTION double k_abs(double x) { return fabs(x); }
 KERNEL_FUNCTION float k_pow(float x, float y) { return powf(x, y); }
 KERNEL_FUNCTION double k_pow(double x, double y) { return ::pow(x, y); }
 
+// The place of row r in a tensor. Divisions of 64 bits take a GPU longer than the elements do, so few are made.
+KERNEL_FUNCTION int64_t first_of(const Arguments::Place& place, int64_t r) {
+  if (place.mod == 1 || place.row == 0) return 0;
+  if (r > INT32_MAX || place.div > INT32_MAX) return r / place.div % place.mod * place.row;
+  uint32_t at = uint32_t(r);
+  if (place.div > 1) at /= uint32_t(place.div);
+  if (at >= place.mod) at %= uint32_t(place.mod);
+  return at * place.row;
+}
+
 template <class T>
 KERNEL_FUNCTION const T* tensor(const void* data) { return static_cast<const T*>(data); }
 template <class T>
@@ -59,7 +69,7 @@ struct Forward {
   static constexpr int kPasses = 2;
   Arguments a;
 
-  struct Row {  // what is one a row
+  struct Row {  // values that are one a row
     int64_t at0;
     int64_t at1;
     int64_t at2;
@@ -73,18 +83,19 @@ struct Forward {
     A n4;
     A n10;
   };
-  struct Sums {  // what a pass adds up
+  struct Sums {  // sums that a pass makes
     S n4;
     S n10;
   };
 
+  KERNEL_FUNCTION int64_t columns() const { return a.cols; }  // that a row writes
   KERNEL_FUNCTION int64_t step(int input, int64_t c) const { return Dense ? c : c * a.place[input].col; }
 
   KERNEL_FUNCTION void begin(Row& row, int64_t r) const {
-    row.at0 = ((r / a.place[0].div) % a.place[0].mod) * a.place[0].row;
-    row.at1 = ((r / a.place[1].div) % a.place[1].mod) * a.place[1].row;
-    row.at2 = ((r / a.place[2].div) % a.place[2].mod) * a.place[2].row;
-    row.at3 = ((r / a.place[3].div) % a.place[3].mod) * a.place[3].row;
+    row.at0 = first_of(a.place[0], r);
+    row.at1 = first_of(a.place[1], r);
+    row.at2 = first_of(a.place[2], r);
+    row.at3 = first_of(a.place[3], r);
     row.n3 = A(a.scalar[0]);
     row.n6 = A(a.cols);
   }
@@ -152,7 +163,7 @@ struct Backward {
   static constexpr int kPasses = 4;
   Arguments a;
 
-  struct Row {  // what is one a row
+  struct Row {  // values that are one a row
     int64_t at0;
     int64_t at1;
     int64_t at2;
@@ -174,21 +185,22 @@ struct Backward {
     A n30;
     A n41;
   };
-  struct Sums {  // what a pass adds up
+  struct Sums {  // sums that a pass makes
     S n4;
     S n10;
     S n30;
     S n41;
   };
 
+  KERNEL_FUNCTION int64_t columns() const { return a.cols; }  // that a row writes
   KERNEL_FUNCTION int64_t step(int input, int64_t c) const { return Dense ? c : c * a.place[input].col; }
 
   KERNEL_FUNCTION void begin(Row& row, int64_t r) const {
-    row.at0 = ((r / a.place[0].div) % a.place[0].mod) * a.place[0].row;
-    row.at1 = ((r / a.place[1].div) % a.place[1].mod) * a.place[1].row;
-    row.at2 = ((r / a.place[2].div) % a.place[2].mod) * a.place[2].row;
-    row.at3 = ((r / a.place[3].div) % a.place[3].mod) * a.place[3].row;
-    row.at4 = ((r / a.place[4].div) % a.place[4].mod) * a.place[4].row;
+    row.at0 = first_of(a.place[0], r);
+    row.at1 = first_of(a.place[1], r);
+    row.at2 = first_of(a.place[2], r);
+    row.at3 = first_of(a.place[3], r);
+    row.at4 = first_of(a.place[4], r);
     row.n3 = A(a.scalar[0]);
     row.n6 = A(a.cols);
   }

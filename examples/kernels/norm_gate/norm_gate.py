@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.autograd.function import once_differentiable
 
 REDUCED = 1  # the last dimensions of the elements are a row; 0: elements stand alone
 KEEPS = True  # a result of one element a row keeps these dimensions, with size 1
 RESULT_BY_ROW = False
-# By input: is it one element a row, and how many dimensions of size 1 belong behind its own?
+# For each input: is it one element a row, and how many dimensions of size 1 belong behind its own?
 BY_ROW = (False, False, False, False)
 MISSING = (0, 0, 0, 0)
-# By input, then of the result: the main type (T), the wide one beside it (W), or a mask (bool).
+# For each input, then for the result: the main type (T), the wide one beside it (W), or a mask (bool).
 STORAGE = ("T", "T", "T", "T", "T")
-MAIN = torch.float32  # where no input shows it
-# What has a gradient, in the order of the kernel's results.
+MAIN = torch.float32  # the main type where no input shows it
+# The inputs that have a gradient, in the order of the kernel's results.
 GRADIENT_OF = [0, 1, 2, 3]
 # As recorded, for the test and the benchmark.
 SHAPES = ((1024, 512), (512,), (512,), (1024, 512))
@@ -74,7 +75,7 @@ def run(which: str, inputs: list[torch.Tensor], places: list[int], rows: int, co
 
 
 def place_of(shape: tuple[int, ...], sizes: tuple[int, ...], row_dims: int) -> tuple[int, int, int, int] | None:
-    """Where a tensor of `shape` has the element of a row and a column of `sizes`; None: it has to be copied out first."""
+    """Finds the element of a row and a column of `sizes` in a tensor of `shape`; None: it has to be copied out first."""
     outer, inner = shape[: len(shape) - row_dims], shape[len(shape) - row_dims :]
     if inner == sizes[len(sizes) - row_dims :]:
         width, col = math.prod(inner), 1
@@ -126,6 +127,8 @@ class Call:
         for at, (x, storage) in enumerate(zip(inputs, STORAGE)):
             if x.dtype != self.type_of(storage):
                 raise TypeError(f"input {at} of norm_gate is {x.dtype}, where the kernel takes {self.type_of(storage)}")
+            if x.device != inputs[0].device:
+                raise ValueError(f"input {at} of norm_gate is on {x.device}, the first one on {inputs[0].device}")
         self.inputs, flat = [], []
         for x, shape, place in zip(inputs, padded, self.places):
             if place is None:
@@ -160,16 +163,16 @@ class Function(torch.autograd.Function):
     def forward(ctx: Any, scalars: list[float], *inputs: torch.Tensor) -> torch.Tensor:
         call = Call(inputs)
         result = call.new(RESULT_BY_ROW, STORAGE[-1])
-        run("forward", call.inputs, call.flat, call.rows, call.cols, scalars, [result], KINDS[call.main],
-            [], 0)
+        run("forward", call.inputs, call.flat, call.rows, call.cols, scalars, [result], KINDS[call.main], [], 0)
         ctx.save_for_backward(*inputs)
         ctx.scalars = scalars
         return result.reshape(call.sizes[: len(call.sizes) - REDUCED]) if RESULT_BY_ROW and not KEEPS else result
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[Any, ...]:  # type: ignore[override]
         inputs = ctx.saved_tensors
-        call = Call(inputs)
+        call = Call(tuple(inputs))
         wanted = [ctx.needs_input_grad[1 + at] for at in GRADIENT_OF]
         empty = torch.empty(0, device=gradient.device)
         parts, folded = call.parts(), [at for at in GRADIENT_OF if call.is_folded(at)]

@@ -3,6 +3,9 @@
 //   nvcc -std=c++17 -O3 -gencode arch=compute_80,code=sm_80 -c residual_relu.cu
 #include "residual_relu.h"
 
+// torch.utils.cpp_extension turns off the conversions of the short types, which this file needs.
+#undef __CUDA_NO_HALF_CONVERSIONS__
+#undef __CUDA_NO_BFLOAT16_CONVERSIONS__
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -12,13 +15,14 @@ namespace {
 
 constexpr int kThreads = 256;
 
+// Threads go along rows in x and from row to row in y, so that each finds the start of a row once for many elements.
 template <class K>
 __global__ void by_element(K kernel) {
-  const int64_t cols = kernel.a.cols, all = kernel.a.rows * cols, stride = int64_t(gridDim.x) * blockDim.x;
-  for (int64_t at = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; at < all; at += stride) {
+  const int64_t columns = kernel.columns(), step = int64_t(gridDim.x) * blockDim.x;
+  for (int64_t r = int64_t(blockIdx.y) * blockDim.y + threadIdx.y; r < kernel.a.rows; r += gridDim.y * blockDim.y) {
     typename K::Row row;
-    kernel.begin(row, at / cols);
-    kernel.write(row, at / cols, at % cols, 0);
+    kernel.begin(row, r);
+    for (int64_t c = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; c < columns; c += step) kernel.write(row, r, c, 0);
   }
 }
 
@@ -53,7 +57,7 @@ __global__ void by_row(K kernel) {
     typename K::Row row;
     kernel.begin(row, r);
     passes<0>(kernel, row);
-    for (int64_t c = threadIdx.x; c < kernel.a.cols; c += blockDim.x) kernel.write(row, r, c, blockIdx.x);
+    for (int64_t c = threadIdx.x; c < kernel.columns(); c += blockDim.x) kernel.write(row, r, c, blockIdx.x);
     if (threadIdx.x == 0) kernel.write_row(row, r);
   }
 }
@@ -62,8 +66,13 @@ template <class K>
 void launch(const K& kernel, cudaStream_t stream) {
   const int64_t most = 65535 * int64_t(16), parts = kernel.a.parts;
   if (K::kPasses == 0 && parts == 0) {
-    const int64_t blocks = (kernel.a.rows * kernel.a.cols + kThreads - 1) / kThreads;
-    by_element<<<unsigned(blocks < most ? blocks : most), kThreads, 0, stream>>>(kernel);
+    const int64_t columns = kernel.columns(), enough = 4096;  // blocks that fill the largest GPU several times
+    int along = 1;
+    while (along < kThreads && along < columns) along *= 2;
+    const dim3 threads(along, kThreads / along);
+    const int64_t wide = (columns + threads.x - 1) / threads.x, high = (kernel.a.rows + threads.y - 1) / threads.y;
+    const int64_t x = wide < enough ? wide : enough, y = high < enough / x ? high : enough / x;
+    by_element<<<dim3(unsigned(x), unsigned(y)), threads, 0, stream>>>(kernel);
   } else {  // a block is a part
     int threads = 32;
     while (threads < kThreads && threads < kernel.a.cols) threads *= 2;

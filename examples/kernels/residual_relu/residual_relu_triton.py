@@ -9,7 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
-BY_ROW = False  # a program computes a row; else a stretch of elements
+# For each direction: does a program compute a row? Else a stretch of elements, of any rows.
+BY_ROW = {"forward": False, "backward": False}
 LONGEST_ROW = 65536  # elements of a row that a program can hold
 
 
@@ -59,14 +60,17 @@ def _backward(in0, in1, in2, out0, out1, rows, cols, div0, mod0, row0, col0, div
 
 
 def run(which, inputs, places, rows, cols, scalars, outputs) -> None:
-    """Computes what the operators of the extension compute: `which` is "forward" or "backward"."""
+    """Computes the same as the operators of the extension: `which` is "forward" or "backward"."""
     if rows * cols == 0:
         return
-    if BY_ROW and cols > LONGEST_ROW:
+    by_row = BY_ROW[which]
+    if by_row and cols > LONGEST_ROW:
         raise ValueError(f"a row of {cols} elements is too long for the Triton kernel: {LONGEST_ROW} at most")
-    block = triton.next_power_of_2(cols) if BY_ROW else 1024
-    grid = (rows,) if BY_ROW else (triton.cdiv(rows * cols, block),)
+    block = triton.next_power_of_2(cols) if by_row else 1024
+    grid = (rows,) if by_row else (triton.cdiv(rows * cols, block),)
     wanted = [output.numel() > 0 for output in outputs]
     accumulate = tl.float64 if inputs[0].dtype == torch.float64 else tl.float32
     kernel = _forward if which == "forward" else _backward
-    kernel[grid](*inputs, *outputs, rows, cols, *places, *scalars, *wanted, accumulate, block)
+    with torch.cuda.device_of(inputs[0]):
+        kernel[grid](*inputs, *outputs, rows, cols, *places, *scalars, *wanted, accumulate, block,
+                     num_warps=min(max(block // 512, 4), 16))
