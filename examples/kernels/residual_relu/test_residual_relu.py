@@ -61,7 +61,9 @@ def compare(shapes: list[tuple[int, ...]], types: list[torch.dtype], tolerance: 
     weights = torch.randn(eager.shape, dtype=torch.float64, device=DEVICE).to(ours.dtype)
     floats = [x for x in inputs if x.dtype != torch.bool]
     wide = [x for x in wide if x.dtype != torch.bool]
-    got = torch.autograd.grad(ours, floats, weights)
+    got = torch.autograd.grad(ours, floats, weights, retain_graph=True)
+    again = torch.autograd.grad(ours, floats, weights)
+    assert all(torch.equal(a, b) for a, b in zip(got, again)), "the gradient is not the same twice"
     expected = torch.autograd.grad(eager, wide, weights.double(), allow_unused=True, materialize_grads=True)
     for x, a, b in zip(floats, got, expected):
         scale = max(1.0, float(b.abs().max()) if b.numel() else 1.0)
