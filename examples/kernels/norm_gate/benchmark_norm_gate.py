@@ -78,9 +78,9 @@ def main() -> int:
     def both(way: Callable[..., torch.Tensor]) -> object:
         return torch.autograd.grad(way(*inputs, **numbers), floats, weights, allow_unused=True)
 
-    forwards = seconds_of({name: partial(forward, way) for name, way in ways.items()}, given.seconds)
-    boths = seconds_of({name: partial(both, way) for name, way in ways.items()}, given.seconds)
-    measured = {name: {"forward_s": forwards[name], "both_s": boths[name]} for name in ways}
+    alone = seconds_of({name: partial(forward, way) for name, way in ways.items()}, given.seconds)
+    with_backward = seconds_of({name: partial(both, way) for name, way in ways.items()}, given.seconds)
+    measured = {name: {"forward_s": alone[name], "both_s": with_backward[name]} for name in ways}
     if given.json:
         print(json.dumps({"device": DEVICE, "shapes": [list(x.shape) for x in inputs], "times": measured}))
         return 0
