@@ -28,6 +28,7 @@ LEDGER = ROOT / "bench" / "results" / "fixes.csv"
 SMALL = "--size 64 --batch 8 --steps 30"
 RANKS = "-m torch.distributed.run --nproc-per-node 2"
 GPT = "examples/lab/transformer.py --width 128 --layers 2 --length 64 --batch 8 --steps 60"
+ANSWERS = "examples/lab/inference.py --size 64 --batch 8 --requests 200"
 
 # Where a fix should show, on a CPU too unless it only exists on a GPU.
 CASES: dict[str, tuple[str, ...]] = {
@@ -37,7 +38,10 @@ CASES: dict[str, tuple[str, ...]] = {
     "amp": (f"examples/lab/slow_train.py {SMALL}", "examples/planted/no_amp.py"),
     "channels_last": (f"examples/lab/slow_train.py {SMALL}",),
     "compile": (GPT,),
-    "conv_bn": ("examples/lab/inference.py --size 64 --batch 8 --requests 200",),
+    "conv_bn": (ANSWERS,),
+    "inference_mode": (ANSWERS,),
+    "cast=bf16": (ANSWERS,),
+    "quantize=int8": (ANSWERS,),
     "sdpa": (GPT,),
     "checkpoint": (GPT,),
     "checkpoint_batch=2": (GPT,),
@@ -138,7 +142,7 @@ def measure(program: str, item: str, script: str, budget: str) -> dict[str, Any]
             "optimize",
             "--json",
             "--allow",
-            "training",
+            "quantized",
             "--budget",
             budget,
             "--only",
@@ -146,6 +150,8 @@ def measure(program: str, item: str, script: str, budget: str) -> dict[str, Any]
             "-o",
             folder + "/out",
         ]
+        if script == ANSWERS:
+            words.append("--inference")
         done = subprocess.run(
             [*words, "--", sys.executable, *script.split()], check=False, cwd=ROOT, capture_output=True, text=True
         )
