@@ -110,7 +110,9 @@ class Samples(FixTest):
 
     def both(self, sample: str = "", workers: int = 0, epochs: int = 3) -> tuple[Ring, Ring, list[int]]:
         """Returns the rings without and with the fix, and how often samples were loaded in each run."""
-        text = SAMPLES.replace("SAMPLE", sample or "pass").replace("WORKERS", str(workers)).replace("EPOCHS", str(epochs))
+        text = (
+            SAMPLES.replace("SAMPLE", sample or "pass").replace("WORKERS", str(workers)).replace("EPOCHS", str(epochs))
+        )
         rings, loads = [], []
         for fixes in ((), ("cache",)):
             self.again()
@@ -125,7 +127,9 @@ class Samples(FixTest):
         for workers in (0, 2):
             with self.subTest(workers=workers):
                 _, ring, loads = self.both(workers=workers)
-                self.assertEqual(self.the(ring, "cache")["what"], "DataLoader: samples come from memory once they were loaded")
+                self.assertEqual(
+                    self.the(ring, "cache")["what"], "DataLoader: samples come from memory once they were loaded"
+                )
                 self.assertEqual(loads[0], 120)
                 checks = 2 * 3 * max(1, workers)  # the first two of each epoch and process are loaded twice
                 self.assertLessEqual(loads[1], 40 + checks)

@@ -193,7 +193,10 @@ def memory_for_samples() -> int:
         with open("/proc/meminfo", encoding="ascii") as file:
             lines = dict(line.split(":", 1) for line in file)
         free = int(lines["MemAvailable"].split()[0]) * 1024
-        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as most, open("/sys/fs/cgroup/memory.current", encoding="ascii") as now:
+        with (
+            open("/sys/fs/cgroup/memory.max", encoding="ascii") as most,
+            open("/sys/fs/cgroup/memory.current", encoding="ascii") as now,
+        ):
             free = min(free, int(most.read()) - int(now.read()))
     except (OSError, KeyError, ValueError):
         pass
