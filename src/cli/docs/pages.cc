@@ -20,9 +20,11 @@ struct OnPages {
   std::string_view command{};
   size_t document = 0;
 };
-constexpr OnPages kOnPages[] = {
-    {.command = "analyze"}, {.command = "optimize"}, {.command = "report", .document = 1}, {.command = "trend"},
-    {.command = "why"}};
+constexpr OnPages kOnPages[] = {{.command = "analyze"},
+                                {.command = "optimize"},
+                                {.command = "report", .document = 1},
+                                {.command = "trend"},
+                                {.command = "why"}};
 
 std::string TypesOf(const Command& command, size_t document) {
   return StrCat("// SPDX-License-Identifier: Apache-2.0\n// Written by `gapless docs`: the types of `gapless ",
