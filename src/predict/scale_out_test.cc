@@ -17,7 +17,7 @@ using testing::Analysed;
 using testing::kUs;
 using testing::Program;
 
-constexpr int64_t kMB = 1'000'000, kScaleSteps = 6;
+constexpr int64_t kMegabyte = 1'000'000, kScaleSteps = 6;
 constexpr double kGrowthMean = 0.75;  // of the power with which latency grows, 0 to 1.5
 
 int64_t BusNs(int64_t bytes) { return 50 * kUs + bytes / 10; }
@@ -30,7 +30,7 @@ std::shared_ptr<const Trace> RankOfTwo(int64_t rank, std::string_view kind = "al
     program.Backward([&] {
       for (int i = 0; i < 4; ++i) program.Kernel({.op = "aten::mm", .us = 500});
     });
-    for (const int64_t bytes : {kMB, 4 * kMB}) {
+    for (const int64_t bytes : {kMegabyte, 4 * kMegabyte}) {
       program.AllReduce(bytes, BusNs(bytes));
       if (kind != "all_reduce") program.MarkAsCollective(kind, bytes, BusNs(bytes) / kUs);
     }
@@ -99,14 +99,14 @@ TEST(ScaleOut, RefusesWhatDoesNotGrowEvenly) {
   Program few;
   few.Steps(2, [&] {
     few.Backward([&] { few.Kernel({.op = "aten::mm", .us = 1000}); });
-    few.AllReduce(kMB, BusNs(kMB)).AllReduce(4 * kMB, BusNs(4 * kMB)).Join();
+    few.AllReduce(kMegabyte, BusNs(kMegabyte)).AllReduce(4 * kMegabyte, BusNs(4 * kMegabyte)).Join();
   });
   EXPECT_EQ(Asked({few.Finish()}, options).error().message,
             "the ranks have 2 complete steps in common: how much steps differ is not known");
   Program groups;
   groups.Steps(kScaleSteps, [&] {
     groups.Rank(0, 2).Backward([&] { groups.Kernel({.op = "aten::mm", .us = 1000}); });
-    groups.AllReduce(kMB, BusNs(kMB)).Rank(0, 4).AllReduce(4 * kMB, BusNs(4 * kMB)).Join();
+    groups.AllReduce(kMegabyte, BusNs(kMegabyte)).Rank(0, 4).AllReduce(4 * kMegabyte, BusNs(4 * kMegabyte)).Join();
   });
   EXPECT_EQ(Asked({groups.Finish()}, options).error().message,
             "the job communicates within groups of 2 and of 4 ranks: ranks that a recorded job is simulated with must "
