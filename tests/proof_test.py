@@ -73,7 +73,7 @@ class Compare(Case):
         self.assertIn("nominal", done.stdout)
 
     def interrupted(self, *words: str) -> tuple[int, str, str]:
-        """Runs the words and a script that takes 50 ms, and interrupts it after some runs."""
+        """Runs the words and a script that takes 50 ms, and interrupts it behind the warm-up and three pairs at least."""
         runs = self.work / "runs"
         runs.unlink(missing_ok=True)
         script = self.work / "slow.py"
@@ -84,7 +84,7 @@ class Compare(Case):
             env={**self.environment, "RUNS": str(runs)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         ) as process:  # fmt: skip
             until = time.monotonic() + 60
-            while time.monotonic() < until and not (runs.exists() and runs.stat().st_size > 6):
+            while time.monotonic() < until and not (runs.exists() and runs.stat().st_size > 16):
                 time.sleep(0.02)
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
