@@ -222,7 +222,7 @@ class Serving(unittest.TestCase):
 
     def test_what_cannot_be_measured_is_said(self) -> None:
         for words, status, said in (
-            (["--inference", "--url", "https://localhost"], 2, "no address of plain HTTP"),
+            (["--inference", "--url", "https://localhost"], 2, "clients speak plain HTTP"),
             (["--inference", "--url", "http://127.0.0.1:1"], 4, "is it running"),
             (["--url", "http://127.0.0.1:1"], 2, "it takes --inference"),
             (["--inference", "--url", "http://127.0.0.1:1", "--runs", "2"], 2, "cannot be combined"),
