@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "report/energy/document.h"
 #include "serve/documents.h"
 
 namespace gapless::internal::report_form {
@@ -171,6 +172,7 @@ struct RunPage {
   Words page{};
   std::optional<Predicted> predicted{};
   std::optional<Path> path{};
+  std::optional<documents::EnergyReport> energy{};
   std::vector<Rows> tables{};
   std::optional<Map> rank_map{};
   Served served{};
@@ -179,6 +181,7 @@ struct RunPage {
       Field<&RunPage::page>("page", "", "what a terminal says, too"),
       Field<&RunPage::predicted>("predicted", "", "missing: nothing can be replayed"),
       Field<&RunPage::path>("path", "", "the critical path of the main rank; missing: nothing can be replayed"),
+      Field<&RunPage::energy>("energy", "", "missing: the power of the GPUs is not known"),
       Field<&RunPage::tables>("tables", "", "tables that have rows"),
       Field<&RunPage::rank_map>("rank_map", "", "of a job of many ranks"),
       Field<&RunPage::served>("served", "", "how to ask for more"),
