@@ -46,7 +46,7 @@ struct Options {
   bool show = false;
 };
 
-// How the jobs of a seed differ.
+// The kinds in which the jobs of a seed differ.
 struct Kind {
   bool sharded = false, two_levels = false, straggles = false;
   std::string Name() const {

@@ -31,7 +31,7 @@ for request in range(4000):
         scores = net(image)
 """
 
-# What the user's own fixes of these tests do with what a model returns.
+# The user's own fixes of these tests change a result in one of these ways.
 OWN = """
 import time
 LIVE = False

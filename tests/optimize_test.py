@@ -219,7 +219,6 @@ class Traps(Optimize):
         answer = self.trap("other_loss", safety="exact", script="row_loop")
         self.assert_refused(answer, "other_loss", "other_training", "another training")
 
-    @cases.in_ci
     def test_crashes(self) -> None:
         self.assert_refused(self.trap("crashes"), "crashes", "fault", "crashed")
 

@@ -14,7 +14,7 @@ namespace gapless::internal {
 // One direction of a kernel: what it reads and writes.
 struct KernelPass {
   std::string name{};  // "Forward", "Backward"
-  // Of the backward pass: those of the forward pass, then the gradient of its result and, with a window, a byte for
+  // The backward pass has those of the forward pass, then the gradient of its result and, with a window, a byte for
   // each result: the place in its window that was chosen.
   std::vector<PlanInput> inputs{};
   struct Output {

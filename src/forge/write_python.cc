@@ -183,7 +183,7 @@ std::string ReferenceBody(const KernelPlan& plan) {
   return text;
 }
 
-// By direction: does a program of Triton compute a row?
+// Does a program of Triton compute a row, in this direction?
 std::string RowsText(const KernelPlan& plan, const KernelPass& pass) {
   return TritonWriter(plan, pass).ByRow() ? "True" : "False";
 }

@@ -7,7 +7,7 @@
 // steps that together take a second, if they are clearly slower. The time limit of a run follows the longest successful
 // one, so that a hang ends soon without a limit from the user.
 //
-// Of a program that infers the latencies of its requests stand in the place of the times of its steps.
+// In a program that infers, the latencies of requests stand in the place of the times of steps.
 #include "optimize/job_runner.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr double kHangFactor = 5, kMinLimitS = 30, kCompileLimitS = 300, kMinLef
 
 namespace {
 
-// What the program does between two requests does not count, nor how many rows a request has: fixes change neither.
+// The time between two requests does not count, nor how many rows a request has: fixes change neither.
 void TakeLatencies(RunSample& sample) {
   sample.step_ns = LatenciesOf(sample.calls, sample.stopped);
   sample.warmup = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How unequal the work of ranks and steps is, and draws of more ranks from that.
+// The differences in work between ranks and steps, and draws of more ranks from them.
 //
 // The work of a rank in a step is divided as in an analysis of variance with two factors:
 //
 //   work(rank, step) = mean × (1 + step's own + rank's own + rest)
 //
-// What all ranks have more of in a step keeps nobody waiting; what one rank has more of in all steps does, and the rest
+// Work that all ranks have more of in a step keeps nobody waiting; that of one rank in all steps does, and the rest
 // does. The deviation of the rest has (ranks − 1)(steps − 1) degrees of freedom, that of ranks is what their means
 // differ by beyond it. Values farther than kOutlying robust deviations from the others count as outliers: they are no
 // part of the deviations, and drawn as often as they were seen. Of one rank the steps alone are known; all that they
@@ -33,8 +33,8 @@ class NormalDraws {
 };
 
 struct RankSpread {
-  // By step, by rank: shares of the mean. Of a rank that is no outlier what would last: the rest that is in the mean of
-  // its steps is taken out of it.
+  // Shares of the mean, for each step and each rank. A rank that is no outlier has what would last: the rest that is in
+  // the mean of its steps is taken out of it.
   std::vector<double> step_own{}, rank_own{};
   double rank_deviation = 0, rest_deviation = 0;  // without outliers
   double rest_freedom = 0;                        // degrees of freedom of rest_deviation; 0: it is not known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step takes with other numbers of ranks: a recorded data-parallel job, simulated with each of them.
+// The step with other numbers of ranks: a recorded data-parallel job is simulated with each of them.
 //
 // Every rank keeps its batch (weak scaling). The ranks of a simulated job are copies of recorded ones, which work along
 // their recorded graphs, so that what hides behind the backward pass goes on hiding there, and meet in the recorded

@@ -182,7 +182,7 @@ std::string WithoutKey(std::string text, const ServingLoad& load) {
 
 namespace {
 
-// Of a server that only a generator can speak with: it is what the address and the model's name say.
+// A server that only a generator can speak with is what the address and the model's name say.
 Result<ServingTarget> TargetByName(const ServingLoad& load) {
   const size_t slash = load.url.find('/', kHttps.size());
   ServingTarget target{.server = load.url.substr(0, slash), .path = {}, .model = load.model};

@@ -33,7 +33,7 @@ struct Compared {
   size_t choices = 0, same_choices = 0;
   size_t whole = 0, same_whole = 0;  // outputs of whole numbers
   std::optional<size_t> first_other_choice{};
-  // What no rounding explains: the id of the test, the call, the tensor, and in words.
+  // A difference that no rounding explains: the id of the test, the call, the tensor, and in words.
   std::string broken{}, broken_tensor{}, words{};
   size_t broken_call = 0;
 };

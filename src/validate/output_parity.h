@@ -15,7 +15,7 @@
 
 namespace gapless::internal {
 
-// What was kept of a tensor that goes into a call or comes out of it.
+// The record of a tensor that goes into a call or comes out of it.
 struct TensorRecord {
   std::string name{};  // "logits", "input_ids"; empty: the only one
   std::string shape{}, type{};

@@ -252,7 +252,6 @@ class Threads(AgentTest):
     def test_another_thread_trains_on(self) -> None:
         self.assertEqual(len(self.recorded(self.both(MAIN_TRAINS_ON))), 3)
 
-    @in_ci
     def test_several_threads_train(self) -> None:
         self.both(FOUR_THREADS)
         self.both(ONE_AFTER_THE_OTHER)

@@ -114,7 +114,7 @@ struct Module {
   int64_t begins_ns = 0, idle_since_ns = 0;
 };
 
-// By op: by how much it gets shorter, and if it is hidden.
+// For each op, by how much it gets shorter, and if it is hidden.
 struct Changes {
   std::vector<int64_t> saved_ns{};
   std::vector<uint8_t> hidden{};

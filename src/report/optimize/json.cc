@@ -22,7 +22,7 @@ struct KeptTraining {
   };
 };
 
-// What the model of a program that infers returns, beside what it returns unchanged.
+// The outputs of the model of a program that infers, beside those of the unchanged program.
 struct ComparedOutputs {
   std::string verdict{}, reason{};
   size_t calls = 0;

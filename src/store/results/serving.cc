@@ -125,7 +125,7 @@ void TakePerf(const JsonValue& run, ResultFile& file) {
     const std::string_view bare = std::string_view(unit).substr(0, unit.rfind("/user"));
     const auto direction = HigherIsBetterBy(bare);
     if (!average || !direction) continue;  // lengths and counts are no measure of speed
-    // How long it was told to run, and what its HTTP library does within a request: neither is the server's speed.
+    // The time that it was told to run, and that of its HTTP library within a request, are not the server's speed.
     if (run.keys()[i] == "benchmark_duration" || run.keys()[i].starts_with("http_req_")) continue;
     const ServingFormula formula = FormulaOf(ServingTool::kPerf, run.keys()[i]);
     Add(file, run.keys()[i], unit, median.value_or(*average), direction, formula);

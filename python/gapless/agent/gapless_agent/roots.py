@@ -52,7 +52,7 @@ class Roots:
         self.calls: dict[int, int] = {}
         self.alive: dict[int, Any] = {}
         self.timed = self._timed()
-        # What else records the calls of the model that the program infers with, as Calls.around() does.
+        # A second one that records the calls of the model that the program infers with, as Calls.around() does.
         self.recorded: Callable[[Callable[..., Any], Callable[[Any], bool]], Callable[..., Any]] | None = None
 
     def _timed(self) -> Calls | None:
