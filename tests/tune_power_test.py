@@ -37,16 +37,17 @@ from gapless_agent.place import find_place
 from gapless_agent.ring import Ring
 boards, steps, numbers = open(sys.argv[1], "r+b", buffering=0), int(sys.argv[2]), [int(n) for n in sys.argv[3:]]
 for number in numbers:
-    boards.seek(96 * number + 72)
+    boards.seek(128 * number + 72)
     boards.write(struct.pack("d", os.getpid()))
 place = find_place()
 folder = os.path.join(os.environ["GAPLESS_RUN"], place.folder)
 ring = Ring(folder, os.getpid(), 4096, place, layout.ROLE_TRAINS, "python 3 torch none", "host")
 for step in range(steps):
     began = time.time_ns()
-    boards.seek(96 * (numbers or [0])[0])
-    limit, _, _, _, _, _, idle, dynamic, exponent = struct.unpack("9d", boards.read(72))
-    clock = min(1.0, max(0.2, (max(0.0, limit - idle) / dynamic) ** (1 / exponent)))
+    boards.seek(128 * (numbers or [0])[0])
+    limit, _, _, _, _, _, idle, dynamic, exponent, _, _, _, lock, applications, _, _ = struct.unpack("16d", boards.read(128))
+    most = (lock or applications or 1980) / 1980
+    clock = min(most, max(0.2, (max(0.0, limit - idle) / dynamic) ** (1 / exponent)))
     end = began + 10_000_000 * (0.3 + 0.7 / clock)
     while time.time_ns() < end:
         time.sleep(max(0.0, (end - time.time_ns()) / 1e9))
@@ -70,10 +71,19 @@ class Board(NamedTuple):
     pid: float = 0
     refuses: float = 0
     has_mig: float = 0
+    lock_mhz: float = 0
+    applications_mhz: float = 0
+    has_no_reasons: float = 0
+    unused: float = 0
 
     def step(self, limit_w: float) -> tuple[float, float]:
         """Returns the joules and the duration of a step, over those at the highest limit."""
-        clock = min(1.0, max(0.2, (max(0.0, limit_w - self.idle_w) / self.dynamic_w) ** (1 / self.exponent)))
+        return self.step_at(
+            min(1.0, max(0.2, (max(0.0, limit_w - self.idle_w) / self.dynamic_w) ** (1 / self.exponent)))
+        )
+
+    def step_at(self, clock: float) -> tuple[float, float]:
+        """The same at a clock, over the highest one."""
         time_ratio = 0.3 + 0.7 / clock
         return (self.idle_w + self.dynamic_w * clock**self.exponent) * time_ratio / self.most_w, time_ratio
 
@@ -100,13 +110,16 @@ class TunePower(unittest.TestCase):
         }
 
     def make(self, *boards: Board) -> None:
-        self.file.write_bytes(b"".join(struct.pack("12d", *board._replace(since_s=time.time())) for board in boards))
+        self.file.write_bytes(b"".join(struct.pack("16d", *board._replace(since_s=time.time())) for board in boards))
 
     def boards(self) -> list[Board]:
-        return [Board(*values) for values in struct.iter_unpack("12d", self.file.read_bytes())]
+        return [Board(*values) for values in struct.iter_unpack("16d", self.file.read_bytes())]
 
     def limits(self) -> list[float]:
         return [board.limit_w for board in self.boards()]
+
+    def locks(self) -> list[float]:
+        return [board.lock_mhz for board in self.boards()]
 
     def words(self, *options: str, steps: int = 100_000, numbers: tuple[int, ...] = (0,)) -> list[str]:
         train = [sys.executable, "train.py", str(self.file), str(steps), *map(str, numbers)]
@@ -120,14 +133,14 @@ class TunePower(unittest.TestCase):
             capture_output=True, timeout=300, check=False,
         )  # fmt: skip
 
-    def start(self) -> subprocess.Popen[str]:
-        """Starts the verb and waits until it has changed a limit."""
+    def start(self, *options: str) -> subprocess.Popen[str]:
+        """Starts the verb and waits until it has changed a setting."""
         process = subprocess.Popen(
-            self.words(), cwd=self.folder, env=self.environment, text=True, start_new_session=True, stdin=subprocess.DEVNULL,
+            self.words(*options), cwd=self.folder, env=self.environment, text=True, start_new_session=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         self.addCleanup(process.kill)
-        self.wait_for(lambda: self.limits() != [700.0])
+        self.wait_for(lambda: self.limits() != [700.0] or self.locks() != [0.0])
         return process
 
     def wait_for(self, condition: object) -> None:
@@ -168,6 +181,57 @@ class TunePower(unittest.TestCase):
         self.assertAlmostEqual(answer["counter_update_s"], 0.02, delta=0.008)
         self.assertEqual(self.limits(), [700.0])
         self.assertEqual(self.watchdogs(), [])
+
+    def test_finds_the_clock_of_least_energy(self) -> None:
+        self.make(Board(applications_mhz=1755), Board(lock_mhz=990))
+        done = self.tune("--json", "--by", "clocks", more={"CUDA_VISIBLE_DEVICES": "0"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        least = min(Board().step_at(mhz / 1980)[0] for mhz in range(210, 1981, 15))
+        usual, _ = Board().step_at(1755 / 1980)
+        chosen = answer["chosen_clock_mhz"]
+        energy, _ = Board().step_at(chosen / 1980)
+        self.assertLessEqual(energy, 1.02 * least, answer)
+        self.assertEqual(chosen % 15, 0, "an admitted clock")
+        self.assertEqual((answer["verdict"], answer["setting"]), ("saves", "clock"))
+        self.assertAlmostEqual(answer["proof"]["energy"]["expected"], energy / usual, delta=0.06)
+        self.assertGreater(answer["proof"]["time"]["expected"], 1.1)
+        self.assertLess(answer["proof"]["energy"]["high"], 1)
+        self.assertLessEqual(len(answer["limits"]), 8)
+        self.assertNotIn("clock_mhz", answer["limits"][0], "no clock was locked")
+        self.assertNotIn("limit_w", answer["limits"][1])
+        self.assertEqual((answer["least_clock_mhz"], answer["most_clock_mhz"]), (210, 1980))
+        self.assertEqual(answer["set_command"], f"sudo nvidia-smi -i 0 --lock-gpu-clocks={chosen:.0f},{chosen:.0f}")
+        self.assertEqual(self.locks(), [0.0, 990.0], "another GPU is left alone")
+        self.assertEqual(self.limits(), [700.0, 700.0])
+        self.assertEqual(self.watchdogs(), [])
+
+    def test_clocks_are_free_after_a_signal(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number.name):
+                self.make(Board())
+                process = self.start("--by", "clocks")
+                self.assertEqual(self.limits(), [700.0])
+                os.killpg(process.pid, number)
+                process.communicate(timeout=WAITS_S)
+                self.wait_for(lambda: self.locks() == [0.0])
+                self.wait_for(lambda: self.watchdogs() == [])
+
+    def test_a_lock_that_could_not_be_given_back(self) -> None:
+        refused = {
+            "a setting holds the GPU's clock": Board(lock_mhz=1500),
+            "does not say if the GPU's clock is locked": Board(has_no_reasons=1),
+            "locking the clock needs root": Board(refuses=4),
+        }
+        for words, board in refused.items():
+            with self.subTest(words):
+                self.make(board)
+                done = self.tune("--by", "clocks")
+                self.assertEqual(done.returncode, 4, done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertIn("hint: ", done.stderr)
+                self.assertEqual(self.boards()[0].joules, 0, "nothing was set")
+                self.assertEqual(self.locks(), [board.lock_mhz])
 
     @cases.not_in_ci
     def test_several_gpus_and_an_allowed_slowdown(self) -> None:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the boards by NVML, and the watchdog by a pair of sockets: it acts when ours is closed.
+// Implements the boards, and the watchdog by a pair of sockets: it acts when ours is closed.
 //
 // The watchdog is forked twice and has a session of its own, so that it is no child of ours, and signals to our group
-// or from our terminal do not reach it. It opens NVML itself and right away: later there might be no way to. No answer
-// of a driver is shared over the fork.
+// or from our terminal do not reach it. It opens the driver itself and right away: later there might be no way to. No
+// answer of a driver is shared over the fork.
 #include "collect/power.h"
 
 #include <poll.h>
@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "base/strings.h"
@@ -26,15 +26,14 @@
 namespace gapless::internal {
 namespace {
 
-constexpr double kMilli = 1e-3;
 constexpr int kAnswerMs = 10'000;  // a driver that has to wake up takes seconds
 
-// An order to the watchdog: the limit of a board by NVML's number; the last of a list ends it.
-struct LimitOrder {
-  uint32_t board = 0, milliwatts = 0;
-  uint32_t is_last = 0;
+// An order to the watchdog: how a board was found; the last of a list ends it.
+struct GiveBackOrder {
+  uint32_t board = 0, is_last = 0;
+  double found = 0;
 };
-constexpr LimitOrder kAllIsWell{.is_last = 2};
+constexpr GiveBackOrder kAllIsWell{.is_last = 2};
 
 bool ReadWhole(int socket, void* into, size_t bytes) {
   for (auto* at = static_cast<char*>(into); bytes > 0;) {
@@ -51,14 +50,6 @@ bool WriteWhole(int socket, const void* from, size_t bytes) {
   return ::send(socket, from, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
 }
 
-uint32_t ToMilliwatts(double watts) { return static_cast<uint32_t>(std::lround(watts / kMilli)); }
-
-bool SetLimitOf(const nvml::Library& library, uint32_t board, uint32_t milliwatts) {
-  const auto set = library.call().DeviceSetPowerManagementLimit;
-  return set != nullptr && board < library.devices().size() && library.devices()[board] != nullptr &&
-         set(library.devices()[board], milliwatts) == nvml::kSuccess;
-}
-
 // Closes all files but one: a reader of our output waits for its end.
 void CloseOthers(int kept) {
   const auto number = static_cast<unsigned>(kept);
@@ -70,60 +61,56 @@ void CloseOthers(int kept) {
   close_range(number + 1, ~0U);
 }
 
-// The watchdog's whole life, in its process.
-[[noreturn]] void KeepLimits(const std::string& name, int socket) {
+// The watchdog's whole life, in its process. It asks for no energy, so that the library that has it stays closed.
+[[noreturn]] void KeepSettings(TelemetrySources sources, PowerKnob knob, int socket) {
   CloseOthers(socket);
   ::prctl(PR_SET_NAME, "gapless-power");
-  const auto library = nvml::Library::Open(name);
-  const pid_t pid = library ? ::getpid() : -1;
-  if (!WriteWhole(socket, &pid, sizeof pid) || !library) ::_exit(1);
-  std::vector<LimitOrder> kept;
-  for (LimitOrder order; ReadWhole(socket, &order, sizeof order);) {
+  sources.amd_smi_library.clear();
+  const auto driver = OpenPowerDriver(sources, knob);
+  const pid_t pid = driver ? ::getpid() : -1;
+  if (!WriteWhole(socket, &pid, sizeof pid) || !driver) ::_exit(1);
+  std::vector<GiveBackOrder> kept;
+  for (GiveBackOrder order; ReadWhole(socket, &order, sizeof order);) {
     if (order.is_last == kAllIsWell.is_last) ::_exit(0);
     kept.push_back(order);
     if (order.is_last == 1 && !WriteWhole(socket, &pid, sizeof pid)) break;
   }
-  for (const LimitOrder& order : kept) SetLimitOf(**library, order.board, order.milliwatts);
+  for (const GiveBackOrder& order : kept) (*driver)->GiveBack(order.board, order.found);
   ::_exit(0);
 }
 
 // The child of the fork only forks again: its own child belongs to nobody that we could take along.
-[[noreturn]] void ForkAgain(const std::string& name, int socket) {
+[[noreturn]] void ForkAgain(const TelemetrySources& sources, PowerKnob knob, int socket) {
   ::setsid();
   const pid_t again = ::fork();
   if (again != 0) ::_exit(again < 0 ? 1 : 0);
-  KeepLimits(name, socket);
+  KeepSettings(sources, knob, socket);
 }
 
-Unexpected NoWatchdog() {
-  return Fail(ErrorCode::kEnvironment, "no process could be started that gives the power limits back", "",
-              "without it no limit is changed; free some processes (ulimit -u), or read what the NVIDIA driver says: "
-              "nvidia-smi");
+Unexpected NoWatchdog(PowerKnob knob) {
+  return Fail(ErrorCode::kEnvironment, StrCat("no process could be started that gives the ", SettingsOf(knob), " back"),
+              "", "without it nothing is changed; free some processes (ulimit -u)");
 }
 
-// Returns the board that a word of CUDA_VISIBLE_DEVICES means; none: no board of this machine.
-std::optional<unsigned> IndexOf(const nvml::Library& library, std::string_view word) {
+// Returns the place of the board that a word of a list means; none: no board of this machine.
+std::optional<size_t> PlaceOf(const PowerDriver& driver, std::span<const unsigned> boards, std::string_view word) {
   unsigned number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (error == std::errc() && end == word.data() + word.size() && number < library.devices().size()) return number;
-  for (unsigned i = 0; i < library.devices().size(); ++i)
-    if (!word.empty() && library.UuidOf(library.devices()[i]).starts_with(word)) return i;
+  if (error == std::errc() && end == word.data() + word.size() && number < boards.size()) return number;
+  for (size_t i = 0; i < boards.size(); ++i)
+    if (!word.empty() && driver.UuidOf(boards[i]).starts_with(word)) return i;
   return std::nullopt;
 }
 
-std::vector<int64_t> ProcessesOn(const nvml::Library& library, unsigned board) {
-  std::vector<nvml::Process> found(256);
-  auto count = static_cast<unsigned>(found.size());
-  const auto list = library.call().DeviceGetComputeRunningProcesses_v3;
-  if (list == nullptr || list(library.devices()[board], &count, found.data()) != nvml::kSuccess) return {};
-  std::vector<int64_t> pids;
-  for (unsigned i = 0; i < std::min<size_t>(count, found.size()); ++i) pids.push_back(found[i].pid);
-  return pids;
-}
-
-Unexpected CannotTune(const PowerBoard& board, std::string_view why, std::string_view hint) {
-  return Fail(ErrorCode::kEnvironment, std::string(why), StrCat("GPU ", board.index, " (", board.name, ")"),
-              std::string(hint));
+// As drivers do: those after the first word that means none are not visible either.
+std::vector<unsigned> Visible(const PowerDriver& driver, std::span<const unsigned> boards, std::string_view list) {
+  std::vector<unsigned> seen;
+  for (const std::string_view word : Split(list, ',')) {
+    const auto place = PlaceOf(driver, boards, word);
+    if (!place) break;
+    seen.push_back(boards[*place]);
+  }
+  return seen;
 }
 
 }  // namespace
@@ -135,37 +122,37 @@ Result<void> MayChangeGpuSettings() {
               "tune power on a machine of your own");
 }
 
-Result<LimitWatchdog> LimitWatchdog::Start(const std::string& library) {
+Result<PowerWatchdog> PowerWatchdog::Start(const TelemetrySources& sources, PowerKnob knob) {
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return NoWatchdog();
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return NoWatchdog(knob);
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t child = ::fork();
-  if (child == 0) ForkAgain(library, ends[1]);
+  if (child == 0) ForkAgain(sources, knob, ends[1]);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::close(ends[1]);
-  LimitWatchdog watchdog(ends[0]);
-  if (child < 0) return NoWatchdog();
+  PowerWatchdog watchdog(ends[0], knob);
+  if (child < 0) return NoWatchdog(knob);
   ::waitpid(child, nullptr, 0);
   if (!watchdog.ReadAnswer(&watchdog.pid_, sizeof watchdog.pid_) || watchdog.pid_ < 0) {
-    const auto opened = nvml::Library::Open(library);  // which says why
+    const auto opened = OpenPowerDriver(sources, knob);  // which says why
     if (!opened) return Unexpected{opened.error()};
-    return NoWatchdog();
+    return NoWatchdog(knob);
   }
   return watchdog;
 }
 
-LimitWatchdog::LimitWatchdog(LimitWatchdog&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)), pid_(other.pid_) {}
+PowerWatchdog::PowerWatchdog(PowerWatchdog&& other) noexcept
+    : socket_(std::exchange(other.socket_, -1)), knob_(other.knob_), pid_(other.pid_) {}
 
-LimitWatchdog::~LimitWatchdog() {
+PowerWatchdog::~PowerWatchdog() {
   if (socket_ < 0) return;
   WriteWhole(socket_, &kAllIsWell, sizeof kAllIsWell);
   ::close(socket_);
 }
 
-bool LimitWatchdog::ReadAnswer(void* into, size_t bytes) const {
+bool PowerWatchdog::ReadAnswer(void* into, size_t bytes) const {
   pollfd wait{.fd = socket_, .events = POLLIN, .revents = 0};
   int ready = 0;
   do ready = ::poll(&wait, 1, kAnswerMs);
@@ -173,67 +160,47 @@ bool LimitWatchdog::ReadAnswer(void* into, size_t bytes) const {
   return ready == 1 && ReadWhole(socket_, into, bytes);
 }
 
-bool LimitWatchdog::IsAlive() const {
+bool PowerWatchdog::IsAlive() const {
   pollfd look{.fd = socket_, .events = 0, .revents = 0};
   return ::poll(&look, 1, 0) <= 0;
 }
 
-Result<void> LimitWatchdog::Keep(std::span<const PowerBoard> boards) {
+Result<void> PowerWatchdog::Keep(std::span<const PowerBoard> boards) {
   for (size_t i = 0; i < boards.size(); ++i) {
-    const LimitOrder order{.board = boards[i].index,
-                           .milliwatts = ToMilliwatts(boards[i].limit_w),
-                           .is_last = i + 1 == boards.size() ? 1U : 0U};
-    if (!WriteWhole(socket_, &order, sizeof order)) return NoWatchdog();
+    const GiveBackOrder order{
+        .board = boards[i].index, .is_last = i + 1 == boards.size() ? 1U : 0U, .found = boards[i].found};
+    if (!WriteWhole(socket_, &order, sizeof order)) return NoWatchdog(knob_);
   }
   pid_t answer = 0;
-  if (!ReadAnswer(&answer, sizeof answer)) return NoWatchdog();
+  if (!ReadAnswer(&answer, sizeof answer)) return NoWatchdog(knob_);
   return {};
 }
 
-Result<PowerBoards> PowerBoards::Open(const std::string& library, const std::optional<std::string>& visible) {
+Result<PowerBoards> PowerBoards::Open(const TelemetrySources& sources, PowerKnob knob) {
   GAPLESS_TRY(MayChangeGpuSettings());
   PowerBoards boards;
-  GAPLESS_ASSIGN(boards.library_, nvml::Library::Open(library));
-  boards.names_devices_ = visible.has_value();
-  const auto count = static_cast<unsigned>(boards.library_->devices().size());
-  if (!visible) {
-    for (unsigned i = 0; i < count; ++i)
-      if (boards.library_->devices()[i] != nullptr) GAPLESS_TRY(boards.Add(i));
-  } else {
-    for (const std::string_view word : Split(*visible, ',')) {
-      const auto index = IndexOf(*boards.library_, word);
-      if (!index) break;  // as the driver does: those after the first that is none are not visible either
-      GAPLESS_TRY(boards.Add(*index));
-    }
-  }
+  GAPLESS_ASSIGN(boards.driver_, OpenPowerDriver(sources, knob));
+  const PowerDriver& driver = *boards.driver_;
+  std::vector<unsigned> seen(driver.count());
+  std::iota(seen.begin(), seen.end(), 0U);
+  const auto lists = driver.VisibleLists();
+  boards.names_devices_ = !lists.empty();
+  for (const std::string& list : lists) seen = Visible(driver, seen, list);
+  for (const unsigned index : seen)
+    if (driver.Answers(index)) GAPLESS_TRY(boards.Add(index));
   if (boards.boards_.empty())
-    return Fail(ErrorCode::kEnvironment, "no GPU is there whose power could be tuned", "", "nvidia-smi shows the GPUs");
+    return Fail(ErrorCode::kEnvironment, "no GPU is there whose power could be tuned", "",
+                "gapless doctor shows the GPUs");
   return boards;
 }
 
 Result<void> PowerBoards::Add(unsigned index) {
-  const nvml::Device device = library_->devices()[index];
-  const auto& call = library_->call();
-  PowerBoard board{.index = index, .name = library_->NameOf(device), .uuid = library_->UuidOf(device)};
-  unsigned now = 0, pending = 0;
-  if (call.DeviceGetMigMode != nullptr && call.DeviceGetMigMode(device, &now, &pending) == nvml::kSuccess && now == 1)
-    return CannotTune(board, "the GPU is divided (MIG): its energy belongs to no part of it",
-                      "tune power on a GPU that is not divided: nvidia-smi -mig 0 undoes it");
-  if (!nvml::Ask(call.DeviceGetTotalEnergyConsumption, device))
-    return CannotTune(board, "the GPU has no energy counter", "it takes a GPU of the Volta generation or newer");
-  unsigned least = 0, most = 0;
-  const auto limit = nvml::Ask(call.DeviceGetPowerManagementLimit, device);
-  if (!limit || call.DeviceGetPowerManagementLimitConstraints == nullptr ||
-      call.DeviceGetPowerManagementLimitConstraints(device, &least, &most) != nvml::kSuccess || least >= most)
-    return CannotTune(board, "the GPU's power limit cannot be changed", "nvidia-smi -q -d POWER shows what it admits");
-  board.limit_w = *limit * kMilli, board.least_w = least * kMilli, board.most_w = most * kMilli;
-  if (const auto usual = nvml::Ask(call.DeviceGetPowerManagementDefaultLimit, device)) board.usual_w = *usual * kMilli;
-  boards_.push_back(std::move(board));
+  GAPLESS_ASSIGN(boards_.emplace_back(), driver_->Describe(index));
   return {};
 }
 
 PowerBoards::~PowerBoards() {
-  if (library_ != nullptr) Restore();
+  if (driver_ != nullptr) Restore();
 }
 
 // Inside a container the driver may give numbers of the host's processes: then ours are not among them.
@@ -241,58 +208,55 @@ Result<void> PowerBoards::KeepThoseOf(std::span<const int64_t> pids) {
   const auto is_ours = [&](int64_t pid) { return std::ranges::binary_search(pids, pid); };
   std::vector<PowerBoard> used;
   for (const PowerBoard& board : boards_) {
-    const auto on_it = ProcessesOn(*library_, board.index);
+    const auto on_it = driver_->ProcessesOn(board.index);
     if (!std::ranges::any_of(on_it, is_ours)) continue;
     if (!std::ranges::all_of(on_it, is_ours))
       return CannotTune(board, "another program computes on the GPU: its energy cannot be told from the training's",
-                        "wait until it has ended, or choose other GPUs with CUDA_VISIBLE_DEVICES");
+                        StrCat("wait until it has ended, or choose other GPUs with ", driver_->visible_variable()));
     used.push_back(board);
   }
   if (!used.empty()) return boards_ = std::move(used), Result<void>();
   if (names_devices_ || boards_.size() == 1) return {};
   return Fail(ErrorCode::kEnvironment, "which of the GPUs the command uses is not known", "",
-              "name them: CUDA_VISIBLE_DEVICES=0,1 gapless tune power -- …");
+              StrCat("name them: ", driver_->visible_variable(), "=0,1 gapless tune power -- …"));
 }
 
-Result<void> PowerBoards::CheckPermission(LimitWatchdog& watchdog) {
+Result<void> PowerBoards::CheckPermission(PowerWatchdog& watchdog) {
+  for (const PowerBoard& board : boards_) GAPLESS_TRY(driver_->CheckState(board));
   GAPLESS_TRY(watchdog.Keep(boards_));
   watchdog_ = &watchdog;
+  const bool limits = knob() == PowerKnob::kLimit;
   for (const PowerBoard& board : boards_) {
-    const auto set = library_->call().DeviceSetPowerManagementLimit;
-    const auto result =
-        set == nullptr ? nvml::kNotSupported : set(library_->devices()[board.index], ToMilliwatts(board.limit_w));
-    if (result == nvml::kNoPermission)
-      return CannotTune(board, "changing the power limit needs root",
+    const auto answer = driver_->GiveBack(board.index, board.found);
+    if (answer == PowerDriver::Answer::kNoPermission)
+      return CannotTune(board, limits ? "changing the power limit needs root" : "locking the clock needs root",
                         "run it as root: sudo -E gapless tune power -- …; in a container, with --cap-add SYS_ADMIN");
-    if (result != nvml::kSuccess)
-      return CannotTune(board, "the GPU's power limit cannot be changed",
-                        "nvidia-smi -q -d POWER shows what it admits");
+    if (answer != PowerDriver::Answer::kDone)
+      return CannotTune(board, limits ? "the GPU's power limit cannot be changed" : "the GPU's clock cannot be locked",
+                        driver_->hint());
   }
   return {};
 }
 
-std::optional<double> PowerBoards::Joules(size_t board) const {
-  const auto mj =
-      nvml::Ask(library_->call().DeviceGetTotalEnergyConsumption, library_->devices()[boards_[board].index]);
-  return mj ? std::optional(static_cast<double>(*mj) * kMilli) : std::nullopt;
-}
-
-Result<void> PowerBoards::SetAll(double watts) {
+Result<void> PowerBoards::SetAll(double value) {
   if (watchdog_ == nullptr || !watchdog_->IsAlive())
-    return Fail(ErrorCode::kEnvironment, "the process that gives the power limits back is gone", "",
-                "without it no limit is changed; the limits are as they were");
+    return Fail(ErrorCode::kEnvironment, StrCat("the process that gives the ", SettingsOf(knob()), " back is gone"), "",
+                "without it nothing is changed; all is as it was");
   has_changed_ = true;
-  for (const PowerBoard& board : boards_)
-    if (!SetLimitOf(*library_, board.index, ToMilliwatts(watts)))
-      return CannotTune(board, StrCat("the GPU refused a power limit of ", FormatNumber(watts, 0), " W"),
-                        "nvidia-smi -q -d POWER shows what it admits");
+  for (const PowerBoard& board : boards_) {
+    const auto answer = value == board.found ? driver_->GiveBack(board.index, value) : driver_->Set(board.index, value);
+    if (answer != PowerDriver::Answer::kDone)
+      return CannotTune(board, StrCat("the GPU refused ", FormatNumber(value, 0), " ", UnitOf(knob())),
+                        driver_->hint());
+  }
   return {};
 }
 
 bool PowerBoards::Restore() {
   if (!has_changed_) return true;
   bool all = true;
-  for (const PowerBoard& board : boards_) all = SetLimitOf(*library_, board.index, ToMilliwatts(board.limit_w)) && all;
+  for (const PowerBoard& board : boards_)
+    all = driver_->GiveBack(board.index, board.found) == PowerDriver::Answer::kDone && all;
   has_changed_ = !all;
   return all;
 }

@@ -97,7 +97,7 @@ std::optional<double> PowerBlocks::update_s() const {
 double PowerBlocks::draw() const {
   const auto joules = usual_joules(), seconds = usual_seconds();
   if (!joules || !seconds || *seconds <= 0) return 1;
-  return *joules / *seconds / static_cast<double>(plan_.devices) / plan_.range.high;
+  return *joules / *seconds / static_cast<double>(plan_.devices) / plan_.highest_w.value_or(plan_.range.high);
 }
 
 std::optional<double> PowerBlocks::usual_joules() const {
@@ -188,7 +188,7 @@ void PowerBlocks::CloseWindow(int64_t end_ns, int64_t now_ns) {
 
 // Both pairs of the limit are there: the first window with the usual one before it, the second with the one after it.
 void PowerBlocks::Paired(const Reading& usual) {
-  PowerSetting taken{.watts = *next_};
+  PowerSetting taken{.value = *next_};
   const auto pair = [&](const Reading& with, const Reading& without) {
     taken.energy.push_back(std::log(with.joules / without.joules));
     taken.time.push_back(std::log(with.seconds / without.seconds));
@@ -201,7 +201,7 @@ void PowerBlocks::Paired(const Reading& usual) {
     proof_.time.insert(proof_.time.end(), taken.time.begin(), taken.time.end());
     return;
   }
-  search_.Add({.watts = taken.watts, .energy = std::exp(*Mean(taken.energy)), .time = std::exp(*Mean(taken.time))});
+  search_.Add({.value = taken.value, .energy = std::exp(*Mean(taken.energy)), .time = std::exp(*Mean(taken.time))});
   settings_.push_back(std::move(taken));
 }
 
@@ -212,7 +212,7 @@ void PowerBlocks::NextSetting() {
   if (next_) return;
   if (!IsProving()) {
     const auto best = search_.Best();
-    if (best) chosen_ = proof_.watts = best->watts;
+    if (best) chosen_ = proof_.value = best->value;
   }
   if (IsProving() && proof_.energy.size() < plan_.proof_pairs)
     next_ = chosen_;
@@ -220,13 +220,13 @@ void PowerBlocks::NextSetting() {
     is_done_ = true;
 }
 
-void PowerBlocks::Want(double watts, int64_t now_ns) {
-  if (watts == limit_) return;
-  if (auto set = set_limit_(watts); !set) {
+void PowerBlocks::Want(double value, int64_t now_ns) {
+  if (value == limit_) return;
+  if (auto set = set_limit_(value); !set) {
     error_ = set.error();
     return;
   }
-  limit_ = watts;
+  limit_ = value;
   set_ns_ = now_ns;
   window_ns_.reset();
 }

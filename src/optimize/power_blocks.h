@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures power limits on one training that goes on: windows of whole steps at a limit, each held against a window
-// next to it at the usual limit, so that a machine that drifts affects both alike.
+// Measures power limits, or clocks, on one training that goes on: windows of whole steps at a limit, each held against
+// a window next to it at the usual limit, so that a machine that drifts affects both alike.
 //
 //   usual  limit limit  usual  limit limit  usual …      two pairs for each limit: (usual, limit) and (limit, usual)
 //
@@ -29,17 +29,18 @@ struct PowerPlan {
   PowerRange range{};
   PowerGoal goal{};
   size_t devices = 1;
-  size_t warmup = 10;        // steps of each process before the first window
-  size_t window_steps = 4;   // of a window at least
-  int window_updates = 10;   // of the slowest counter, that a window lasts at least
-  double settle_s = 0.3;     // after a new limit
-  size_t proof_pairs = 6;    // fewer have no 95 % interval by signed ranks
-  size_t most_settings = 8;  // limits, the usual one included
+  size_t warmup = 10;                 // steps of each process before the first window
+  size_t window_steps = 4;            // of a window at least
+  int window_updates = 10;            // of the slowest counter, that a window lasts at least
+  double settle_s = 0.3;              // after a new limit
+  size_t proof_pairs = 6;             // fewer have no 95 % interval by signed ranks
+  size_t most_settings = 8;           // limits, the usual one included
+  std::optional<double> highest_w{};  // the highest power limit; absent: the range has it
 };
 
 // One limit with all its pairs. Logarithms of its window over the usual one.
 struct PowerSetting {
-  double watts = 0;
+  double value = 0;
   std::vector<double> energy{}, time{};  // per step
 };
 
@@ -50,8 +51,8 @@ struct PowerRatio {
 
 class PowerBlocks {
  public:
-  // `set_limit` sets the limit of all boards, W; its error ends the measurement.
-  using SetLimit = std::function<Result<void>(double watts)>;
+  // `set_limit` sets the limit of all boards; its error ends the measurement.
+  using SetLimit = std::function<Result<void>(double value)>;
   PowerBlocks(const PowerPlan& plan, SetLimit set_limit);
 
   // A process begins to train: what was begun in another is measured anew.
@@ -80,7 +81,7 @@ class PowerBlocks {
   size_t steps() const { return steps_; }  // that were taken, without warm-up
   double limit() const { return limit_; }  // that is set now, as far as we know
   const PowerPlan& plan() const { return plan_; }
-  double draw() const;  // mean power of a board at the usual limit over the highest limit; 1 before it is known
+  double draw() const;  // mean power of a board at the usual limit over the highest power limit; 1 before it is known
 
  private:
   struct Counter {
@@ -96,7 +97,7 @@ class PowerBlocks {
   void CloseWindow(int64_t end_ns, int64_t now_ns);
   void Paired(const Reading& usual);
   void NextSetting();
-  void Want(double watts, int64_t now_ns);
+  void Want(double value, int64_t now_ns);
   bool IsProving() const { return chosen_.has_value(); }
 
   PowerPlan plan_;

@@ -101,6 +101,15 @@ TEST(PowerBlocks, ShortStepsMakeLongWindows) {
   EXPECT_GE(boards.Tune({}).steps(), 28U * 25U);
 }
 
+// Of clocks the range has no watts: what time costs is then counted with the highest power limit.
+TEST(PowerBlocks, TheDrawIsAShareOfTheHighestPowerLimit) {
+  Random random(5);
+  SimulatedBoards boards{.curve = DrawPowerCurve(random), .random = random};
+  const double watts = boards.curve.Watts(boards.curve.range.usual);
+  EXPECT_NEAR(boards.Tune({.highest_w = 2000}).draw(), watts / 2000, 0.02);
+  EXPECT_NEAR(boards.Tune({}).draw(), watts / boards.curve.range.high, 0.02);
+}
+
 // The machine becomes half as fast while it is measured: the pairs do not see it, several boards count together.
 TEST(PowerBlocks, ADriftAffectsBothOfAPair) {
   Random random(3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the search on whole watts, with a penalty for what is slower than allowed.
+// Implements the search on the admitted values, with a penalty for what is slower than allowed.
 #include "optimize/power_search.h"
 
 #include <algorithm>
@@ -20,6 +20,26 @@ constexpr double kNearBound = 0.1;  // of the allowed slowdown: near enough
 
 }  // namespace
 
+double PowerRange::Nearest(double value) const {
+  if (admitted.empty()) return std::round(value);
+  const auto above = std::ranges::lower_bound(admitted, value);
+  if (above == admitted.end()) return admitted.back();
+  if (above == admitted.begin() || *above - value < value - *std::prev(above)) return *above;
+  return *std::prev(above);
+}
+
+std::optional<double> PowerRange::Between(double value, double below, double above) const {
+  if (admitted.empty()) {
+    if (above - below < 2) return std::nullopt;
+    return std::clamp(std::ceil(value), below + 1, above - 1);
+  }
+  auto found = std::ranges::lower_bound(admitted, value);
+  while (found != admitted.begin() && (found == admitted.end() || *found >= above)) --found;
+  while (found != admitted.end() && *found <= below) ++found;
+  if (found == admitted.end() || *found >= above) return std::nullopt;
+  return *found;
+}
+
 double CostRatio(const PowerGoal& goal, double energy, double time, double draw) {
   const double joules = (1 - goal.time_weight) * draw;
   return (joules * energy + goal.time_weight * time) / (joules + goal.time_weight);
@@ -27,8 +47,8 @@ double CostRatio(const PowerGoal& goal, double energy, double time, double draw)
 
 PowerSearch::PowerSearch(const PowerRange& range, const PowerGoal& goal, size_t most_settings)
     : range_(range), goal_(goal), most_readings_(most_settings - 1), low_(range.low), high_(range.high) {
-  first_ = std::round(high_ - kGolden * (high_ - low_));
-  second_ = std::round(low_ + kGolden * (high_ - low_));
+  first_ = range_.Nearest(high_ - kGolden * (high_ - low_));
+  second_ = range_.Nearest(low_ + kGolden * (high_ - low_));
   is_narrow_ = second_ - first_ < 1;
 }
 
@@ -41,8 +61,8 @@ double PowerSearch::Objective(const PowerReading& reading) const {
   return CostRatio(goal_, reading.energy, reading.time, draw_);
 }
 
-const PowerReading* PowerSearch::At(double watts) const {
-  const auto found = std::ranges::find(readings_, watts, &PowerReading::watts);
+const PowerReading* PowerSearch::At(double value) const {
+  const auto found = std::ranges::find(readings_, value, &PowerReading::value);
   return found == readings_.end() ? nullptr : &*found;
 }
 
@@ -65,19 +85,19 @@ std::optional<double> PowerSearch::NextOfSection() const {
 // least so far.
 std::optional<double> PowerSearch::NextAtBound() const {
   if (!goal_.most_slowdown || readings_.size() < kBeforeBound) return std::nullopt;
-  const PowerReading usual{.watts = range_.usual};
+  const PowerReading usual{.value = range_.usual};
   const PowerReading *slow = nullptr, *allowed = &usual;
   for (const PowerReading& reading : readings_)
-    if (!IsAllowed(reading) && (slow == nullptr || reading.watts > slow->watts)) slow = &reading;
+    if (!IsAllowed(reading) && (slow == nullptr || reading.value > slow->value)) slow = &reading;
   if (slow == nullptr) return std::nullopt;
   for (const PowerReading& reading : readings_)
-    if (reading.watts > slow->watts && reading.watts < allowed->watts) allowed = &reading;
+    if (reading.value > slow->value && reading.value < allowed->value) allowed = &reading;
   const auto best = Best();
-  if (best && best->watts != allowed->watts) return std::nullopt;
+  if (best && best->value != allowed->value) return std::nullopt;
   const double bound = 1 + kOfBound * *goal_.most_slowdown, room = bound - allowed->time;
-  if (room < kNearBound * *goal_.most_slowdown || allowed->watts - slow->watts < 2) return std::nullopt;
-  const double at = slow->watts + (allowed->watts - slow->watts) * (slow->time - bound) / (slow->time - allowed->time);
-  return std::clamp(std::ceil(at), slow->watts + 1, allowed->watts - 1);
+  if (room < kNearBound * *goal_.most_slowdown) return std::nullopt;
+  const double at = slow->value + (allowed->value - slow->value) * (slow->time - bound) / (slow->time - allowed->time);
+  return range_.Between(at, slow->value, allowed->value);
 }
 
 void PowerSearch::Add(const PowerReading& reading) {
@@ -91,11 +111,11 @@ void PowerSearch::Narrow() {
   const double lower = Objective(*At(first_)), upper = Objective(*At(second_));
   if (lower <= upper + kTie) {
     high_ = second_, second_ = first_;
-    first_ = std::round(high_ - kGolden * (high_ - low_));
+    first_ = range_.Nearest(high_ - kGolden * (high_ - low_));
     asks_lowest_ = low_ == range_.low && At(range_.low) == nullptr;
   } else {
     low_ = first_, first_ = second_;
-    second_ = std::round(low_ + kGolden * (high_ - low_));
+    second_ = range_.Nearest(low_ + kGolden * (high_ - low_));
   }
   is_narrow_ = high_ - low_ < std::max(4.0, kNarrowestShare * (range_.high - range_.low)) || second_ <= first_;
 }

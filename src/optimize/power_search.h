@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the power limit at which a training step costs least, with few limits tried: a golden-section search
-// (Kiefer 1953) over the limits that the boards admit.
+// Looks for the power limit, or the clock, at which a training step costs least, with few of them tried: a
+// golden-section search (Kiefer 1953) over the values that the boards admit. What is said of limits here holds for
+// clocks as well.
 //
 // Between two limits the energy of a step falls and then rises: a low limit makes the step long, and the board draws
 // its idle power meanwhile; a high limit buys little speed for much power. Where a limit does not bind, everything is
@@ -27,20 +28,27 @@ struct PowerGoal {
   std::optional<double> most_slowdown{};  // share of time by which a step may be longer than at the usual limit
 };
 
-// The limits that all boards of the job admit, W for each board.
+// The limits that all boards of the job admit, W for each board; or clocks, MHz.
 struct PowerRange {
   double low = 0, high = 0;
-  double usual = 0;  // what is set now
+  double usual = 0;                // what is set now; of clocks the highest, as where none is locked
+  std::vector<double> admitted{};  // ascending, from low to high; empty: every whole number
+
+  // The admitted value next to one inside the range.
+  double Nearest(double value) const;
+  // The admitted value at or above `value`, else the next below it, that is between two admitted ones; none: there is
+  // none between them.
+  std::optional<double> Between(double value, double below, double above) const;
 };
 
 // A step at a limit, over a step at the usual limit.
 struct PowerReading {
-  double watts = 0;             // the limit
+  double value = 0;             // the limit or clock
   double energy = 1, time = 1;  // ratios
 };
 
 // The cost by the goal, over the same at the usual limit. `draw` is the mean power of a board at the usual limit as a
-// share of the highest limit. Slowdown does not count here.
+// share of the highest power limit. Slowdown does not count here.
 double CostRatio(const PowerGoal& goal, double energy, double time, double draw);
 
 class PowerSearch {
@@ -50,7 +58,7 @@ class PowerSearch {
 
   // The draw of CostRatio(), to be set before the first reading where time counts.
   void SetDraw(double draw) { draw_ = draw; }
-  // The limit to try next, whole watts; none: the search is over.
+  // The admitted limit to try next; none: the search is over.
   std::optional<double> Next() const;
   // Takes the reading of the limit that Next() named.
   void Add(const PowerReading& reading);
@@ -61,7 +69,7 @@ class PowerSearch {
  private:
   double Objective(const PowerReading& reading) const;
   bool IsAllowed(const PowerReading& reading) const;
-  const PowerReading* At(double watts) const;
+  const PowerReading* At(double value) const;
   std::optional<double> NextOfSection() const;
   std::optional<double> NextAtBound() const;
   void Narrow();

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -72,30 +73,51 @@ class CounterThread {
   std::jthread thread_;
 };
 
-// The limits that all boards admit. An error: they have none in common, or are not set alike.
-Result<PowerRange> RangeOf(std::span<const PowerBoard> boards) {
-  PowerRange range{.low = boards[0].least_w, .high = 0, .usual = boards[0].limit_w};
-  double most = boards[0].most_w;
+Unexpected NotAlike(PowerKnob knob, double one, double other) {
+  const auto text = [&](double value) { return StrCat(FormatNumber(value, 0), " ", UnitOf(knob)); };
+  const std::string both = StrCat(text(one), " and ", text(other));
+  if (knob == PowerKnob::kLimit)
+    return Fail(ErrorCode::kEnvironment, "the GPUs of the command do not have the same power limit", both,
+                "set one limit on all of them first: nvidia-smi -pl");
+  return Fail(ErrorCode::kEnvironment, "the GPUs of the command do not have the same highest clock", both,
+              "tune the clocks of GPUs of one kind, or power limits: --by limits");
+}
+
+// The limits or clocks that all boards admit. An error: they have none in common, or are not set alike.
+Result<PowerRange> RangeOf(std::span<const PowerBoard> boards, PowerKnob knob) {
+  PowerRange range{.low = boards[0].least, .high = 0, .usual = boards[0].found, .admitted = boards[0].admitted};
+  double most = boards[0].most;
   for (const PowerBoard& board : boards) {
-    range.low = std::max(range.low, board.least_w);
-    range.high = std::max({range.high, board.limit_w, board.usual_w.value_or(0)});
-    most = std::min(most, board.most_w);
-    if (board.limit_w != range.usual)
-      return Fail(ErrorCode::kEnvironment, "the GPUs of the command do not have the same power limit",
-                  StrCat(FormatNumber(range.usual, 0), " W and ", FormatNumber(board.limit_w, 0), " W"),
-                  "set one limit on all of them first: nvidia-smi -pl");
+    range.low = std::max(range.low, board.least);
+    range.high = std::max({range.high, board.found, board.usual.value_or(0)});
+    most = std::min(most, board.most);
+    if (board.found != range.usual) return NotAlike(knob, range.usual, board.found);
+    std::vector<double> both;
+    std::ranges::set_intersection(range.admitted, board.admitted, std::back_inserter(both));
+    range.admitted = std::move(both);
   }
   range.high = std::min(range.high, most);
-  if (range.low + 1 >= range.high || range.usual > range.high)
-    return Fail(ErrorCode::kEnvironment, "the GPUs of the command admit no other power limit in common", "",
-                "nvidia-smi -q -d POWER shows what each admits");
+  const bool has_none = knob == PowerKnob::kClock && range.admitted.size() < 2;
+  if (has_none || range.low + 1 >= range.high || range.usual > range.high)
+    return Fail(ErrorCode::kEnvironment,
+                StrCat("the GPUs of the command admit no other ", SettingsOf(knob), " in common"));
   return range;
+}
+
+// The highest power limit of the boards, W; absent: a board names none.
+std::optional<double> HighestOf(std::span<const PowerBoard> boards) {
+  double highest = 0;
+  for (const PowerBoard& board : boards) {
+    if (!board.highest_w) return std::nullopt;
+    highest = std::max(highest, *board.highest_w);
+  }
+  return highest;
 }
 
 // Hands steps and counters to the blocks. The boards of the command are known once it trains.
 class PowerWatch : public Watcher {
  public:
-  PowerWatch(const PowerTuneOptions& options, PowerBoards& boards, LimitWatchdog& watchdog,
+  PowerWatch(const PowerTuneOptions& options, PowerBoards& boards, PowerWatchdog& watchdog,
              const PowerListener& listener)
       : options_(options), boards_(boards), watchdog_(watchdog), listener_(listener) {
     ends_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.budget_s));
@@ -127,7 +149,8 @@ class PowerWatch : public Watcher {
     for (size_t board = 0; board < changed_.size(); ++board)
       if (static_cast<double>(now - changed_[board]) / 1e9 > kStandsStillS)
         error_ = Fail(ErrorCode::kEnvironment, "the energy counter stands still",
-                      StrCat("GPU ", boards_.boards()[board].index), "look at it with nvidia-smi -q -d POWER")
+                      StrCat("GPU ", boards_.boards()[board].index),
+                      "a GPU that computes counts: look at it with nvidia-smi or amd-smi")
                      .error;
     const double before = blocks_->limit();
     blocks_->Advance(now);
@@ -153,26 +176,33 @@ class PowerWatch : public Watcher {
     }
     changed_.assign(boards_.boards().size(), UnixNs());
     counters_.emplace(boards_);
-    blocks_.emplace(PowerPlan{.range = *range,
-                              .goal = options_.goal,
-                              .devices = boards_.boards().size(),
-                              .warmup = options_.warmup,
-                              .window_steps = options_.window_steps},
-                    [this](double watts) { return boards_.SetAll(watts); });
+    PowerPlan plan{.range = *range,
+                   .goal = options_.goal,
+                   .devices = boards_.boards().size(),
+                   .warmup = options_.warmup,
+                   .window_steps = options_.window_steps};
+    if (boards_.knob() == PowerKnob::kClock) plan.highest_w = HighestOf(boards_.boards());
+    blocks_.emplace(plan, [this](double value) { return boards_.SetAll(value); });
     Say();
   }
   Result<PowerRange> Prepare(std::span<const int64_t> pids) {
     GAPLESS_TRY(boards_.KeepThoseOf(pids));
     GAPLESS_TRY(boards_.CheckPermission(watchdog_));
-    return RangeOf(boards_.boards());
+    if (options_.goal.time_weight > 0 && !HighestOf(boards_.boards()))
+      return Fail(ErrorCode::kEnvironment,
+                  "the GPUs name no highest power limit: time cannot be weighed against energy", "",
+                  "leave --time-weight out, or use --most-slowdown");
+    return RangeOf(boards_.boards(), boards_.knob());
   }
   void Say() {
-    listener_(StrCat(FormatNumber(blocks_->limit(), 0), " W", blocks_->chosen() ? ", measured again" : ""));
+    const bool is_free = boards_.knob() == PowerKnob::kClock && blocks_->limit() == blocks_->plan().range.usual;
+    const std::string at = StrCat(FormatNumber(blocks_->limit(), 0), " ", UnitOf(boards_.knob()));
+    listener_(StrCat(is_free ? "clocks not locked" : at, blocks_->chosen() ? ", measured again" : ""));
   }
 
   const PowerTuneOptions& options_;
   PowerBoards& boards_;
-  LimitWatchdog& watchdog_;
+  PowerWatchdog& watchdog_;
   const PowerListener& listener_;
   Clock::time_point ends_{};
   int64_t root_ = 0, trains_ = 0;  // processes: the command, and the one whose steps count
@@ -184,7 +214,7 @@ class PowerWatch : public Watcher {
 };
 
 PowerRow RowOf(const PowerSetting& setting, std::span<const PowerSetting> all) {
-  return {.watts = setting.watts, .ratio = RatioOf(setting, all), .pairs = setting.energy.size()};
+  return {.value = setting.value, .ratio = RatioOf(setting, all), .pairs = setting.energy.size()};
 }
 
 // The cost of the proof's pairs by the goal.
@@ -212,14 +242,16 @@ PowerTuning AnswerOf(const PowerBlocks& blocks, const PowerBoards& boards, bool 
                      .usual_seconds = blocks.usual_seconds().value_or(0),
                      .chosen = blocks.chosen(),
                      .steps = blocks.steps(),
-                     .update_s = blocks.update_s().value_or(0)};
+                     .update_s = blocks.update_s().value_or(0),
+                     .knob = boards.knob()};
   for (const PowerSetting& setting : blocks.settings()) tuning.rows.push_back(RowOf(setting, blocks.settings()));
-  std::ranges::sort(tuning.rows, std::greater(), &PowerRow::watts);
+  std::ranges::sort(tuning.rows, std::greater(), &PowerRow::value);
   if (!blocks.proof().energy.empty()) {
     tuning.proof = RowOf(blocks.proof(), std::span(&blocks.proof(), 1));
     tuning.cost = ProofCost(blocks);
   }
   tuning.verdict = VerdictOf(tuning, was_late && !blocks.FoundAll());
+  if (tuning.verdict == PowerVerdict::kSaves) tuning.set_command = boards.SetCommand(*tuning.chosen);
   return tuning;
 }
 
@@ -238,7 +270,7 @@ Result<size_t> RunAll(const RunRequest& request, PowerWatch& watch) {
                   "it must train for some steps and end well by itself");
     const size_t after = watch.blocks() == nullptr ? 0 : watch.blocks()->steps();
     if (!watch.IsDone() && (after == before || processes == kMostProcesses))
-      return Fail(ErrorCode::kCommand, "the command ends before a power limit can be measured", "",
+      return Fail(ErrorCode::kCommand, "the command ends before a setting can be measured", "",
                   "it has to train for minutes: give it more steps");
   }
   return processes;
@@ -258,7 +290,7 @@ std::string_view NameOf(PowerVerdict verdict) {
 }
 
 Result<PowerTuning> TunePower(const RunRequest& request, const PowerTuneOptions& options, PowerBoards& boards,
-                              LimitWatchdog& watchdog, const PowerListener& listener) {
+                              PowerWatchdog& watchdog, const PowerListener& listener) {
   PowerWatch watch(options, boards, watchdog, listener);
   RunRequest asked = request;
   asked.warmup = options.warmup;
@@ -267,8 +299,8 @@ Result<PowerTuning> TunePower(const RunRequest& request, const PowerTuneOptions&
   asked.watchers.push_back(&watch);
   const auto processes = RunAll(asked, watch);
   if (!boards.Restore())
-    return Fail(ErrorCode::kEnvironment, "a GPU refused to take its power limit back", "",
-                StrCat("set it by hand: nvidia-smi -pl ", FormatNumber(boards.boards()[0].limit_w, 0)));
+    return Fail(ErrorCode::kEnvironment, "a GPU refused to be as it was", "",
+                StrCat("do it by hand: ", boards.GiveBackCommand()));
   GAPLESS_TRY(processes);
   if (watch.blocks() == nullptr || !watch.blocks()->usual_joules())
     return Fail(ErrorCode::kEnvironment, "the time was up before the first window was measured", "",

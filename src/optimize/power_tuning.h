@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flow of `gapless tune power`: runs a training, sets power limits while it goes on, and says at which a step costs
-// least. Limits are as they were when this returns.
+// The flow of `gapless tune power`: runs a training, sets power limits or clocks while it goes on, and says at which a
+// step costs least. The boards are as they were when this returns.
 #pragma once
 
 #include <functional>
@@ -20,9 +20,9 @@ struct PowerTuneOptions {
   double budget_s = 600;
 };
 
-// One row of the answer. Ratios are per step, over the usual limit.
+// One row of the answer: a limit, W, or a clock, MHz. Ratios are per step, over the usual one.
 struct PowerRow {
-  double watts = 0;
+  double value = 0;
   PowerRatio ratio{};
   size_t pairs = 0;
 };
@@ -42,19 +42,21 @@ struct PowerTuning {
   PowerGoal goal{};
   double usual_joules = 0, usual_seconds = 0;  // of a step at the usual limit, all boards
   std::vector<PowerRow> rows{};                // by limit, the highest first; without the usual one
-  std::optional<double> chosen{};              // limit by the search, W
+  std::optional<double> chosen{};              // limit or clock by the search
   std::optional<PowerRow> proof{};             // of the chosen one, by pairs that the search did not see
   RatioInterval cost{};                        // of the proof, by the goal
   PowerVerdict verdict = PowerVerdict::kNoLimit;
   size_t steps = 0, processes = 0;  // steps behind the warm-up; runs of the command
   double update_s = 0;              // how often the slowest energy counter changes
+  PowerKnob knob = PowerKnob::kLimit;
+  std::string set_command{};  // of a shell, for the chosen one; empty: the verdict is against it
 };
 
-// Called when another limit is measured: its number among those of the search from 1, and W.
+// Called when another limit is measured, with its words.
 using PowerListener = std::function<void(const std::string& doing)>;
 
 // An error: the command fails or takes no steps, a board refuses, a counter stands still, the user ends it.
 Result<PowerTuning> TunePower(const RunRequest& request, const PowerTuneOptions& options, PowerBoards& boards,
-                              LimitWatchdog& watchdog, const PowerListener& listener);
+                              PowerWatchdog& watchdog, const PowerListener& listener);
 
 }  // namespace gapless::internal

@@ -20,7 +20,8 @@
 
 namespace {
 
-constexpr int kSuccess = 0, kNotSupported = 3, kDriverNotLoaded = 9, kGpuIsLost = 15, kInsufficientSize = 7;
+constexpr int kSuccess = 0, kInvalidArgument = 2, kNotSupported = 3, kDriverNotLoaded = 9, kGpuIsLost = 15,
+              kInsufficientSize = 7;
 unsigned long long energy_mj = 1'000'000, nvlink_kib = 1000;
 int first_gpu = 0;  // its address is the handle
 
@@ -54,17 +55,26 @@ struct Field {
   unsigned long long value;
 };
 
-// A GPU under load. Its clock is the highest, up to 1, at which idle + dynamic · clock^exponent is below the limit.
+// A GPU under load. Its clock is the highest, up to 1, at which idle + dynamic · clock^exponent is below the limit, and
+// no higher than the lock or the applications clock.
+constexpr double kMostMhz = 1980, kLeastMhz = 210, kStepMhz = 15;
 struct Board {
-  double limit_w, joules, since_s;  // joules: until since_s, when the limit was set; seconds of the epoch
+  double limit_w, joules, since_s;  // joules: until since_s, when a setting changed; seconds of the epoch
   double least_w, most_w, usual_w, idle_w, dynamic_w, exponent;
-  double pid;               // of the only process on it; 0: none
-  double refuses, has_mig;  // refuses: what a change of the limit is answered
+  double pid;                                                 // of the only process on it; 0: none
+  double refuses, has_mig;                                    // refuses: what a change of a setting is answered
+  double lock_mhz, applications_mhz, has_no_reasons, unused;  // 0: none is set
 
-  double Watts() const {
+  double Clock() const {
+    double most = 1;
+    if (lock_mhz > 0)
+      most = lock_mhz / kMostMhz;
+    else if (applications_mhz > 0)
+      most = applications_mhz / kMostMhz;
     const double clock = std::pow(std::max(0.0, limit_w - idle_w) / dynamic_w, 1 / exponent);
-    return idle_w + dynamic_w * std::pow(std::clamp(clock, 0.2, 1.0), exponent);
+    return std::clamp(clock, std::min(0.2, most), most);
   }
+  double Watts() const { return idle_w + dynamic_w * std::pow(Clock(), exponent); }
 };
 constexpr double kCounterUpdateS = 0.02;
 
@@ -122,7 +132,30 @@ STANDIN int nvmlDeviceGetUtilizationRates(void*, unsigned* out) { return out[0] 
 STANDIN int nvmlDeviceGetMemoryInfo(void*, unsigned long long* out) {
   return out[0] = 80'000'000'000ULL, out[1] = 60'000'000'000ULL, out[2] = 20'000'000'000ULL, kSuccess;
 }
-STANDIN int nvmlDeviceGetClockInfo(void*, unsigned which, unsigned* out) { return Give(out, which == 1 ? 1410 : 1593); }
+STANDIN int nvmlDeviceGetClockInfo(void* device, unsigned which, unsigned* out) {
+  const Board* board = BoardOf(device);
+  if (board != nullptr && which < 2) return Give(out, static_cast<unsigned>(std::lround(board->Clock() * kMostMhz)));
+  return Give(out, which == 1 ? 1410 : 1593);
+}
+STANDIN int nvmlDeviceGetApplicationsClock(void* device, unsigned, unsigned* out) {
+  const Board* board = BoardOf(device);
+  if (board == nullptr || board->applications_mhz == 0) return kNotSupported;
+  return Give(out, static_cast<unsigned>(board->applications_mhz));
+}
+STANDIN int nvmlDeviceGetSupportedMemoryClocks(void* device, unsigned* count, unsigned* out) {
+  if (BoardOf(device) == nullptr) return kNotSupported;
+  if (*count < 2) return *count = 2, kInsufficientSize;
+  return *count = 2, out[0] = 2619, out[1] = 405, kSuccess;
+}
+STANDIN int nvmlDeviceGetSupportedGraphicsClocks(void* device, unsigned memory, unsigned* count, unsigned* out) {
+  if (BoardOf(device) == nullptr) return kNotSupported;
+  const double most = memory == 2619 ? kMostMhz : 405;  // of a GPU at rest
+  const auto all = static_cast<unsigned>((most - kLeastMhz) / kStepMhz) + 1;
+  if (*count < all) return *count = all, kInsufficientSize;
+  *count = all;
+  for (unsigned i = 0; i < all; ++i) out[i] = static_cast<unsigned>(most - i * kStepMhz);
+  return kSuccess;
+}
 STANDIN int nvmlDeviceGetMaxClockInfo(void*, unsigned, unsigned* out) { return Give(out, 1980); }
 STANDIN int nvmlDeviceGetPowerUsage(void*, unsigned* out) { return Give(out, 312'500); }
 STANDIN int nvmlDeviceGetPowerManagementLimit(void* device, unsigned* out) {
@@ -139,17 +172,25 @@ STANDIN int nvmlDeviceGetPowerManagementLimitConstraints(void* device, unsigned*
   *most = Milli(board->most_w);
   return Give(least, Milli(board->least_w));
 }
-STANDIN int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
+// Changes a setting: what was counted until now stays.
+static int Change(void* device, double Board::*setting, double value) {
   Board* board = BoardOf(device);
   if (board == nullptr) return kNotSupported;
   if (board->refuses != 0) return static_cast<int>(board->refuses);
   flock(Boards().file, LOCK_EX);
   const double now = Now();
   board->joules += board->Watts() * (now - board->since_s);
-  board->since_s = now, board->limit_w = milliwatts / 1000.0;
+  board->since_s = now, board->*setting = value;
   flock(Boards().file, LOCK_UN);
   return kSuccess;
 }
+STANDIN int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
+  return Change(device, &Board::limit_w, milliwatts / 1000.0);
+}
+STANDIN int nvmlDeviceSetGpuLockedClocks(void* device, unsigned least, unsigned most) {
+  return least != most ? kInvalidArgument : Change(device, &Board::lock_mhz, most);
+}
+STANDIN int nvmlDeviceResetGpuLockedClocks(void* device) { return Change(device, &Board::lock_mhz, 0); }
 STANDIN int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* out) { return Give(out, 400'000); }
 STANDIN int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* out) {
   if (const Board* board = BoardOf(device)) {
@@ -160,7 +201,11 @@ STANDIN int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long
   return *out = energy_mj += 5000, kSuccess;
 }
 STANDIN int nvmlDeviceGetTemperature(void*, unsigned, unsigned* out) { return Give(out, 71); }
-STANDIN int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* out) {
+STANDIN int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* out) {
+  if (const Board* board = BoardOf(device)) {
+    if (board->has_no_reasons != 0) return kNotSupported;
+    return *out = board->lock_mhz > 0 || board->applications_mhz > 0 ? 0x2 : 0, kSuccess;
+  }
   return *out = 0x4 | 0x20, kSuccess;
 }
 STANDIN int nvmlDeviceGetPcieThroughput(void*, unsigned way, unsigned* out) {

@@ -6,7 +6,6 @@
 // sample instead of per step. Nothing stays changed: the result is a number, and `gapless optimize` makes a recipe
 // of it. The exit status is 1 only for a scaling curve that should be measured again.
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "base/redact.h"
@@ -35,6 +34,7 @@ constexpr Choosable<Question> kQuestions[] = {{"dataloader", Question::kDataload
                                               {"scaling", Question::kScaling},
                                               {"comm", Question::kComm},
                                               {"power", Question::kPower}};
+constexpr Choosable<PowerKnob> kPowerKnobs[] = {{"limits", PowerKnob::kLimit}, {"clocks", PowerKnob::kClock}};
 constexpr size_t kUsualSteps = 50, kUsualWindow = 4, kUsualRounds = 12, kUsualScalingRounds = 3;
 
 struct TuneArguments : PairArguments {
@@ -47,6 +47,7 @@ struct TuneArguments : PairArguments {
   size_t batch = 0;     // 0: not given
   std::optional<double> most_slowdown{};
   double time_weight = 0;
+  std::optional<PowerKnob> by{};  // absent: limits
   static constexpr OptionList kOptions{
       Flag<&TuneArguments::grid>("dataloader: try pinned memory and prefetch factors in addition"),
       Parsed<&TuneArguments::ranks, ReadRankCounts>(
@@ -61,6 +62,8 @@ struct TuneArguments : PairArguments {
       Parsed<&TuneArguments::most_slowdown, ReadShare>("SHARE", "power: Allow steps to be longer by SHARE at most"),
       Parsed<&TuneArguments::time_weight, ReadShare>(
           "SHARE", "power: Let time count beside energy, as much as SHARE of it at the highest limit (0)"),
+      Choice<&TuneArguments::by, OneOf<kPowerKnobs>>("SETTING",
+                                                     "power: Change power limits (the default) or lock clocks"),
       kShortRunOptions,
   };
   static constexpr WordList kWords{
@@ -213,13 +216,12 @@ Result<int> TuneComm(const TuneArguments& arguments, Session& session, const Tun
 }
 
 // Answers `power`. The watchdog comes first: it may not share an open library or threads with us.
-Result<int> TunePowerLimit(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
-  const std::string library = TelemetrySources{}.nvml_library;
-  std::optional<std::string> visible;
-  if (const char* devices = std::getenv("CUDA_VISIBLE_DEVICES"); devices != nullptr) visible = devices;
+Result<int> TunePowerSetting(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
+  const TelemetrySources sources;
+  const PowerKnob knob = arguments.by.value_or(PowerKnob::kLimit);
   GAPLESS_TRY(MayChangeGpuSettings());
-  GAPLESS_ASSIGN(auto watchdog, LimitWatchdog::Start(library));
-  GAPLESS_ASSIGN(auto boards, PowerBoards::Open(library, visible));
+  GAPLESS_ASSIGN(auto watchdog, PowerWatchdog::Start(sources, knob));
+  GAPLESS_ASSIGN(auto boards, PowerBoards::Open(sources, knob));
   std::optional<TuneLine> line(session);
   const PowerTuneOptions options{
       .goal = {.time_weight = arguments.time_weight, .most_slowdown = arguments.most_slowdown},
@@ -249,10 +251,10 @@ Result<int> Execute(const TuneArguments& arguments, Session& session) {
   if (arguments.batch > 0 && question != Question::kScaling)
     return Fail(ErrorCode::kUsage, "--batch requires the question scaling",
                 std::string(OneOf<kQuestions>::NameOf(question)));
-  if (question != Question::kPower && (arguments.most_slowdown || arguments.time_weight > 0))
-    return Fail(ErrorCode::kUsage, "--most-slowdown and --time-weight require the question power",
+  if (question != Question::kPower && (arguments.most_slowdown || arguments.time_weight > 0 || arguments.by))
+    return Fail(ErrorCode::kUsage, "--most-slowdown, --time-weight and --by require the question power",
                 std::string(OneOf<kQuestions>::NameOf(question)));
-  if (question == Question::kPower) return TunePowerLimit(arguments, session, order);
+  if (question == Question::kPower) return TunePowerSetting(arguments, session, order);
   if (needs_ranks) GAPLESS_TRY(NeedsRanks(order.request));
   if (question == Question::kScaling) return TuneScaling(arguments, session, order);
   if (question == Question::kComm) return TuneComm(arguments, session, order);
@@ -267,6 +269,7 @@ constexpr Example kExamples[] = {
     {"gapless tune scaling --batch 64 -- python train.py --batch-size {batch}", "With the same batch in all, too?"},
     {"gapless tune comm --ranks 4 -- python train.py", "What does the exchange of gradients cost?"},
     {"gapless tune power --most-slowdown 5% -- python train.py", "Which power limit costs least energy?"},
+    {"gapless tune power --by clocks -- python train.py", "Which clock does?"},
 };
 
 }  // namespace
@@ -286,8 +289,12 @@ COMMAND(tune) = {
         "and finds the one at which a step takes the least energy, or costs least where time counts, too. It tries at "
         "most eight limits, each in windows of ten updates of the energy counter beside windows at the usual limit, "
         "and measures the chosen one again. It needs root. The limits are as they were when it ends, also when it is "
-        "killed: a process beside it sees to that. On GPUs of somebody else set GAPLESS_KEEP_GPU_SETTINGS=1, and no "
-        "limit is changed.\n\nNothing stays changed: `gapless optimize --only` proves the setting and writes a recipe "
+        "killed: a process beside it sees to that. `--by clocks` locks the clock of NVIDIA GPUs instead. Afterwards "
+        "they "
+        "choose their clocks again; as a lock that was there before could not be read back, nothing is changed where "
+        "the driver says that a setting holds the clock. Of AMD GPUs, limits are changed, and libamd_smi has to be "
+        "installed for their energy. On GPUs of somebody else set GAPLESS_KEEP_GPU_SETTINGS=1, and no setting is "
+        "changed.\n\nNothing stays changed: `gapless optimize --only` proves the setting and writes a recipe "
         "and a patch for it.",
     .examples = kExamples,
     .takes_command = true,

@@ -42,6 +42,11 @@ void FindAll(void* handle, Functions& f) {
   GAPLESS_NVML_FIND(DeviceGetPowerManagementDefaultLimit);
   GAPLESS_NVML_FIND(DeviceGetPowerManagementLimitConstraints);
   GAPLESS_NVML_FIND(DeviceSetPowerManagementLimit);
+  GAPLESS_NVML_FIND(DeviceGetSupportedMemoryClocks);
+  GAPLESS_NVML_FIND(DeviceGetSupportedGraphicsClocks);
+  GAPLESS_NVML_FIND(DeviceGetApplicationsClock);
+  GAPLESS_NVML_FIND(DeviceSetGpuLockedClocks);
+  GAPLESS_NVML_FIND(DeviceResetGpuLockedClocks);
   GAPLESS_NVML_FIND(DeviceGetTotalEnergyConsumption);
   GAPLESS_NVML_FIND(DeviceGetTemperature);
   GAPLESS_NVML_FIND(DeviceGetCurrentClocksThrottleReasons);

@@ -16,7 +16,7 @@ namespace gapless::internal::nvml {
 using Device = struct DeviceOpaque*;
 using Return = int;
 inline constexpr Return kSuccess = 0, kNotSupported = 3, kNoPermission = 4, kInsufficientSize = 7;
-inline constexpr unsigned kClockSm = 1, kClockMemory = 2;
+inline constexpr unsigned kClockGraphics = 0, kClockSm = 1, kClockMemory = 2;
 inline constexpr unsigned kPcieSent = 0, kPcieReceived = 1;
 inline constexpr unsigned kEccCorrected = 0, kEccUncorrected = 1, kEccSinceBoot = 0;
 inline constexpr unsigned kFieldNvlinkSentKib = 138, kFieldNvlinkReceivedKib = 139, kAllLinks = ~0U;
@@ -74,9 +74,14 @@ struct Functions {
   Return (*DeviceGetEnforcedPowerLimit)(Device, unsigned*);    // mW
   Return (*DeviceGetPowerManagementLimit)(Device, unsigned*);  // mW, as it is set
   Return (*DeviceGetPowerManagementDefaultLimit)(Device, unsigned*);
-  Return (*DeviceGetPowerManagementLimitConstraints)(Device, unsigned*, unsigned*);  // least and most
-  Return (*DeviceSetPowerManagementLimit)(Device, unsigned);                         // needs root
-  Return (*DeviceGetTotalEnergyConsumption)(Device, unsigned long long*);            // mJ since the driver was loaded
+  Return (*DeviceGetPowerManagementLimitConstraints)(Device, unsigned*, unsigned*);    // least and most
+  Return (*DeviceSetPowerManagementLimit)(Device, unsigned);                           // needs root
+  Return (*DeviceGetSupportedMemoryClocks)(Device, unsigned*, unsigned*);              // how many, MHz
+  Return (*DeviceGetSupportedGraphicsClocks)(Device, unsigned, unsigned*, unsigned*);  // with a clock of the memory
+  Return (*DeviceGetApplicationsClock)(Device, unsigned, unsigned*);                   // MHz, as it is set
+  Return (*DeviceSetGpuLockedClocks)(Device, unsigned, unsigned);                      // MHz; needs root
+  Return (*DeviceResetGpuLockedClocks)(Device);
+  Return (*DeviceGetTotalEnergyConsumption)(Device, unsigned long long*);  // mJ since the driver was loaded
   Return (*DeviceGetTemperature)(Device, unsigned, unsigned*);
   Return (*DeviceGetCurrentClocksThrottleReasons)(Device, unsigned long long*);
   Return (*DeviceGetPcieThroughput)(Device, unsigned, unsigned*);  // KB/s over 20 ms, during which it blocks
