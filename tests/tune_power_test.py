@@ -226,7 +226,7 @@ class TunePower(unittest.TestCase):
         for words, board in refused.items():
             with self.subTest(words):
                 self.make(board)
-                done = self.tune("--by", "clocks")
+                done = self.tune("--by", "clocks", steps=100)  # it ends by itself then
                 self.assertEqual(done.returncode, 4, done.stderr)
                 self.assertIn(words, done.stderr)
                 self.assertIn("hint: ", done.stderr)
@@ -296,7 +296,7 @@ class TunePower(unittest.TestCase):
         for words, (board, environment) in cases.items():
             with self.subTest(words):
                 self.make(board)
-                done = self.tune(more=environment)
+                done = self.tune(more=environment, steps=100)  # it ends by itself then
                 self.assertEqual(done.returncode, 4, done.stderr)
                 self.assertIn(words, done.stderr)
                 self.assertIn("hint: ", done.stderr)
