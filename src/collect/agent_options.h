@@ -78,6 +78,7 @@ struct AgentOptions {
   std::vector<std::string> fix_environment{};  // names of variables that fixes have set for the command
   bool switch_loaders = false;                 // workers of DataLoaders can be exchanged between two steps
   std::optional<ParityOptions> parity{};       // an agent that finds none records nothing for a comparison
+  bool watch_samples = false;                  // the files of samples, and how long these take
   static constexpr FieldInfo kFields[] = {
       Field<&AgentOptions::mode>("mode", "", "what is watched"),
       Field<&AgentOptions::step>("step", "", "where a step ends"),
@@ -93,6 +94,7 @@ struct AgentOptions {
       Field<&AgentOptions::fix_environment>("fix_environment", "", "variables set by fixes", kUnlessEmpty),
       Field<&AgentOptions::switch_loaders>("switch_loaders", "", "workers can be exchanged", kUnlessEmpty),
       Field<&AgentOptions::parity>("parity", "", "the recording for a comparison"),
+      Field<&AgentOptions::watch_samples>("watch_samples", "", "files and times of samples", kUnlessEmpty),
   };
 };
 

@@ -143,6 +143,7 @@ AgentOptions AgentOptionsFrom(const RunRequest& request) {
   for (const auto& [name, value] : request.environment) agent.fix_environment.push_back(name);
   agent.switch_loaders = request.switch_loaders;
   if (request.parity.IsOn()) agent.parity = request.parity;
+  agent.watch_samples = request.watch_samples;
   return agent;
 }
 

@@ -49,6 +49,7 @@ struct RunRequest {
   // Asked from time to time with the measured steps, or with the latencies of requests: is that enough? None: when
   // `measure` are there.
   std::function<bool(std::span<const int64_t> step_ns)> enough{};
+  bool watch_samples = false;  // the agent notes files and times of samples in the run's folder
 };
 
 // Runs the command and waits for its end. Returns an error when the command could not be run, or a pattern is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command `gapless tune`: measures settings of data loader, batch size, ranks, communication or power limit, and
-// prints which one is significantly better.
+// The command `gapless tune`: measures settings of data loader, batch size, ranks, communication, power limit or
+// storage, and prints which one is significantly better.
 //
 // Each question is one function below. Settings are measured in rounds of random order (optimize/tuning.h), batches per
 // sample instead of per step. Nothing stays changed: the result is a number, and `gapless optimize` makes a recipe
@@ -20,20 +20,20 @@
 #include "flows/profiled_job.h"
 #include "optimize/job_runner.h"
 #include "optimize/power_tuning.h"
+#include "optimize/storage_tuning.h"
 #include "proof/scaling.h"
 #include "report/bench/report.h"
 #include "report/tune/power.h"
 #include "report/tune/report.h"
+#include "report/tune/storage.h"
 
 namespace gapless::internal::tune_command {
 namespace {
 
-enum class Question : uint8_t { kDataloader, kBatch, kScaling, kComm, kPower };
-constexpr Choosable<Question> kQuestions[] = {{"dataloader", Question::kDataloader},
-                                              {"batch", Question::kBatch},
-                                              {"scaling", Question::kScaling},
-                                              {"comm", Question::kComm},
-                                              {"power", Question::kPower}};
+enum class Question : uint8_t { kDataloader, kBatch, kScaling, kComm, kPower, kStorage };
+constexpr Choosable<Question> kQuestions[] = {{"dataloader", Question::kDataloader}, {"batch", Question::kBatch},
+                                              {"scaling", Question::kScaling},       {"comm", Question::kComm},
+                                              {"power", Question::kPower},           {"storage", Question::kStorage}};
 constexpr Choosable<PowerKnob> kPowerKnobs[] = {{"limits", PowerKnob::kLimit}, {"clocks", PowerKnob::kClock}};
 constexpr size_t kUsualSteps = 50, kUsualWindow = 4, kUsualRounds = 12, kUsualScalingRounds = 3;
 
@@ -66,8 +66,8 @@ struct TuneArguments : PairArguments {
                                                      "power: Change power limits (the default) or lock clocks"),
       kShortRunOptions,
   };
-  static constexpr WordList kWords{
-      ChosenWord<&TuneArguments::question, OneOf<kQuestions>>("QUESTION", "dataloader, batch, scaling, comm or power")};
+  static constexpr WordList kWords{ChosenWord<&TuneArguments::question, OneOf<kQuestions>>(
+      "QUESTION", "dataloader, batch, scaling, comm, power or storage")};
 };
 
 constexpr int kMaxRanks = 8;  // that are tried where none are named
@@ -237,6 +237,21 @@ Result<int> TunePowerSetting(const TuneArguments& arguments, Session& session, c
       [&] { return PowerJson(*tuning); });
 }
 
+// Answers `storage`: the parts of a sample, and other ways to store and to decode its files.
+Result<int> TuneStoredSamples(const TuneArguments& arguments, Session& session, const TuneOrder& order) {
+  std::optional<TuneLine> line(session);
+  const StorageOptions options{.pairs = order.options.pairs,
+                               .most_rounds = order.options.most_rounds,
+                               .budget_s = order.options.budget_s,
+                               .seed = order.options.seed};
+  const auto tuning = TuneStorage(order.request, options, [&](const std::string& doing) { line->Say(doing); });
+  line.reset();
+  GAPLESS_TRY(tuning);
+  return PrintTextOrJson(
+      arguments, [&] { return StorageText(*tuning, RedactCommand(order.request.command), session.terminal.width); },
+      [&] { return StorageJson(*tuning); });
+}
+
 // Refuses options that the question has no use for: they would seem to have an effect.
 Result<int> Execute(const TuneArguments& arguments, Session& session) {
   const Question question = arguments.question;
@@ -255,13 +270,15 @@ Result<int> Execute(const TuneArguments& arguments, Session& session) {
     return Fail(ErrorCode::kUsage, "--most-slowdown, --time-weight and --by require the question power",
                 std::string(OneOf<kQuestions>::NameOf(question)));
   if (question == Question::kPower) return TunePowerSetting(arguments, session, order);
+  if (question == Question::kStorage) return TuneStoredSamples(arguments, session, order);
   if (needs_ranks) GAPLESS_TRY(NeedsRanks(order.request));
   if (question == Question::kScaling) return TuneScaling(arguments, session, order);
   if (question == Question::kComm) return TuneComm(arguments, session, order);
   return TuneSettings(arguments, session, std::move(order), question == Question::kBatch);
 }
 
-constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument, &kPowerDocument};
+constexpr const TypeInfo* kDocuments[] = {&kTuneDocument, &kScalingDocument, &kExchangeDocument, &kPowerDocument,
+                                          &kStorageDocument};
 constexpr Example kExamples[] = {
     {"gapless tune dataloader -- python train.py", "How many workers?"},
     {"gapless tune batch -- python train.py", "How large a batch, with and without mixed precision?"},
@@ -270,6 +287,7 @@ constexpr Example kExamples[] = {
     {"gapless tune comm --ranks 4 -- python train.py", "What does the exchange of gradients cost?"},
     {"gapless tune power --most-slowdown 5% -- python train.py", "Which power limit costs least energy?"},
     {"gapless tune power --by clocks -- python train.py", "Which clock does?"},
+    {"gapless tune storage -- python train.py", "Would LMDB, HDF5, tar shards or another decoder help?"},
 };
 
 }  // namespace
@@ -277,7 +295,7 @@ constexpr Example kExamples[] = {
 COMMAND(tune) = {
     .name = "tune",
     .place = {groups::kFix, 3},
-    .help = "Measure one setting: workers, batch, scaling, exchange, power",
+    .help = "Measure one setting: workers, batch, scaling, exchange, power, storage",
     .about =
         "Runs an unmodified training script under several settings, in rounds of random order, and reports which one "
         "is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until they do "
@@ -285,17 +303,22 @@ COMMAND(tune) = {
         "rounds of them, and gives the efficiency of each with its 95 % interval over the rounds; where the command "
         "takes the samples of a rank, as {batch}, both for the same batch a rank and for the same in all. `comm` "
         "measures the step time with and without the gradient all-reduce, and that of one rank alone: the shares of "
-        "compute, overhead and communication.\n\n`power` changes the power limit of the command's GPUs while it trains "
-        "and finds the one at which a step takes the least energy, or costs least where time counts, too. It tries at "
-        "most eight limits, each in windows of ten updates of the energy counter beside windows at the usual limit, "
-        "and measures the chosen one again. It needs root. The limits are as they were when it ends, also when it is "
-        "killed: a process beside it sees to that. `--by clocks` locks the clock of NVIDIA GPUs instead. Afterwards "
-        "they "
-        "choose their clocks again; as a lock that was there before could not be read back, nothing is changed where "
-        "the driver says that a setting holds the clock. Of AMD GPUs, limits are changed, and libamd_smi has to be "
-        "installed for their energy. On GPUs of somebody else set GAPLESS_KEEP_GPU_SETTINGS=1, and no setting is "
-        "changed.\n\nNothing stays changed: `gapless optimize --only` proves the setting and writes a recipe "
-        "and a patch for it.",
+        "compute, overhead and communication.\n\n`power` changes the power limit of the command's GPUs while it "
+        "trains and finds the one at which a step takes the least energy, or costs least where time counts, too. It "
+        "tries at most eight limits, each in windows of ten updates of the energy counter beside windows at the "
+        "usual limit, and measures the chosen one again. It needs root. The limits are as they were when it ends, "
+        "also when it is killed: a process beside it sees to that. `--by clocks` locks the clock of NVIDIA GPUs "
+        "instead. Afterwards they choose their clocks again; as a lock that was there before could not be read back, "
+        "nothing is changed where the driver says that a setting holds the clock. Of AMD GPUs, limits are changed, "
+        "and libamd_smi has to be installed for their energy. On GPUs of somebody else set "
+        "GAPLESS_KEEP_GPU_SETTINGS=1, and no setting is changed.\n\n`storage` watches samples while they are loaded: "
+        "their files, and the time to read, to decode and for all else. Then it reads these files, and copies of "
+        "them, from where they lie, from memory, from LMDB, HDF5 and tar shards as WebDataset has them, and decodes "
+        "images by each library that can be imported, in rounds of random order. A cold row has the files dropped "
+        "from the page cache before each pass. What a step would gain is an upper bound: of what it waits for "
+        "batches, as far as samples would be loaded faster. Each copy has at most 256 files and 256 MiB, below "
+        "TMPDIR or /dev/shm, and is removed at the end. The files of the program are only read.\n\nNothing stays "
+        "changed: `gapless optimize --only` proves the setting and writes a recipe and a patch for it.",
     .examples = kExamples,
     .takes_command = true,
     .documents = kDocuments,

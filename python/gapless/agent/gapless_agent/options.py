@@ -56,6 +56,7 @@ class Options:
     own_fixes: list[str] = field(default_factory=list)  # files of fixes of the user's own
     switch_loaders: bool = False  # workers of DataLoaders can be exchanged between two steps, see loader_switch.py
     fix_environment: list[str] = field(default_factory=list)  # variables that fixes have set for this process
+    watch_samples: bool = False  # the files of samples, and how long these take, see hooks/samples.py
     digest_step: int = 0  # number of steps before a digest of all parameters is taken; 0: no digest
 
     @property
