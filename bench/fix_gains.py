@@ -71,6 +71,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "apex": (GPT,),
     "hub_kernels": (GPT,),
     "float8": (GPT,),
+    "transformer_engine": (GPT,),
     "attention=cudnn": (GPT,),
     "fsdp=prefetch": (f"{RANKS} examples/lab/fsdp.py --layers 4 --steps 100",),
     "nccl=few_blocks": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 100",),

@@ -5,116 +5,16 @@ behind. The packages are stand-ins that compute in PyTorch, with faults on deman
 from __future__ import annotations
 
 import re
-import subprocess
 import textwrap
 import unittest
-from typing import Any
 
 from cases import in_ci
-from harness import AGENT, PYTHON, ROOT, Done
+from harness import ROOT
+from kernel_packages import FORWARDS, MODEL, KernelTest, has
 from test_fixes import ON, REFUSED, FixTest, losses, of
 
-# A package of the name of Liger. FAULT: `weight`, the gradient of a weight lacks a factor; `input`, that of the input lacks a term; `large`,
-# large values overflow; `loss`, the gradient of the loss is that of a sum.
-LIGER = """
-import os, torch
-FAULT = os.environ.get("FAULT", "")
 
-class RmsNorm(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, weight, eps):
-        scale = torch.rsqrt((x * x).mean(-1, keepdim=True) + eps)
-        ctx.save_for_backward(x, weight, scale)
-        result = x * scale * weight
-        return torch.where(x.abs() > 3, torch.inf, result) if "large" in FAULT else result
-
-    @staticmethod
-    def backward(ctx, gradient):
-        x, weight, scale = ctx.saved_tensors
-        of_x = gradient * weight * scale
-        if "input" not in FAULT:
-            of_x = of_x - x * scale**3 * (gradient * weight * x).mean(-1, keepdim=True)
-        of_weight = (gradient * x * scale).flatten(0, -2).sum(0)
-        return of_x, of_weight * (1.01 if "weight" in FAULT else 1), None
-
-def liger_rms_norm(x, weight, eps):
-    return RmsNorm.apply(x, weight, eps)
-
-def liger_layer_norm(x, weight, bias, eps):
-    return torch.nn.functional.layer_norm(x, weight.shape, weight, bias, eps)
-
-def liger_swiglu(a, b):
-    return torch.nn.functional.silu(a) * b
-
-def liger_geglu(a, b):
-    return torch.nn.functional.gelu(a) * b
-
-def liger_cross_entropy(x, target, weight=None, **settings):
-    if "loss" in FAULT:
-        settings["reduction"] = "sum"
-    return torch.nn.functional.cross_entropy(x, target, weight, **settings)
-"""
-
-MODEL = """
-    import copy, torch
-    torch.manual_seed(1)
-    class RMSNorm(torch.nn.Module):
-        def __init__(self, size):
-            super().__init__()
-            self.weight, self.eps = torch.nn.Parameter(torch.rand(size) + 0.5), 1e-6
-        def forward(self, x):
-            return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps) * self.weight
-    class Gated(torch.nn.Module):
-        def __init__(self, size):
-            super().__init__()
-            self.gate_proj, self.up_proj = torch.nn.Linear(size, 2 * size), torch.nn.Linear(size, 2 * size)
-            self.down_proj, self.act_fn = torch.nn.Linear(2 * size, size), torch.nn.SiLU()
-        def forward(self, x):
-            return self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
-    class Block(torch.nn.Module):
-        def __init__(self, size):
-            super().__init__()
-            self.norm, self.gated, self.drop = RMSNorm(size), Gated(size), torch.nn.Dropout(0.1)
-        def forward(self, x):
-            return x + self.drop(self.gated(self.norm(x)))
-    net = torch.nn.Sequential(Block(32), Block(32), torch.nn.LayerNorm(32), torch.nn.Linear(32, 8))
-    keys, kind = list(net.state_dict()), type(net[0].norm)
-    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-    criterion = torch.nn.CrossEntropyLoss(label_smoothing=0.1)
-    x, y = 2 * torch.randn(16, 32), torch.randint(8, (16,))
-    for step in range(6):
-        optimizer.zero_grad()
-        loss = criterion(net(x), y)
-        loss.backward()
-        optimizer.step()
-    assert (keys, kind) == (list(net.state_dict()), type(net[0].norm))
-    copied = copy.deepcopy(net)
-    with torch.no_grad():
-        copied[0].norm.weight.zero_()
-    assert not torch.equal(copied.eval()(x), net.eval()(x)), "a copy computes with its own weights"
-    SHOW
-"""
-FORWARDS = "print(sum('forward' in vars(module) for module in net.modules()))"
-
-
-class Kernels(FixTest):
-    def with_standin(self, *fixes: str, fault: str = "", text: str = MODEL, show: str = FORWARDS, **more: Any) -> Done:
-        package = self.folder / "packages" / "liger_kernel" / "transformers"
-        package.mkdir(parents=True, exist_ok=True)
-        (package / "functional.py").write_text(LIGER)
-        for folder in (package, package.parent):
-            (folder / "__init__.py").touch()
-        env = {"PYTHONPATH": f"{AGENT}:{package.parents[1]}", "FAULT": fault}
-        return self.train(*fixes, text=text, show=show, env=env, **more)
-
-    def train(self, *fixes: str, show: str = "", text: str = MODEL, **more: Any) -> Done:
-        env = more.pop("env", None)
-        options = {"record": {"on": False}, "fixes": list(fixes), **more}
-        return self.succeed(text.replace("SHOW", show), options=options, env=env)
-
-    def told(self, done: Done, fix: str) -> list[str]:
-        return [change["what"] for value, change in of(done.ring(), fix) if value == ON]
-
+class Kernels(KernelTest):
     @in_ci
     def test_kernels_take_effect(self) -> None:
         plain = losses(self.train().ring())
@@ -122,9 +22,7 @@ class Kernels(FixTest):
         done = self.with_standin("liger")
         found = losses(done.ring())
         self.assertEqual(done.out, "5\n")
-        self.assertEqual(len(found), len(plain))
-        for one, other in zip(plain, found):
-            self.assertLess(abs(one - other), 1e-5 * abs(one))
+        self.close(plain, found)
         self.assertEqual(
             self.told(done, "liger"),
             ["2 × RMSNorm by Liger", "2 × SwiGLU by Liger", "1 × LayerNorm by Liger", "CrossEntropyLoss by Liger"],
@@ -143,6 +41,43 @@ class Kernels(FixTest):
         self.again()
         patched = self.with_standin(text=text)
         self.assertEqual((losses(patched.ring()), patched.out), (found, "5\n"))
+
+    @in_ci
+    def test_what_others_read_is_not_written_to(self) -> None:
+        """Liger keeps the gradient of a loss in the place of its input."""
+        text = MODEL.replace(
+            "loss = criterion(net(x), y)",
+            "output = net(x); loss = criterion(output, y); sums.append(float(output.sum()))",
+        )
+        text = text.replace("for step", "sums = []\n    for step")
+        plain = self.with_standin(text=text, show="print(*sums)").out.split()
+        self.again()
+        done = self.with_standin("liger", text=text, show="print(*sums)")
+        self.assertIn("CrossEntropyLoss by Liger", self.told(done, "liger"))
+        self.close(list(map(float, plain)), list(map(float, done.out.split())))
+
+    @in_ci
+    def test_float8_of_transformer_engine(self) -> None:
+        plain = losses(self.with_standin().ring())
+        self.again()
+        done = self.with_standin("transformer_engine")
+        [(value, change)] = of(done.ring(), "transformer_engine")
+        self.assertEqual((value, change["what"], done.out), (ON, "6 × Linear in float8 by Transformer Engine", "6\n"))
+        found = losses(done.ring())
+        self.assertNotEqual(found, plain)
+        for one, other in zip(plain, found):
+            self.assertLess(abs(one - other), 0.05 * abs(one))
+        edit = change["edit"]
+        added = "\n".join((*edit["imports"], *edit["lines"], "optimizer = "))
+        self.again()
+        patched = self.with_standin(text=textwrap.dedent(MODEL).replace("optimizer = ", added))
+        self.assertEqual((losses(patched.ring()), patched.out), (found, "6\n"), "the patch computes the same")
+        self.again()
+        done = self.with_standin("transformer_engine", fault="engine")
+        self.assertEqual((losses(done.ring()), done.out), (plain, "0\n"))
+        [(value, change)] = of(done.ring(), "transformer_engine")
+        self.assertEqual(value, REFUSED)
+        self.assertIn("Linear in float8 is wrong here: the gradient of weight differs from float64 by", change["what"])
 
     def test_wrong_gradients_are_refused(self) -> None:
         """No module of a kind that is wrong is exchanged; where that leaves none, the fix is refused and says why."""
@@ -182,6 +117,7 @@ class Kernels(FixTest):
             "apex": "github.com/NVIDIA/apex",
             "hub_kernels": "pip install kernels",
             "float8": "pip install torchao",
+            "transformer_engine": "pip install --no-build-isolation transformer_engine[pytorch]",
         }
         absent = {fix: install for fix, install in installs.items() if not has(fix)}
         ring = self.train(*absent).ring()
@@ -235,12 +171,6 @@ class Kernels(FixTest):
         self.again()
         done = self.train("attention=fast", text=text)
         self.assertIn("none of cudnn, flash", of(done.ring(), "attention")[0][1]["what"])
-
-
-def has(module: str) -> bool:
-    names = {"liger": "liger_kernel", "hub_kernels": "kernels", "float8": "torchao"}
-    call = f"import {names.get(module, module)}"
-    return subprocess.run([PYTHON, "-c", call], capture_output=True, check=False).returncode == 0
 
 
 class RealPackages(FixTest):

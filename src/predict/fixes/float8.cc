@@ -12,6 +12,7 @@ FixValues Values(const FixContext& context) {
 }
 
 constexpr std::string_view kCures[] = {"low_matrix_efficiency", "no_tensor_cores"};
+constexpr std::string_view kConflicts[] = {"transformer_engine"};
 
 }  // namespace
 
@@ -25,7 +26,7 @@ FIX(float8) = {
                      "coarser, so compare its curve of losses. Prior: at most 1.25 times (8B parameters on 8 H100); a "
                      "layer of 1024 × 1024 took 2.57 instead of 0.28 ms.",
               .effort = Effort::kMedium,
-              .choice = {.order = 87, .cures = kCures, .prior = 1.05, .after = kAfterCompiler},
+              .choice = {.order = 87, .cures = kCures, .conflicts = kConflicts, .prior = 1.05, .after = kAfterCompiler},
               .needs = {.operators = kMatrixWork,
                         .operators_are = "matrix product",
                         .package = {.name = "torchao",

@@ -5,7 +5,7 @@ A fix is an object that lives as long as the process: what it keeps between swit
 after `import torch`, before the script goes on, or between two steps. What a fix does later it reports through its `Report`.
 
 Arguments of constructors are changed through `constructors`, models are found by `models`, everything else goes through the patches of
-the context: constructors and methods of classes, never names of modules.
+the context: constructors and methods of classes, never names of modules (but for the function of a model that `liger` takes).
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Exchanged(Layer):
         return args, kwargs
 
     def _decide(self, root: Any, args: Any, kwargs: Any) -> None:
-        """Puts those kernels in place that compute what their modules compute; an error where none does."""
+        """Puts those kernels in place that compute what their modules compute; an error where none does and the fix has no more to give."""
         samples = self._samples(root, args, kwargs)
         wrong: dict[str, str] = {}
         for place in self.places[id(root)]:
@@ -108,7 +108,7 @@ class Exchanged(Layer):
             place for place in self.places[id(root)] if place.kernel.what not in wrong and id(place.module) in samples
         ]
         problems = [f"{self.package.shown}'s {what} is wrong here: {problem}" for what, problem in wrong.items()]
-        if not right:
+        if not right and not self.has_others(root):
             raise ValueError("; ".join(problems) or "none of the modules is called with a tensor alone")
         for problem in problems:
             self.report.pass_over(problem)
@@ -119,11 +119,12 @@ class Exchanged(Layer):
         for place in right:
             place.module.forward = types.MethodType(place.forward, place.module)
 
+    def has_others(self, root: Any) -> bool:
+        """Returns true if the fix changes more of the model than its modules."""
+        return False
+
     def problem_of(self, place: Place, sample: _numerics.Sample) -> str:
-        try:
-            return _numerics.difference(self.torch, place.module, place.forward, sample)
-        except Exception as error:
-            return f"{type(error).__name__}: {error}".strip()[:300]
+        return _numerics.difference_or_error(self.torch, place.module, place.forward, sample)
 
     def take_out(self, place: Place) -> None:
         vars(place.module).pop("forward", None)
@@ -189,10 +190,15 @@ def text_of(kernel: Kernel, module: Any) -> str:
 
 
 def function_of(kernel: Kernel, module: Any) -> Callable[..., Any]:
-    """Returns the function of the expression. The text is one of those in this folder."""
+    text = f"kernel = lambda self, x: {text_of(kernel, module)}"
+    return function_from("kernel", text, ("import torch", *kernel.imports))
+
+
+def function_from(name: str, text: str, imports: tuple[str, ...]) -> Callable[..., Any]:
+    """Returns the function that a text defines, which may be the patch's, too. The text is one of those in this folder."""
     names: dict[str, Any] = {}
-    exec("\n".join(("import torch", *kernel.imports, f"kernel = lambda self, x: {text_of(kernel, module)}")), names)
-    function: Callable[..., Any] = names["kernel"]
+    exec("\n".join((*imports, text)), names)
+    function: Callable[..., Any] = names[name]
     return function
 
 

@@ -56,6 +56,29 @@ def difference(
     return ""
 
 
+def difference_or_error(
+    torch: Any, module: Any, kernel: Forward, sample: Sample, loosest: float = 0.0, forward: Forward | None = None
+) -> str:
+    """The same; what is raised is a difference, too."""
+    try:
+        return difference(torch, module, kernel, sample, loosest, forward)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".strip()[:300]
+
+
+def mean_of_some(torch: Any, loss: Any, target: Any, settings: dict[str, Any]) -> Any:
+    """Returns a cross entropy of Liger as torch has it: the mean over no target at all is not a number, and has no gradient."""
+    if settings.get("reduction", "mean") != "mean":
+        return loss
+    return torch.where((target != settings.get("ignore_index", -100)).any(), loss, torch.nan)
+
+
+def compiling(torch: Any) -> Callable[[], bool]:
+    """Returns the function that says if the compiler traces its caller."""
+    found: Callable[[], bool] = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+    return found
+
+
 def _compared(torch: Any, exact: Any, own: Any, other: Any, loosest: float) -> str:
     if other is None or own is None:
         return "" if own is None else "is missing"
@@ -83,7 +106,10 @@ def _results(torch: Any, module: Any, forward: Forward, sample: Sample, weights:
                 leaves[f"the gradient of {name}"] = value.requires_grad_()
         return value
 
-    with torch.enable_grad(), torch.random.fork_rng(devices=[]):
+    devices = list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []
+    # Hooks on what is saved for the backward pass are the model's: a checkpoint that counts would count this, too.
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda value: value, lambda value: value)
+    with torch.enable_grad(), torch.random.fork_rng(devices=devices), hooks:
         torch.manual_seed(0)  # for a dropout within the module, which must draw the same
         args = [leaf(f"argument {number}", value) for number, value in enumerate(sample.args, 1)]
         kwargs = {key: leaf(f"argument {key!r}", value) for key, value in sample.kwargs.items()}
