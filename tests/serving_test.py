@@ -89,6 +89,56 @@ class Serving(unittest.TestCase):
         tokens = sum(one["output_tokens"] for one in each)
         self.assertAlmostEqual(metrics["output_tokens_per_second"], tokens / seconds, places=6)
 
+    def recording(self, document: dict[str, Any], host: str = "") -> str:
+        """Writes what a profiler would have recorded of the server: of each request an iteration with its prompt, from 1 ms to 3 ms
+        after it was sent."""
+        base = document["start_unix_ns"] // 1_000_000_000 * 1_000_000_000
+        events: list[dict[str, Any]] = []
+        for number, one in enumerate(document["each"]):
+            start = (document["start_unix_ns"] - base) / 1e3 + one["start_ms"] * 1e3 + 1000
+            place = {"ph": "X", "pid": 1, "tid": 1}
+            launch = {"correlation": number + 1}
+            name = f"execute_context_1({one['prompt_tokens']})_generation_0(0)"
+            events += [
+                {**place, "cat": "user_annotation", "name": name, "ts": start, "dur": 2000},
+                {**place, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": start + 5, "dur": 5, "args": launch},
+                {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": "k", "ts": start + 20, "dur": 1900,
+                 "args": {"device": 0, "stream": 7, **launch}},
+            ]  # fmt: skip
+        path = self.work / "server.json"
+        path.write_text(
+            json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": base, "host_name": host, "traceEvents": events}),
+            encoding="utf-8",
+        )
+        return str(path)
+
+    def test_a_recording_says_why_the_first_token_took_so_long(self) -> None:
+        server = self.standin(first_s=0.006)
+        document = self.bench(server.url, "--steps", "12", "--concurrency", "1")
+        (self.work / "bench.json").write_text(json.dumps(document), encoding="utf-8")
+        self.assertLess(abs(document["start_unix_ns"] / 1e9 - time.time()), 60)
+        path = self.recording(document)
+        done = self.gapless("analyze", "--no-cache", path, "--requests", "bench.json", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["requests"], answer["not_recorded"], answer["host_is_known"]), (12, 0, False))
+        for one, request in zip(answer["each"], document["each"]):
+            self.assertAlmostEqual(one["queue_ms"], 1, delta=0.05)
+            self.assertAlmostEqual(one["prefill_ms"], 2, delta=0.05)
+            self.assertEqual(one["others_prefill_ms"], 0)
+            self.assertAlmostEqual(one["delivery_ms"], request["text_ms"][0] - 3, delta=0.1)
+            self.assertAlmostEqual(one["time_to_first_token_ms"], request["text_ms"][0], delta=0.01)
+        text = self.gapless("analyze", "--no-cache", path, "--requests", "bench.json").stdout
+        self.assertIn("mean of 12 requests", text)
+        self.assertIn("taken to share one clock", text)
+        other = self.gapless("analyze", "--no-cache", self.recording(document, "elsewhere"), "--requests", "bench.json")
+        self.assertEqual(other.returncode, 3, other.stdout)
+        self.assertIn("of two machines", other.stderr)
+        (self.work / "none.json").write_text("{}", encoding="utf-8")
+        self.assertIn(
+            "no requests with times", self.gapless("analyze", "--no-cache", path, "--requests", "none.json").stderr
+        )
+
     def test_the_figures_are_those_of_its_requests_and_the_times_those_that_the_server_saw(self) -> None:
         server = self.standin()
         words = ("--steps", "30", "--warmup", "4", "--concurrency", "3", "--output-tokens", "5")

@@ -120,6 +120,7 @@ Result<void> TakeExport(const std::string& path, const ServingLoad& load, Served
                 "--generator own measures without it");
   std::ranges::sort(result.requests, {}, &ServedRequest::start_ns);
   const int64_t began_ns = result.requests.front().start_ns;
+  result.start_unix_ns = began_ns;
   for (ServedRequest& request : result.requests) {
     request.start_ns -= began_ns;
     request.failure = WithoutKey(request.failure, load);

@@ -84,6 +84,7 @@ Result<void> TakeReport(const std::string& path, const ServingLoad& load, Served
                 "--generator own measures without it");
   const JsonValue& benchmark = json->Get("benchmarks").items()[0];
   const double began_s = benchmark.Get("start_time").Number().value_or(0);
+  if (began_s > 0) result.start_unix_ns = static_cast<int64_t>(began_s * 1e9);
   for (const std::string_view kind : {"successful", "errored"})
     for (const JsonValue& row : benchmark.Get("requests").Get(kind).items())
       if (auto request = RequestOf(row, began_s, kind == "errored")) result.requests.push_back(std::move(*request));

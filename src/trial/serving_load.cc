@@ -14,6 +14,7 @@
 #include "base/json_writer.h"
 #include "base/strings.h"
 #include "collect/event_stream.h"
+#include "collect/files.h"
 #include "collect/start_thread.h"
 
 namespace gapless::internal {
@@ -239,6 +240,7 @@ Result<ServedLoad> LoadServer(const ServingLoad& load) {
     GAPLESS_ASSIGN(auto stream, EventStream::Open({target.server, target.path}, kPatienceSeconds, load.api_key));
     streams.push_back(std::move(stream));
   }
+  result.start_unix_ns = UnixNs();
   clients.began_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(LoadClock::now().time_since_epoch()).count();
   std::vector<std::thread> threads(streams.size());
   Result<void> started;

@@ -43,6 +43,7 @@ struct ServedLoad {
   std::vector<ServedRequest> requests{};  // after warm-up, those that were answered or failed, by their start
   size_t cut_off = 0;                     // under way at the end of the time, or at an interruption: no results
   bool interrupted = false, ran_out = false;
+  std::optional<int64_t> start_unix_ns{};  // of the load, from which requests count; absent: the generator does not say
 };
 
 // The endpoint that is asked.

@@ -57,7 +57,7 @@ void AddRows(const TraceTimeline& timeline, const DeviceTimeline& device, TableO
     row.Set("phase", kPhaseNames[static_cast<size_t>(iteration->phase())]);
     row.Set("prefill_requests", iteration->prefill_requests).Set("decode_requests", iteration->decode_requests);
     row.Set("prefill_tokens", iteration->prefill_tokens).Set("decode_tokens", iteration->decode_tokens);
-    row.Set("ts_ns", step.span.start).Set("dur_ns", step.span.length());
+    row.Set("ts_ns", step.span.start + timeline.of->ts_shift_ns).Set("dur_ns", step.span.length());
     row.Set("busy_ns", TotalIn(busy, step.span)).Set("host_idle_ns", TotalIn(idle, step.span));
     row.Set("exposed_comm_ns", TotalIn(device.exposed_communication, step.span));
     row.Set("kernels", launched.kernels).Set("graph_kernels", launched.graph_kernels);

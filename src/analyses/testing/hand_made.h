@@ -59,6 +59,10 @@ class HandMade {
     builder_.info().format = format;
     return *this;
   }
+  HandMade& Host(std::string_view name) {
+    builder_.info().host = name;
+    return *this;
+  }
   HandMade& Environment(std::string_view key, std::string_view value) {
     builder_.AddEnvironment(key, value);
     return *this;

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/timings.h"
 #include "cli/command.h"
+#include "cli/commands/analyze/requests.h"
 #include "cli/elsewhere.h"
 #include "cli/failure.h"
 #include "cli/loading.h"
@@ -50,6 +51,7 @@ struct AnalyzeArguments : ElsewhereArguments {
   ColourWhen color = ColourWhen::kAuto;
   std::optional<std::vector<int64_t>> drill{};  // ranks; none: the exemplars
   bool verbose = false, timings = false;
+  std::string requests{};  // empty: not given
   static constexpr OptionList kOptions{
       Text<&ReadArguments::output>("FILE", "Write the report to FILE, in the format of its extension").Short('o'),
       Choice<&AnalyzeArguments::format, AnyEntry<AllRenderers, &Renderer::name>>("NAME", "Set the report's format"),
@@ -74,6 +76,10 @@ struct AnalyzeArguments : ElsewhereArguments {
       Parsed<&AnalyzeArguments::drill, ReadDrill>(
           "RANKS", "Open the recordings of a few summaries for their events (those that tell most)")
           .Optional(),
+      Text<&AnalyzeArguments::requests>(
+          "FILE",
+          "Say of the requests in FILE (gapless bench --inference --url --json=FILE) which part of the time to "
+          "the first token was queue, prompts of others, and their own, as this server's iterations were"),
       kRankOption,
       kOnOption,
       Text<&ElsewhereArguments::summaries>(
@@ -195,6 +201,14 @@ Result<std::unique_ptr<RunAnalysis>> AnalysisOf(const AnalyzeArguments& argument
   return AnalysisFor(arguments, session, FilesOf(done), LostOf(done));
 }
 
+// Answers --requests instead of the report.
+Result<int> PrintRequests(const AnalyzeArguments& arguments, const RunAnalysis& analysis) {
+  GAPLESS_ASSIGN(const auto client, ReadClientRequests(arguments.requests));
+  GAPLESS_ASSIGN(const auto tokens, SplitFirstTokens(analysis.run(), analysis.tables(), client.requests, client.host));
+  return PrintTextOrJson(
+      arguments, [&] { return FirstTokenText(tokens); }, [&] { return FirstTokenJson(tokens); });
+}
+
 // The run on one GPU is read first: the recording may take minutes.
 Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   GAPLESS_TRY(CheckForm(arguments));
@@ -205,6 +219,7 @@ Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   }
   GAPLESS_ASSIGN(auto light, AnalysisOf(arguments, session));
   GAPLESS_ASSIGN(const auto analysis, Drilled(std::move(light), arguments, session));
+  if (!arguments.requests.empty()) return PrintRequests(arguments, *analysis);
   // The report borrows from the analysis, which lives to the end of this function.
   const RunReport report(
       *analysis,
@@ -216,7 +231,7 @@ Result<int> Execute(const AnalyzeArguments& arguments, Session& session) {
   return printed;
 }
 
-constexpr const TypeInfo* kDocuments[] = {&kAnalyzeDocument, &kExplainDocument};
+constexpr const TypeInfo* kDocuments[] = {&kAnalyzeDocument, &kExplainDocument, &kFirstTokenDocument};
 constexpr Example kExamples[] = {
     {"gapless analyze trace.json.gz", "Where the time of one recording goes, and what to fix first"},
     {"gapless analyze run/ --rank 0-7", "Eight ranks of a folder together"},
@@ -225,6 +240,7 @@ constexpr Example kExamples[] = {
     {"gapless analyze run/ -o report.md", "The findings as text, for an issue or a chat"},
     {"gapless analyze trace.json.gz --explain launch_bound", "Why that was found: definition, numbers, rows"},
     {"gapless analyze summaries/ --drill", "A job from summaries, with the events of the recordings that tell most"},
+    {"gapless analyze server.json.gz --requests bench.json", "Why the first token of a server's clients took so long"},
     {"gapless analyze run/ --price 2.49 --gpus 64", "What each fix would save a month"},
     {"gapless analyze s3://runs/42/ --summaries s3://runs/42/summaries/",
      "A job in an object store, which stays there"},

@@ -82,6 +82,7 @@ struct Server {
   std::optional<double> good_share{};
   std::vector<ServerRequest> each{};
   Environment environment{};
+  std::optional<int64_t> start_unix_ns{};
   static constexpr FieldInfo kFields[] = {
       Field<&Server::url>("url", "", "the endpoint that was asked"),
       Field<&Server::model>("model", "", "the model that was asked"),
@@ -97,6 +98,8 @@ struct Server {
       Field<&Server::good_share>("good_share", "share", "requests that keep every objective, of all, failed ones too"),
       Field<&Server::each>("each", "", "the requests that were answered, by their start"),
       Field<&Server::environment>("environment", "", "the client's machine"),
+      Field<&Server::start_unix_ns>(
+          "start_unix_ns", "ns", "start of the load on the client's wall clock; missing: the generator does not say"),
   };
 };
 
@@ -215,6 +218,7 @@ std::string ServerJson(const ServedLoad& load, const ServingMetrics& metrics, co
   RunSample client;
   client.host = DescribeHost();
   document.environment = EnvironmentDocument(client);
+  document.start_unix_ns = load.start_unix_ns;
   return DocumentOf("bench", document, warnings);
 }
 
