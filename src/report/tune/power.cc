@@ -120,7 +120,8 @@ std::string UsualText(const PowerTuning& tuning) {
 std::string ChangeText(const RatioInterval& ratio, std::string_view unit = " %") {
   const auto percent = [](double value) {
     const double change = (value - 1) * 100;
-    return StrCat(change >= 0.05 ? "+" : "", FormatNumber(std::abs(change) < 0.05 ? 0 : change, 1));
+    return StrCat(change >= 0.05 ? "+" : "",
+                  FormatNumber(std::abs(change) < 0.05 ? 0 : change, change < 99.95 ? 1 : 0));
   };
   std::string text = StrCat(percent(ratio.expected), unit);
   if (ratio.low && ratio.high) text += StrCat(" (", percent(*ratio.low), " to ", percent(*ratio.high), ")");
