@@ -6,8 +6,9 @@ Only with the option `watch_samples`. A few samples of each batch are watched, i
   files    Python's audit event `open`, and the paths that decoders written in C are given
   total    the time in the dataset
   decode   the time in the functions of the table below; of calls inside of calls the outermost counts
-  read     the time that the same files take when they are read again right after the sample, from the page cache. Where the system says
-           that the thread had bytes come from storage, the time in which the thread neither computed nor waited for a processor is added.
+  read     the time that the same files take when they are read again, from the page cache, behind the batch and out of the processor's caches,
+           which would make it several times faster. Where the system says that the thread had bytes come from storage, the time in which
+           it neither computed nor waited for a processor is added.
   rest     what remains of the total: augmentations, labels, the dataset's own code
 
 Most decoders read the file themselves, when they are given a path or an open file: what was read is then taken off the time to decode.
@@ -30,6 +31,7 @@ from ..patches import hide
 
 MOST_SAMPLES, MOST_OF_A_BATCH, SKIPPED_BATCHES = 96, 8, 1  # of a process
 MOST_BYTES = 64 << 20  # of a sample: more is not read again
+CACHES_BYTES = 64 << 20  # more than the caches of most processors
 PART = 0.5  # of the bytes of its files: a sample that reads less reads parts of them
 NOT_DATA, NOT_STORED = (".py", ".pyc", ".so"), ("/proc/", "/sys/", "/dev/")
 
@@ -105,6 +107,7 @@ class Samples(Hook):
     def reset(self) -> None:
         self.sample: Sample | None = None
         self.batches = self.seen = self.parts = self.without_files = self.too_large = 0
+        self.kept: list[Callable[[], None]] = []  # what writes the samples of this batch
         self.file: Any = None
         self.said = ""  # as the last line of the file has it
 
@@ -166,6 +169,10 @@ class Samples(Hook):
 
     def _end(self) -> None:
         try:
+            _ = b"\1" * (CACHES_BYTES if self.kept else 0)  # drives the files out of the processor's caches
+            for write in self.kept:
+                write()
+            self.kept.clear()
             self._say()
         except Exception as error:
             self.guard.failed(error)
@@ -258,18 +265,15 @@ class Samples(Hook):
         else:
             stored = difference(after.storage_bytes, before.storage_bytes)
             waited = total_ns - (after.cpu_ns - before.cpu_ns) - (after.queued_ns - before.queued_ns) if stored else 0
-            read_ns = sum(read_again(file["path"]) for file in files) + max(0, waited)
-            parts = split(total_ns, sum(sample.decode_ns.values()), read_ns, sample.decoder_reads)
-            line: dict[str, Any] = {
+            about: dict[str, Any] = {
                 "samples": count,
                 "total_ns": total_ns,
-                **parts,
                 "decoders": sample.decode_ns,
                 "files": files,
             }
             if stored is not None:
-                line["storage_bytes"] = stored
-            self._write(line)
+                about["storage_bytes"] = stored
+            self.kept.append(lambda: self._write({**about, **parts_of(about, max(0, waited), sample.decoder_reads)}))
 
     def _say(self, about: dict[str, Any] | None = None) -> None:
         """What of the samples is not kept, and how many there were."""
@@ -369,9 +373,10 @@ def read_again(path: str) -> int:
     return time.perf_counter_ns() - before
 
 
-def split(total_ns: int, in_decoders_ns: int, read_ns: int, decoder_reads: bool) -> dict[str, int]:
-    """The three parts, which add up to the total."""
-    read_ns = min(read_ns, total_ns)
+def parts_of(about: dict[str, Any], waited_ns: int, decoder_reads: bool) -> dict[str, int]:
+    """The three parts of a sample, which add up to its total. Its files are read again."""
+    total_ns, in_decoders_ns = about["total_ns"], sum(about["decoders"].values())
+    read_ns = min(total_ns, waited_ns + sum(read_again(file["path"]) for file in about["files"]))
     decode_ns = max(0, in_decoders_ns - read_ns) if decoder_reads else min(in_decoders_ns, total_ns - read_ns)
     return {"read_ns": read_ns, "decode_ns": decode_ns, "rest_ns": max(0, total_ns - read_ns - decode_ns)}
 
