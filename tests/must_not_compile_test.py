@@ -126,9 +126,7 @@ CHANGES = {
         "constraint",
     ),
     "a choice is of another type": Change(VERB, "Choice<&LapArguments::shell", "Choice<&LapArguments::output", "Shell"),
-    "a verb is of no group": Change(
-        VERB, ".place = {groups::kMore, 9}, ", "", "Place::group|reference member"
-    ),
+    "a verb is of no group": Change(VERB, ".place = {groups::kMore, 9}, ", "", "Place::group|reference member"),
     "an option stands among the words": Change(VERB, "OptionList kOptions", "WordList kWords", "OptionSpec"),
     "a reader leaves out a required column": Change(ROWS, ".ts_ns = 1, ", "", "RequiredType"),
     "a reader misspells a column": Change(ROWS, ".graph_node_id = 3", ".graph_node = 3", "graph_node"),

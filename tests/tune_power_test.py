@@ -182,6 +182,7 @@ class TunePower(unittest.TestCase):
         self.assertEqual(self.limits(), [700.0])
         self.assertEqual(self.watchdogs(), [])
 
+    @cases.not_in_ci
     def test_finds_the_clock_of_least_energy(self) -> None:
         self.make(Board(applications_mhz=1755), Board(lock_mhz=990))
         done = self.tune("--json", "--by", "clocks", more={"CUDA_VISIBLE_DEVICES": "0"})
@@ -217,6 +218,7 @@ class TunePower(unittest.TestCase):
                 self.wait_for(lambda: self.locks() == [0.0])
                 self.wait_for(lambda: self.watchdogs() == [])
 
+    @cases.not_in_ci
     def test_a_lock_that_could_not_be_given_back(self) -> None:
         refused = {
             "a setting holds the GPU's clock": Board(lock_mhz=1500),

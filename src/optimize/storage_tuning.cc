@@ -130,7 +130,8 @@ Unexpected NothingToTune(const NotedSums& sums) {
   const std::string hint = "gapless tune dataloader measures numbers of workers";
   std::string why = "the program reads no samples through a DataLoader";
   if (!sums.iterable.empty()) why = StrCat("the dataset ", Printable(sums.iterable), " is a stream (IterableDataset)");
-  if (count("seen") > 0) why = StrCat("of ", count("seen"), " samples none opened a file");
+  if (count("seen") > 0)
+    why = StrCat("of ", count("seen"), " samples none opened a file; reads of a file that stays open are not seen");
   if (count("too_large") > 0) why = StrCat("the files of ", count("too_large"), " samples are larger than 64 MiB each");
   if (count("parts") > 0)
     why = StrCat(count("parts"), " samples read small parts of larger files, as of one array for all of them");

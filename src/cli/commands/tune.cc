@@ -295,7 +295,7 @@ constexpr Example kExamples[] = {
 COMMAND(tune) = {
     .name = "tune",
     .place = {groups::kFix, 3},
-    .help = "Measure one setting: workers, batch, scaling, exchange, power, storage",
+    .help = "Measure one setting: workers, batch, scaling, storage, power",
     .about =
         "Runs an unmodified training script under several settings, in rounds of random order, and reports which one "
         "is significantly faster.\n\n`dataloader` tries numbers of workers. `batch` makes batches larger until they do "

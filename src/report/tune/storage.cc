@@ -206,6 +206,14 @@ std::string StorageConclusion(const StorageTuning& tuning) {
                 FormatPercent(tuning.cost.ShareOf(tuning.cost.rest_ns)), " of a sample\n", AboutSteps(tuning), "\n");
 }
 
+// The conclusion for a terminal: what goes on in the next line is indented.
+std::string WrappedConclusion(const StorageTuning& tuning, int width) {
+  std::string text;
+  for (const std::string_view line : Split(StorageConclusion(tuning), '\n'))
+    if (!line.empty()) text += StrCat(Wrapped(line, 2, width), "\n");
+  return text;
+}
+
 documents::StorageWay WayIn(const StorageTuning& tuning, const StorageArm& arm) {
   documents::StorageWay way{.name = arm.name,
                             .kind = arm.decodes ? "decode" : "read",
@@ -233,7 +241,7 @@ std::string StorageText(const StorageTuning& tuning, const std::vector<std::stri
   return StrCat(ShellCommand(command), " · step ", FormatNumber(tuning.step_ms, 2), " ms · ", workers, " · ",
                 FormatCounted(static_cast<int64_t>(tuning.cost.samples), "sample"), " watched\n\n",
                 PartsTable(tuning.cost), "\n", StoreTable(tuning), DecoderTable(tuning), "\n",
-                StorageConclusion(tuning), FormatCounted(static_cast<int64_t>(tuning.files), "file"), ", ",
+                WrappedConclusion(tuning, width), FormatCounted(static_cast<int64_t>(tuning.files), "file"), ", ",
                 FormatBytes(tuning.bytes), ", in ", FormatCounted(static_cast<int64_t>(tuning.rounds), "round"),
                 "; copies are gone, and the files are unchanged\n", NotMeasured(tuning, width));
 }
