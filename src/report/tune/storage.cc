@@ -208,8 +208,9 @@ std::string StorageConclusion(const StorageTuning& tuning) {
 
 // The conclusion for a terminal: what goes on in the next line is indented.
 std::string WrappedConclusion(const StorageTuning& tuning, int width) {
+  const std::string conclusion = StorageConclusion(tuning);
   std::string text;
-  for (const std::string_view line : Split(StorageConclusion(tuning), '\n'))
+  for (const std::string_view line : Split(conclusion, '\n'))
     if (!line.empty()) text += StrCat(Wrapped(line, 2, width), "\n");
   return text;
 }
