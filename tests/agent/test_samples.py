@@ -107,6 +107,26 @@ class Samples(AgentTest):
             self.assertGreaterEqual(sample["rest_ns"] + sample["read_ns"], 19.9e6)
             self.assertGreaterEqual(sample["total_ns"], 40e6)
 
+    def test_a_decoder_that_maps(self) -> None:
+        """The system counts no bytes that were read; the file is the sample's all the same."""
+        samples, _ = self.notes(
+            """
+    import mmap
+    maps = types.ModuleType("torchvision.io.image")
+    def read_image(path):
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as bytes_:
+            return len(bytes(bytes_))
+    maps.read_image = read_image
+    sys.modules["torchvision.io.image"] = maps
+    class Own(Data):
+        def load(self, path):
+            maps.read_image(path)
+    train(Own())
+"""
+        )
+        self.assertEqual(len(samples), 10)
+        self.assertEqual(self.names(samples), {(f"{number}.bin", 5000 + number) for number in range(4)})
+
     def test_workers(self) -> None:
         samples, counts = self.notes(
             """

@@ -72,6 +72,7 @@ TABLE = (
     Decoder("json", "json", "load"),
     Decoder("pickle", "pickle", "load"),
 )
+MAPS = ("torchvision", "safetensors")  # a file that they are given: they take all of it, and the system counts no read
 
 
 class Usage(NamedTuple):
@@ -90,7 +91,7 @@ class Sample:
         self.thread = threading.get_ident()
         self.paths: dict[str, None] = {}  # in the order in which they were opened
         self.decode_ns: dict[str, int] = {}  # by library
-        self.inside = self.decoder_reads = False
+        self.inside = self.decoder_reads = self.is_mapped = False
 
 
 class Samples(Hook):
@@ -218,6 +219,7 @@ class Samples(Hook):
             sample.inside = True
             source = args[0] if args else None
             sample.decoder_reads |= reads_itself(source)
+            sample.is_mapped |= library in MAPS and isinstance(source, (str, os.PathLike))
             note(sample, source)
             before = time.perf_counter_ns()
             try:
@@ -260,7 +262,7 @@ class Samples(Hook):
             self.without_files += count
         elif size > MOST_BYTES:
             self.too_large += count
-        elif asked is not None and asked < PART * size:
+        elif asked is not None and asked < PART * size and not sample.is_mapped:
             self.parts += count
         else:
             stored = difference(after.storage_bytes, before.storage_bytes)
