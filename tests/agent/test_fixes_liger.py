@@ -62,7 +62,6 @@ class Parts(KernelTest):
         patched = self.with_standin(text=textwrap.dedent(TURNS).replace("optimizer = ", added), show="")
         self.assertEqual(losses(patched.ring()), losses(done.ring()), "the patch computes the same")
 
-    @in_ci
     def test_rotary_embeddings_that_stay(self) -> None:
         """A wrong gradient, and calls that the kernel does not take."""
         plain = losses(self.with_standin(text=TURNS, show="").ring())
@@ -96,7 +95,6 @@ class Parts(KernelTest):
                 self.assertEqual((self.told(done, "liger"), done.out), ([said], "Unmade 5\n"))
                 self.close(plain, losses(done.ring()))
 
-    @in_ci
     def test_logits_that_are_read(self) -> None:
         """From the start, late, and later than the weights that they were computed with; nothing is lost or wrong."""
         read = "print(round(float((logits[:, :-1].argmax(-1) == words[:, 1:]).float().mean()), 6))"
@@ -125,7 +123,6 @@ class Parts(KernelTest):
                     [True] * (not said), ["the logits are needed: `argmax` reads them" in one for one in reasons]
                 )
 
-    @in_ci
     def test_losses_that_stay(self) -> None:
         """Exactly as they were: a wrong gradient of the kernel, another loss, and a second reader."""
         for loss, fault, said in (
