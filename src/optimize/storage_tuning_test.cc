@@ -62,7 +62,7 @@ class StorageNotes : public ::testing::Test {
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(StrCat(folder_.path(), "/", name)) << text;
   }
-  TemporaryFolder folder_ = std::move(*TemporaryFolder::Make());
+  TemporaryFolder folder_ = *TemporaryFolder::Make();
 };
 
 TEST_F(StorageNotes, MeansOfAllProcesses) {

@@ -9,6 +9,7 @@
 #include "base/described_json.h"
 #include "base/strings.h"
 #include "optimize/recipe_use.h"
+#include "proof/described.h"
 #include "report/optimize/report.h"
 #include "report/text_table.h"
 
