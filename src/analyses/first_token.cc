@@ -43,7 +43,7 @@ Result<const RunTrace*> EngineOf(const Run& run, const ServingPhasesRows& rows, 
   return engine;
 }
 
-// Of the first device of the engine, in order.
+// The iterations with prompts of the first device of the engine, in order.
 std::vector<PromptIteration> PromptsOf(const ServingPhasesRows& rows, const RunTrace& engine) {
   std::vector<PromptIteration> prompts;
   const int64_t to_unix = engine.trace->info.start_unix_ns - engine.ts_shift_ns;

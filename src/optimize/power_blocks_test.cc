@@ -101,7 +101,7 @@ TEST(PowerBlocks, ShortStepsMakeLongWindows) {
   EXPECT_GE(boards.Tune({}).steps(), 28U * 25U);
 }
 
-// Of clocks the range has no watts: what time costs is then counted with the highest power limit.
+// A range of clocks has no watts: the cost of time is then counted with the highest power limit.
 TEST(PowerBlocks, TheDrawIsAShareOfTheHighestPowerLimit) {
   Random random(5);
   SimulatedBoards boards{.curve = DrawPowerCurve(random), .random = random};

@@ -253,7 +253,7 @@ class ArmJudge {
       if (arm.decodes) Against(i, decoder_, arm.speedup, arm.verdict);
       if (arm.decodes || i == cold_) continue;
       if (!arm.cold && i != warm_) Against(i, warm_, arm.speedup, arm.verdict);
-      // What stays in memory is never cold.
+      // A copy in memory is never cold.
       if (arm.cold || i == warm_ || arm.name == "tmpfs") Against(i, cold_, arm.cold_speedup, arm.cold_verdict);
     }
   }
@@ -273,8 +273,8 @@ class ArmJudge {
   std::optional<size_t> warm_{}, cold_{}, decoder_{};
 };
 
-// What each way would save of a sample as it is loaded now, and the best of them. Decoders save something known only
-// where the first of them is the program's own.
+// Adds the share of a sample that each way would save, as it is loaded now, and the best of them. Decoders save
+// something known only where the first of them is the program's own.
 void AddSavings(StorageTuning& tuning) {
   const bool cold = tuning.IsCold();
   const SampleCost& cost = tuning.cost;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Liger has beside modules: rotary embeddings, and the last layer with its loss, without the logits. The first takes effect where its
+"""Parts of Liger beside modules: rotary embeddings, and the last layer with its loss, without the logits. The first takes effect where its
 calls are those of the kernel, the second where one cross entropy reads the logits and nothing else does."""
 
 from __future__ import annotations

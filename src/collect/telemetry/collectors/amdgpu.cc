@@ -3,7 +3,7 @@
 // /sys/class/drm), and energy from AMD's management library, libamd_smi, where it is installed. `device` counts the
 // GPUs by their PCI address, as ROCm does.
 //
-// Where NVIDIA GPUs are, too, their numbers are those of `device`, and this collector stays away.
+// If NVIDIA GPUs are there, too, their numbers are those of `device`, and this collector stays away.
 #include <memory>
 #include <utility>
 

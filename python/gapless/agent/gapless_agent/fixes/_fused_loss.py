@@ -24,7 +24,7 @@ from ._values import mapped
 
 WATCHED = 2
 MOST_LOGITS = 1 << 20  # of the rows with which the kernel is tried
-# What a tensor says without its values.
+# A tensor says these without its values.
 TELLS = {"shape", "dtype", "device", "ndim", "layout", "size", "dim", "numel", "nelement", "is_floating_point", "is_complex", "is_cuda",
          "is_cpu", "is_sparse", "is_meta", "is_mkldnn", "is_quantized", "is_nested", "element_size", "itemsize", "get_device", "__len__",
          "__hash__"}  # fmt: skip

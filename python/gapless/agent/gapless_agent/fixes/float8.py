@@ -17,6 +17,7 @@ from ._kernels import Exchanged, Kernel, KernelFix, Package, Place
 PACKAGE = Package("torchao", "torchao", "pip install torchao")
 LOOSEST = 0.1
 LEAST = 16  # the hardware multiplies in multiples of this
+SIZES_FIT = f"layer.in_features % {LEAST} == 0 and layer.out_features % {LEAST} == 0"  # in a patch
 ATTRIBUTES = ("config", "linear_mm_config")  # of Float8Linear, which its forward pass reads
 
 
@@ -64,8 +65,7 @@ class InFloat8(Exchanged):
         if root.setup is None:
             return None
         place, name = root.setup
-        sizes = f"layer.in_features % {LEAST} == 0 and layer.out_features % {LEAST} == 0"
-        call = f"convert_to_float8_training({name}, module_filter_fn=lambda layer, _: {sizes})"
+        call = f"convert_to_float8_training({name}, module_filter_fn=lambda layer, _: {SIZES_FIT})"
         return edits.lines("before", place, call, imports=("from torchao.float8 import convert_to_float8_training",))
 
 

@@ -15,7 +15,7 @@ from .. import edits
 from ..layers import Root
 from . import _devices, _numerics
 from ._kernels import Exchanged, Kernel, KernelFix, Package, Place, function_from
-from .float8 import LEAST, LOOSEST, fits
+from .float8 import LEAST, LOOSEST, SIZES_FIT, fits
 
 INSTALL = "pip install --no-build-isolation transformer_engine[pytorch]"
 PACKAGE = Package("transformer_engine", "Transformer Engine", INSTALL)
@@ -80,13 +80,12 @@ class InEngine(Exchanged):
         if root.setup is None:
             return None
         place, name = root.setup
-        sizes = f"not layer.in_features % {LEAST} and not layer.out_features % {LEAST}"
         return edits.lines(
             "before",
             place,
             *TEXT.splitlines(),
             f"for layer in {name}.modules():",
-            f"    if type(layer) is torch.nn.Linear and {sizes}:",
+            f"    if type(layer) is torch.nn.Linear and {SIZES_FIT}:",
             "        layer.forward = types.MethodType(in_float8, layer)",
             imports=("import types", *IMPORTS),
         )

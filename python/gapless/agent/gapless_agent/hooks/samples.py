@@ -76,7 +76,7 @@ MAPS = ("torchvision", "safetensors")  # a file that they are given: they take a
 
 
 class Usage(NamedTuple):
-    """Of this thread; none of what the system does not say."""
+    """The use of the system by this thread; a figure that the system does not give is none."""
 
     read_chars: int | None  # bytes that it asked for
     storage_bytes: int | None  # that were fetched from storage
@@ -178,7 +178,7 @@ class Samples(Hook):
         except Exception as error:
             self.guard.failed(error)
 
-    # What a sample does.
+    # A sample is being loaded.
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         sample = self.sample
@@ -235,7 +235,7 @@ class Samples(Hook):
         return decode
 
     def load(self, get: Callable[[], Any], count: int) -> Any:
-        """What `get` returns: `count` samples, which are watched."""
+        """Returns the `count` samples that `get` returns, and watches them."""
         sample, usage = Sample(), usage_of_thread()
         self.sample = sample
         before = time.perf_counter_ns()
@@ -278,7 +278,7 @@ class Samples(Hook):
             self.kept.append(lambda: self._write({**about, **parts_of(about, max(0, waited), sample.decoder_reads)}))
 
     def _say(self, about: dict[str, Any] | None = None) -> None:
-        """What of the samples is not kept, and how many there were."""
+        """Writes how many samples there were, and how many of them are not kept."""
         counts = {
             "python": sys.executable, "seen": self.seen, "parts": self.parts, "without_files": self.without_files, "too_large": self.too_large,
             **(about or {}),
