@@ -257,6 +257,7 @@ class TunePower(unittest.TestCase):
         self.assertIn("700 W", done.stdout)
         self.assertIn("as it is", done.stdout)
         self.assertIn("--budget gives more", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines()[1:])), 80, done.stdout)  # the first is the command
         self.assertEqual(self.limits(), [700.0])
 
     def test_limits_come_back_after_a_signal(self) -> None:
