@@ -6,6 +6,12 @@ set(GAPLESS_READING_ROOMS "^(base|trace|ingest|validate|analyses|lanes|diagnose|
 set(GAPLESS_LINUX_SOURCES
     "/(flows/(handover|optimization|profiled_job)|api/(optimize|validator)|report/(bench|compare|doctor|gate|lab|optimize|trend|tune|validate)/[^/]*)\\.cc$")
 
+# The rooms that read what strangers wrote: files, what programs send, results of other tools. In CI their tests run with sanitizers,
+# those of the other rooms with the optimised program; the schedule runs all of them with sanitizers.
+set(GAPLESS_READERS base trace ingest collect store inject)
+add_custom_target(sanitized_tests)  # what CI builds with sanitizers
+add_custom_target(optimised_tests)  # the program, the other tests, and all that tests labelled `optimised` start beside it
+
 # Reads src/layers.txt into GAPLESS_ROOMS (in order) and GAPLESS_MAY_INCLUDE_<room>.
 function(gapless_read_layers file)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
@@ -100,6 +106,12 @@ function(gapless_test program)
   target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   gapless_optimise(${program} plain)
   gapless_precompiled_headers(${program} gapless_precompiled_tests)
+  string(REPLACE "test_" "" room ${program})
+  if(room IN_LIST GAPLESS_READERS)
+    add_dependencies(sanitized_tests ${program})
+  else()
+    add_dependencies(optimised_tests ${program})
+  endif()
   if(GAPLESS_TEST_SHARDS)
     gapless_test_in_shards(${program} ${T_LABEL})
   else()

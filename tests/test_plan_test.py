@@ -41,7 +41,10 @@ class Labels(unittest.TestCase):
 
         self.assertEqual(where("training", "optimised", "slow"), {"all"})
         self.assertEqual(where("corpus", "optimised"), {"ci-optimised", "person", "all", "clang"})
-        self.assertIn("ci-sanitizers", where("unit"))
+        self.assertIn("sanitizers", where("unit"))
+        self.assertNotIn("ci-sanitizers", where("unit"))
+        by_room = Test("test_ingest: shard 1 of 4", frozenset({"unit"}), ())
+        self.assertIn("ci-sanitizers", {run.name for run in test_plan.RUNS if test_plan.runs_in(by_room, run)})
 
 
 class Files(unittest.TestCase):

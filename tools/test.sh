@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs `make test` and `make test-all`. tools/test_plan.py selects the tests of each.
 #   test.sh            one optimised build, the checks of the sources, the tests of a person's machine
-#   CI=true test.sh    the optimised program, made by g++, under its tests; the checks of the sources; everything once more made
-#                      by clang 16 with the address and undefined-behaviour sanitizers, under the tests that these serve.
-#                      THOROUGH=1 (the schedule) adds clang-tidy over every source, and line coverage of src/, which must be
-#                      85 % at least: counting lines makes that build and its tests a quarter slower. `tools/tidy.sh` checks
-#                      what a change touches.
+#   CI=true test.sh    the optimised program, made by g++, under its tests; the checks of the sources; clang's warnings of
+#                      everything; the rooms that read what strangers wrote made by clang 16 with the address and
+#                      undefined-behaviour sanitizers, under their tests. THOROUGH=1 (the schedule) makes and tests everything
+#                      so, and adds clang-tidy over every source, and line coverage of src/, which must be 85 % at least.
+#                      `tools/tidy.sh` checks what a change touches.
 #   test.sh all        as without, but every test there is and the statistics in full: hours
 # Ends with a table of what the steps took and of the slowest tests.
 set -euo pipefail
@@ -32,6 +32,11 @@ closing_table() { tools/ci_table.py "$times" build/release "${results[@]}" || tr
 configure_and_build() { # <preset> [<build option>...]; configured with the options in `more`
   cmake --preset "$1" "${more[@]}" >"build/configure-$1.log" 2>&1 || { cat "build/configure-$1.log"; return 1; }
   cmake --build --preset "$1" "${@:2}" | tail -40
+}
+
+readers() {
+  configure_and_build ci --target sanitized_tests &&
+    tools/clang_warnings.py build/ci
 }
 
 run_tests() { # <preset> <run of test_plan.py> [<ctest option>...]
@@ -96,11 +101,19 @@ if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   closing_table
   exit
 fi
+more=(-DGAPLESS_TEST_SHARDS=4)
 step "optimised program" program
+more=()
 # The checks run one after the other: the build with clang takes the processor that they leave.
 beside lint tools/lint.sh
-[ -n "${THOROUGH:-}" ] || more+=(-DGAPLESS_COVERAGE=OFF)
-step "build with clang and sanitizers" configure_and_build ci
+with_sanitizers=sanitizers
+if [ -n "${THOROUGH:-}" ]; then
+  step "build with clang and sanitizers" configure_and_build ci
+else
+  with_sanitizers=ci-sanitizers
+  more=(-DGAPLESS_COVERAGE=OFF)
+  step "readers with sanitizers, clang's warnings" readers
+fi
 step "checks of the sources, what is left of them" is_done lint
 # Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
 [ -z "${THOROUGH:-}" ] || beside tidy nice -n 19 tools/tidy.sh --all
@@ -110,7 +123,7 @@ step "engines for the tests" engines_are_there
 step "nvcc for the tests" nvcc_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
-step "tests with sanitizers" run_tests ci ci-sanitizers
+step "tests with sanitizers" run_tests ci "$with_sanitizers"
 if [ -n "${THOROUGH:-}" ]; then
   step "clang-tidy, what is left of it" is_done tidy
   step "coverage" tools/coverage.py build/ci "$lowest_coverage"

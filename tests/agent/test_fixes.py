@@ -80,7 +80,6 @@ class FixTest(AgentTest):
 
 
 class Loaders(FixTest):
-    @in_ci
     def test_all_of_a_loader(self) -> None:
         plain = self.train().ring()
         show = "print(loader.num_workers, loader.prefetch_factor, loader.persistent_workers, loader.batch_size, len(loader))"

@@ -78,7 +78,6 @@ class Parts(KernelTest):
         done = self.with_standin("liger", text=other, show="")
         self.assertEqual((losses(done.ring()), [value for value, _ in of(done.ring(), "liger")]), (plain, [REFUSED]))
 
-    @in_ci
     def test_a_loss_without_logits(self) -> None:
         said = "Linear (16 → 40) and cross entropy by Liger in one, without the logits"
         show = "from liger_kernel.transformers.functional import calls; print(type(logits).__name__, calls['fused'])"

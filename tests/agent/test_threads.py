@@ -256,7 +256,6 @@ class Threads(AgentTest):
         self.both(FOUR_THREADS)
         self.both(ONE_AFTER_THE_OTHER)
 
-    @in_ci
     def test_a_window_whose_mark_outlives_the_thread(self) -> None:
         done = self.both(MARK_OUTLIVES_THE_THREAD)
         self.assertIn(layout.RECORDER_IMPOSSIBLE, [record.value for record in done.ring().of("recorder")])
