@@ -26,6 +26,7 @@ class Backward:
         self.root: Callable[[Any], None] = self._root
         self.in_memory = later.host.read
         self.followers: list[Callable[[Any], None]] = []  # are given the loss of each pass
+        self.told = False  # a fix tells the losses, by `tell`: those that passes start from are not the program's
         self.reset()
 
     def reset(self) -> None:
@@ -75,12 +76,17 @@ class Backward:
         context = self.context
         entered = context.clock()
         roots = args[0] if args else kwargs.get("tensors")
+        if not self.told:
+            self.tell(roots)
+        context.cost_ns += context.clock() - entered
+
+    def tell(self, loss: Any) -> None:
+        """A pass has that loss."""
         if self.losses.on:
             try:
-                self.root(roots)
+                self.root(loss)
             except Exception as error:
                 self.losses.failed(error)
-        context.cost_ns += context.clock() - entered
 
     def _root(self, roots: Any) -> None:
         context, step = self.context, self.context.step
