@@ -123,7 +123,8 @@ for _ in range(3):
 """
 
 # No stage for a schedule that computes the gradients of weights apart.
-WHOLE = """
+WHOLE = (
+    """
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import checkpoint_wrapper
 def held(change):
     net = parts()
@@ -140,7 +141,9 @@ for each in hooked["wrapped"][0].submod.parameters():
     each.register_post_accumulate_grad_hook(lambda parameter: None)
 train("hooks", gpipe, **hooked)
 train("five", lambda mine, loss: ScheduleGPipe(mine[0], 5, loss), parts(), batch=10)
-""" + MANY
+"""
+    + MANY
+)
 
 # Between steps that train, a batch of another size, which the program's microbatches divide and ours do not.
 EVALUATED = """
@@ -206,7 +209,10 @@ class Microbatches(PipelineTest):
         self.needs_pipelining()
         done = self.ranks("pipeline=2", cases=f"{GPIPE}\n{ONE_F}\n{MANY}")
         lines = sorted(done.out.splitlines())
-        one_f, gpipe = ["1f1b 0 FFBFBFBB same 0", "1f1b 1 FBFBFBFB same 4 True"], ["gpipe 0 FFFFBBBB same 0", "gpipe 1 FFFFBBBB same 4 True"]
+        one_f, gpipe = (
+            ["1f1b 0 FFBFBFBB same 0", "1f1b 1 FBFBFBFB same 4 True"],
+            ["gpipe 0 FFFFBBBB same 0", "gpipe 1 FFFFBBBB same 4 True"],
+        )
         self.assertEqual(lines[:4], [*one_f, *gpipe])
         for line, rest in zip(lines[4:], (["0"], ["4", "True"])):
             self.assertEqual(self.counts(line), ("many", 8, 8, 0, ["same", *rest]))
@@ -228,7 +234,9 @@ class Microbatches(PipelineTest):
         summed = "lambda out, y: 0.01 * torch.nn.functional.mse_loss(out, y, reduction='sum')"
         case = f'train("sum", lambda mine, loss: ScheduleGPipe(mine[0], 2, loss, scale_grads=False), parts(), {summed})'
         done = self.ranks("pipeline=4", cases=case)
-        self.assertEqual(done.out.splitlines(), ["sum 0 FFFFFFFFBBBBBBBB same 0", "sum 1 FFFFFFFFBBBBBBBB same 8 False"])
+        self.assertEqual(
+            done.out.splitlines(), ["sum 0 FFFFFFFFBBBBBBBB same 0", "sum 1 FFFFFFFFBBBBBBBB same 8 False"]
+        )
 
     def test_evaluation_between_steps(self) -> None:
         self.needs_pipelining()
@@ -237,7 +245,9 @@ class Microbatches(PipelineTest):
             self.again()
             done = self.ranks(*fixes, cases=EVALUATED)
             found.append([float(line.split()[1]) for line in done.out.splitlines() if line.startswith("sum")])
-            self.assertEqual([value for ring in done.rings() for value, _ in of(ring, "pipeline")], [ON, ON] if fixes else [])
+            self.assertEqual(
+                [value for ring in done.rings() for value, _ in of(ring, "pipeline")], [ON, ON] if fixes else []
+            )
         self.assertEqual(len(found[0]), 5)
         for other in found[1:]:
             for one, two in zip(found[0], other):
@@ -260,7 +270,9 @@ class Microbatches(PipelineTest):
         self.needs_pipelining()
         done = self.ranks("pipeline=2", cases=KEPT)
         names = ("odd", "split", "dimension", "shapes", "larger", "smaller", "own", "shared")
-        self.assertEqual([line.split()[0] for line in done.out.splitlines()], [name for name in names for _ in range(2)])
+        self.assertEqual(
+            [line.split()[0] for line in done.out.splitlines()], [name for name in names for _ in range(2)]
+        )
         for line in done.out.splitlines():
             self.assertIn(" FFBB same", line)
         both = [
@@ -270,7 +282,12 @@ class Microbatches(PipelineTest):
         first, last = self.reasons(done)
         for part in (*both, "microbatches (arg_mbs=), not a batch", "another rank of the pipeline cannot"):
             self.assertIn(part, first)
-        for part in (*both, "microbatches (target_mbs=), not a batch", "is a mean and scale_grads=False", "is a sum and scale_grads=True"):
+        for part in (
+            *both,
+            "microbatches (target_mbs=), not a batch",
+            "is a mean and scale_grads=False",
+            "is a sum and scale_grads=True",
+        ):
             self.assertIn(part, last)
 
     def test_where_smaller_ones_are_another_training(self) -> None:
@@ -279,7 +296,12 @@ class Microbatches(PipelineTest):
         for line in done.out.splitlines():
             self.assertIn(" FFBB ", line)
         first, last = self.reasons(done)
-        for part in ("BatchNorm1d has other statistics", "neither the mean nor the sum", "gradients of an earlier step", "a traced model"):
+        for part in (
+            "BatchNorm1d has other statistics",
+            "neither the mean nor the sum",
+            "gradients of an earlier step",
+            "a traced model",
+        ):
             self.assertIn(part, last)
         for part in ("another rank of the pipeline cannot", "gradients of an earlier step", "a traced model"):
             self.assertIn(part, first)
@@ -287,7 +309,11 @@ class Microbatches(PipelineTest):
     def test_the_patch(self) -> None:
         """Arguments by position and by name, a number and an expression; the script then runs as many, from its first step on."""
         self.needs_pipelining()
-        spread = ONE_F.replace("n_microbatches=2", "n_microbatches=rank * 0 + 2").replace("stage", "stage").replace(", loss_fn", ",\n  loss_fn")
+        spread = (
+            ONE_F.replace("n_microbatches=2", "n_microbatches=rank * 0 + 2")
+            .replace("stage", "stage")
+            .replace(", loss_fn", ",\n  loss_fn")
+        )
         done = self.ranks("pipeline=2", cases=f"{GPIPE}\n{spread}")
         text = (self.folder / "train.py").read_text()
         edits = [change["edit"] for _, change in of(done.rings()[0], "pipeline")]
@@ -306,7 +332,12 @@ class Schedules(PipelineTest):
         done = self.ranks("pipeline=zero_bubble", cases=f"{GPIPE}\n{four}")
         found = [Microbatches.counts(self, line) for line in done.out.splitlines()]  # type: ignore[arg-type]
         rests = [["same", "0"], ["same", "2", "True"], ["same", "0"], ["same", "4", "True"]]
-        expected = [("gpipe", 2, 2, 2, rests[0]), ("gpipe", 2, 2, 2, rests[1]), ("1f1b", 4, 4, 4, rests[2]), ("1f1b", 4, 4, 4, rests[3])]
+        expected = [
+            ("gpipe", 2, 2, 2, rests[0]),
+            ("gpipe", 2, 2, 2, rests[1]),
+            ("1f1b", 4, 4, 4, rests[2]),
+            ("1f1b", 4, 4, 4, rests[3]),
+        ]
         self.assertEqual(found, expected, done.out)
         for ring in done.rings():
             what = [change["what"] for _, change in of(ring, "pipeline")]
@@ -327,7 +358,9 @@ class Schedules(PipelineTest):
 
     def test_the_patch_of_zero_bubble(self) -> None:
         self.needs_pipelining()
-        case = GPIPE.replace("ScheduleGPipe(mine[0], 2, loss)", "ScheduleGPipe(loss_fn=loss, stage=mine[0], n_microbatches=2)")
+        case = GPIPE.replace(
+            "ScheduleGPipe(mine[0], 2, loss)", "ScheduleGPipe(loss_fn=loss, stage=mine[0], n_microbatches=2)"
+        )
         done = self.ranks("pipeline=zero_bubble", cases=case)
         text = patched((self.folder / "train.py").read_text(), of(done.rings()[0], "pipeline")[0][1]["edit"])
         self.assertIn("ScheduleInterleavedZeroBubble(loss_fn=loss, stages=[mine[0]], n_microbatches=2)", text)
@@ -350,7 +383,11 @@ class Schedules(PipelineTest):
         self.again()
         one = GPIPE.replace("mine[0], 2, loss", "mine[0], 1, loss")
         for what in self.reasons(self.ranks("pipeline=1f1b", cases=f"{ONE_F}\n{one}\n{MANY}")):
-            for part in ("it is that already", "must be greater than or equal to the number of stages", "several stages on a rank"):
+            for part in (
+                "it is that already",
+                "must be greater than or equal to the number of stages",
+                "several stages on a rank",
+            ):
                 self.assertIn(part, " ".join(what.split()))
 
 
@@ -365,7 +402,9 @@ class Elsewhere(PipelineTest):
     def test_values(self) -> None:
         for value in ("", "1", "65", "gpipe"):
             self.again()
-            self.assertIn("is none of", self.the(self.train(f"pipeline={value}").ring(), "pipeline", REFUSED)["what"], value)
+            self.assertIn(
+                "is none of", self.the(self.train(f"pipeline={value}").ring(), "pipeline", REFUSED)["what"], value
+            )
 
     def test_a_torch_without_the_class(self) -> None:
         self.needs_pipelining()
@@ -377,7 +416,10 @@ class Elsewhere(PipelineTest):
                 delattr(schedules, name)
                 print(_pipeline.missing(torch, ""), _pipeline.missing(torch, "ScheduleInterleavedZeroBubble"))
         """
-        zero, base = (f"torch.distributed.pipelining.{name}" for name in ("ScheduleInterleavedZeroBubble", "PipelineScheduleMulti"))
+        zero, base = (
+            f"torch.distributed.pipelining.{name}"
+            for name in ("ScheduleInterleavedZeroBubble", "PipelineScheduleMulti")
+        )
         self.assertEqual(self.succeed(text).out.splitlines(), [f" {zero}", f"{base} {base}"])
 
 

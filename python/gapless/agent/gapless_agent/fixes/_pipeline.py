@@ -88,7 +88,9 @@ def prepare_anew(schedule: Any, resized: bool) -> None:
     for name in _flags(schedule):
         setattr(schedule, name, False)
     for stage in stages_of(schedule):
-        if resized and getattr(stage, "inputs_meta", None) is not None:  # older versions of torch keep these shapes otherwise
+        if (
+            resized and getattr(stage, "inputs_meta", None) is not None
+        ):  # older versions of torch keep these shapes otherwise
             stage.inputs_meta = stage._outputs_meta = None
 
 
@@ -151,7 +153,10 @@ def _why_no_zero_bubble(torch: Any, made: Made) -> str:
             return "torch.compile has its backward pass in one piece"
         if isinstance(module, torch.nn.parallel.DistributedDataParallel):
             return "DistributedDataParallel would not exchange the gradients"
-        if getattr(module, "_checkpoint_wrapped_module", None) is not None or getattr(module, "gradient_checkpointing", False) is True:
+        if (
+            getattr(module, "_checkpoint_wrapped_module", None) is not None
+            or getattr(module, "gradient_checkpointing", False) is True
+        ):
             return "activations that are computed again serve one backward pass only"
     for parameter in (each for stage in made.stages for each in stage.submod.parameters()):
         if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None):
@@ -368,7 +373,11 @@ def _argument(call: ast.Call, name: str, position: int) -> ast.expr | None:
         if keyword.arg == name:
             return keyword.value
     before = call.args[: position + 1]
-    return before[position] if len(before) > position and not any(isinstance(each, ast.Starred) for each in before) else None
+    return (
+        before[position]
+        if len(before) > position and not any(isinstance(each, ast.Starred) for each in before)
+        else None
+    )
 
 
 Change = Callable[[ast.Call, Callable[[ast.AST], str]], "dict[ast.AST, str] | None"]
@@ -391,7 +400,9 @@ def _rewritten(made: Made, change: Change, *imports: str) -> dict[str, Any] | No
 
     def begin_end(node: Any) -> tuple[int, int]:
         starts = [sum(len(line) + 1 for line in lines[:at]) for at in range(len(lines))]
-        return starts[node.lineno - here.lineno] + node.col_offset, starts[node.end_lineno - here.lineno] + node.end_col_offset
+        return starts[node.lineno - here.lineno] + node.col_offset, starts[
+            node.end_lineno - here.lineno
+        ] + node.end_col_offset
 
     changes = change(calls[0], lambda node: source[slice(*begin_end(node))].decode())
     if changes is None:
@@ -410,5 +421,3 @@ def _spans_lines(node: ast.AST) -> bool:
     """Returns true for a text of several lines: how they are indented is part of it."""
     text = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes)))
     return text and getattr(node, "lineno", 0) != getattr(node, "end_lineno", 0)
-
-

@@ -37,7 +37,9 @@ class Pipeline(ProgramFix):
     def __init__(self, tools: Tools, name: str) -> None:
         super().__init__(tools, name)
         self.made: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()
-        self.touched: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()  # stages of schedules that are changed: in other sizes?
+        self.touched: weakref.WeakKeyDictionary[Any, bool] = (
+            weakref.WeakKeyDictionary()
+        )  # stages of schedules that are changed: in other sizes?
         self.steps: dict[str, Callable[..., Any]] = {}  # torch's own, by the class that has them
         self.making = False
 
