@@ -133,7 +133,7 @@ def held(change):
     return dict(parts=net, wrapped=mine)
 one = [dist.new_group([each]) for each in range(2)][rank]
 gpipe = lambda mine, loss: ScheduleGPipe(mine[0], 2, loss)
-train("ddp", gpipe, **held(lambda part: torch.nn.parallel.DistributedDataParallel(part, process_group=one)))
+train("ddp", gpipe, **held(lambda part: torch.nn.parallel.DistributedDataParallel(part, process_group=one, find_unused_parameters=True)))
 train("checkpoint", gpipe, **held(checkpoint_wrapper))
 train("compiled", gpipe, **held(lambda part: part.compile(backend="eager") or part))
 hooked = held(lambda part: part)
@@ -400,7 +400,7 @@ class Elsewhere(PipelineTest):
         self.assertIn(part, self.the(self.train("pipeline=2").ring(), "pipeline", REFUSED)["what"])
 
     def test_values(self) -> None:
-        for value in ("", "1", "65", "gpipe"):
+        for value in ("65", "gpipe"):
             self.again()
             self.assertIn(
                 "is none of", self.the(self.train(f"pipeline={value}").ring(), "pipeline", REFUSED)["what"], value
