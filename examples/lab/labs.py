@@ -101,17 +101,38 @@ def rows_of(answer: dict[str, Any]) -> dict[str, list[str]]:
     return kept
 
 
+def measured_of(answer: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """The gains that a search measured of a fix, of each of its values, where there is an interval."""
+    items = [item for item in answer["applied"] + answer["refused"] if item["fix"].partition("=")[0] == name]
+    return [item["measured"] for item in items if "low" in item.get("measured", {})]
+
+
+def agreement(first: dict[str, Any], second: dict[str, Any]) -> str:
+    """Says if the two searches keep the same fixes; of one that only one of them keeps, if what the other measured contradicts that.
+    Searches measure a gain with an interval: one that is smaller than the other search could detect is kept by chance of the pairs."""
+    kept = [{item["fix"].partition("=")[0]: item for item in answer["applied"]} for answer in (first, second)]
+    if kept[0].keys() == kept[1].keys():
+        return "The two searches keep the same fixes" if kept[0] else "Neither search keeps a fix"
+    lines = []
+    for name in sorted(kept[0].keys() ^ kept[1].keys()):
+        one, other = (0, second) if name in kept[0] else (1, first)
+        own = kept[one][name]["measured"]
+        others = measured_of(other, name)
+        fits = any(found["low"] <= own["expected"] <= found["high"] for found in others)
+        said = f"the other measured {', '.join(gain(found) for found in others)}" if others else "the other has no interval of it"
+        judged = "which fits: the pairs of one search cannot tell so little" if fits else "which does not fit" if others else ""
+        lines.append(f"{name} is kept in one search alone, at {gain(own)}; {said}{', ' if judged else ''}{judged}")
+    return "The two searches differ. " + ". ".join(lines)
+
+
 def table_of(first: dict[str, Any], second: dict[str, Any]) -> str:
     rows = [rows_of(answer) for answer in (first, second)]
     lines = ["| fix | predicted | measured | | again: measured | |", "|---|---|---|---|---|---|"]
     for fix in dict.fromkeys([*rows[0], *rows[1]]):
         one, other = (found.get(fix, ["–", "–", "not tried"]) for found in rows)
         lines.append(f"| {fix} | {' | '.join(one)} | {other[1]} | {other[2]} |")
-    sets = [sorted(item["fix"].partition("=")[0] for item in answer["applied"]) for answer in (first, second)]
     speedups = [gain(answer.get("speedup")) for answer in (first, second)]
-    same = f"The two searches differ: {sets[0]} and {sets[1]}"
-    if sets[0] == sets[1]:
-        same = "The two searches keep the same fixes" if sets[0] else "Neither search keeps a fix"
+    same = agreement(first, second)
     took = ", ".join(f"{answer['took_s']:.0f} s" for answer in (first, second))
     return "\n".join([*lines, "", f"{same}. All together: {speedups[0]}, again {speedups[1]}. They took {took}."])
 

@@ -7,6 +7,9 @@ namespace {
 
 using host_parts::Part;
 
+// gloo marks a message from the call that asks for it until it has arrived, on the thread of the call.
+bool IsMessage(std::string_view kind) { return kind == "send" || kind == "recv"; }
+
 // Returns what is open by part, regardless of the others.
 std::array<Intervals, kOwnHostParts> OpenByPart(const Trace& trace, const OptimizerUpdates& updates) {
   std::array<Intervals, kOwnHostParts> open;
@@ -31,7 +34,7 @@ std::array<Intervals, kOwnHostParts> OpenByPart(const Trace& trace, const Optimi
   const CollectiveTable& collectives = trace.collectives;
   for (size_t row = 0; row < collectives.size(); ++row)
     if (collectives.device[row] == kAbsent32 && collectives.slice[row].valid() &&
-        slices.thread[collectives.slice[row].value] != thread)
+        (slices.thread[collectives.slice[row].value] != thread || IsMessage(trace.Text(collectives.kind[row]))))
       AppendMerged(waiting, {collectives.ts_ns[row], collectives.ts_ns[row] + collectives.dur_ns[row]});
   // Operators of the stepping thread that run during a collective do not count as waiting.
   waiting = Subtract(waiting, open[static_cast<size_t>(Part::kOperator)]);

@@ -27,6 +27,9 @@ struct GroupOnRank {
 };
 using GroupsOfRank = std::map<std::string, GroupOnRank, std::less<>>;  // by the name of the process group
 
+// Bytes of a microbatch. Shorter messages tell the next stage the shape of what follows.
+constexpr int64_t kLeastMessage = 1024;
+
 bool IsReduce(std::string_view kind) { return kind == "all_reduce" || kind == "reduce_scatter" || kind == "reduce"; }
 
 // Kernels that route tokens to experts, or multiply the matrices of several at once.
@@ -58,8 +61,10 @@ std::vector<std::string_view> KernelsOf(const Trace& trace) {
 class RowsOfGroup {
  public:
   void Add(const CollectiveTable& all, size_t row, std::string_view kind) {
-    if (kind == "send") ++sends_[all.dst_rank[row]];
-    if (kind == "recv") ++receives_[all.src_rank[row]];
+    const int64_t bytes = all.bytes[row];
+    const int64_t counts = bytes == kAbsent || bytes >= kLeastMessage ? 1 : 0;
+    if (kind == "send") sends_[all.dst_rank[row]] += counts;
+    if (kind == "recv") receives_[all.src_rank[row]] += counts;
     if (!IsReduce(kind)) return;
     begins_.push_back(all.ts_ns[row]);
     ++sizes_[all.bytes[row]];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adds up idle time, messages and own work of ranks.
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -14,8 +15,11 @@ namespace {
 
 struct TimesOfRank {
   int64_t idle_ns = 0, message_ns = 0, own_ns = 0;
+  int64_t transfer_ns = 0, matched = 0;  // of messages that were found on the other rank, too
   bool has_work = false;
 };
+
+bool IsMessage(std::string_view kind) { return kind == "send" || kind == "recv" || kind == "send_recv"; }
 
 std::map<int64_t, TimesOfRank> TimesOfRanks(Tables& tables) {
   std::map<int64_t, TimesOfRank> times;
@@ -31,9 +35,13 @@ std::map<int64_t, TimesOfRank> TimesOfRanks(Tables& tables) {
       of.idle_ns += work.Int(row, column);
   }
   const auto groups = tables.Get<CollectiveGroupsRows>();
-  for (size_t row = 0; row < groups.rows(); ++row)
-    if (const std::string_view kind = groups.Text(row, "kind"); kind == "send" || kind == "recv" || kind == "send_recv")
-      times[groups.Int(row, "trace")].message_ns += groups.Int(row, "exposed_ns");
+  for (size_t row = 0; row < groups.rows(); ++row) {
+    if (!IsMessage(groups.Text(row, "kind")) || groups.IsNull(row, "exposed_ns")) continue;
+    TimesOfRank& of = times[groups.Int(row, "trace")];
+    of.message_ns += groups.Int(row, "exposed_ns");
+    if (groups.IsNull(row, "transfer_ns")) continue;
+    of.transfer_ns += groups.Int(row, "transfer_ns"), of.matched += groups.Int(row, "matched");
+  }
   return times;
 }
 
@@ -66,6 +74,31 @@ ParallelShares ParallelSharesOf(Tables& tables) {
   for (const ParallelGroup& group : groups.all)
     if (group.dimension == ParallelDimension::kExpert) SetLoads(group, per_step, shares);
   return shares;
+}
+
+PipelineFill PipelineFillOf(Tables& tables) {
+  const auto& timelines = tables.Timelines();
+  std::map<int64_t, TimesOfRank> times = TimesOfRanks(tables);
+  PipelineFill fill;
+  double busiest_ns = 0;
+  TimesOfRank messages;
+  for (const ParallelGroup& group : tables.OnceForRun(ParallelGroupsOf).all) {
+    if (group.dimension != ParallelDimension::kPipeline) continue;
+    fill.stages = std::max(fill.stages, group.size);
+    if (group.traffic.sends + group.traffic.receives == 0) continue;
+    fill.microbatches = std::max(fill.microbatches, group.microbatches);
+    for (const size_t place : group.recorded) {
+      const TimesOfRank& of = times[timelines[place].of->index];
+      messages.transfer_ns += of.transfer_ns, messages.matched += of.matched;
+      if (const size_t steps = timelines[place].window.steps.size(); steps > 0)
+        busiest_ns = std::max(busiest_ns, static_cast<double>(of.own_ns) / static_cast<double>(steps));
+    }
+  }
+  if (fill.microbatches > 0 && busiest_ns > 0) {
+    const double message_ns = messages.matched > 0 ? static_cast<double>(messages.transfer_ns / messages.matched) : 0;
+    fill.fill_ns = static_cast<double>(fill.stages - 1) * (busiest_ns / fill.microbatches + 2 * message_ns);
+  }
+  return fill;
 }
 
 }  // namespace gapless::internal

@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "cluster/condense.h"
 #include "cluster/testing/simulated_job.h"
+#include "diagnose/testing/found.h"
 #include "ingest/testing/read.h"
 #include "report/layout_text.h"
 #include "trace/summary_file.h"
@@ -106,6 +107,31 @@ TEST(ParallelLayoutOfJobs, EachRankHasItsPlace) {
     EXPECT_TRUE(rows.IsNull(row, "expert"));
   }
   EXPECT_EQ(LayoutText(tables), "layout 2 data × 2 pipeline × 4 tensor (named by the program)");
+}
+
+const Bottleneck* BubbleOf(const Diagnosis& diagnosis) { return testing::Find(diagnosis, "pipeline_bubble"); }
+
+TEST(PipelineBubbleRule, FindsWhatAFormulaSaysOfEvenStages) {
+  const SimulatedJob job =
+      testing::MakeJob({.seed = 3, .steps = 6, .layout = {.data = 2, .pipeline = 4, .microbatches = 6}});
+  const JobOfRanks run = RecordingsOf(job);
+  Tables tables(run);
+  const Diagnosis diagnosis = Diagnose(tables);
+  const Bottleneck* found = BubbleOf(diagnosis);
+  ASSERT_NE(found, nullptr);
+  EXPECT_NEAR(*found->share_of_step, 3.0 / 9, 0.06) << "three of nine microbatches, less what follows the last";
+  EXPECT_TRUE(testing::Says(*found, "4 stages, 6.0 microbatches a step")) << found->evidence.front().text;
+  EXPECT_EQ(found->recommendations.front().fix, "pipeline=2");
+}
+
+TEST(PipelineBubbleRule, ManyMicrobatchesAndOtherLayoutsHaveNone) {
+  for (const testing::JobLayout& layout : {testing::JobLayout{.pipeline = 2, .microbatches = 24},
+                                           testing::JobLayout{.data = 4}, testing::JobLayout{.tensor = 4}}) {
+    const JobOfRanks run = RecordingsOf(testing::MakeJob({.seed = 3, .steps = 4, .layout = layout}));
+    Tables tables(run);
+    const Diagnosis diagnosis = Diagnose(tables);
+    EXPECT_EQ(BubbleOf(diagnosis), nullptr) << layout.microbatches;
+  }
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Bottleneck BottleneckFrom(const JsonValue& value) {
   return found;
 }
 
-// Returns the names of all aten operators of the run. Empty if a compiled region is among the slices: the compiler
+// Returns the names of all operators of the run, and of its messages to other ranks. Empty if a compiled region is among the slices: the compiler
 // replaces operators, so that an operator which is missing proves nothing about the program.
 std::vector<std::string> OperatorsOf(const Run& run) {
   std::set<std::string, std::less<>> names;
@@ -83,7 +83,7 @@ std::vector<std::string> OperatorsOf(const Run& run) {
       const std::string_view name = trace.trace->strings[slices.name[row]];
       // "CompiledFunction", "CompiledFunctionBackward", "## Call CompiledFxGraph" and "Torch-Compiled Region: 0/1".
       if (name.find("CompiledF") != name.npos || name.find("ompiled Region") != name.npos) return {};
-      if (name.starts_with("aten::")) names.emplace(name);
+      if (name.starts_with("aten::") || name.starts_with("c10d::")) names.emplace(name);
     }
   }
   return {names.begin(), names.end()};

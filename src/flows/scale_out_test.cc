@@ -76,18 +76,16 @@ double SpeedupOf(uint64_t seed, int ahead, bool keeps) {
   return before / static_cast<double>(testing::MakeJob(spec).truth.step_ns);
 }
 
-double SaidOf(uint64_t seed, std::string_view value) {
-  testing::JobSpec spec = SpecOf(2 * seed + 1, 8, 24);  // the first step has the wait for late recorders
-  spec.gathers_ahead = 0;
+double SaidOf(const testing::JobSpec& spec, std::string_view fix, std::string_view value) {
   const testing::SimulatedJob job = testing::MakeJob(spec);
   std::vector<std::shared_ptr<const Trace>> traces;
-  for (int rank = 0; rank < 8; ++rank)
+  for (int rank = 0; rank < spec.ranks; ++rank)
     traces.push_back(std::make_shared<const Trace>(testing::ReadText(testing::RecordingOf(job, rank))));
   const SimulatedRun run(std::move(traces));
   Tables tables(run);
   const auto predictor = Predictor::ForRun(tables);
   if (!predictor || !predictor->check().accepted()) return 0;
-  const auto said = predictor->Predict({{.name = "fsdp", .value = std::string(value)}});
+  const auto said = predictor->Predict({{.name = std::string(fix), .value = std::string(value)}});
   EXPECT_TRUE(said && said->refusal.empty()) << (said ? said->refusal : said.error().message);
   return said ? 1 / said->model.expected : 0;
 }
@@ -96,9 +94,35 @@ TEST(FsdpOfJobs, GathersAheadAndOnceAStep) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     const double ahead = SpeedupOf(seed, 2, false), kept = SpeedupOf(seed, 0, true);
     EXPECT_GT(ahead, 1.05) << seed;
-    EXPECT_NEAR(std::log(SaidOf(seed, "prefetch") / ahead), 0, 0.06) << seed << " " << ahead;
-    EXPECT_NEAR(std::log(SaidOf(seed, "keep") / kept), 0, 0.04) << seed << " " << kept;
+    testing::JobSpec spec = SpecOf(2 * seed + 1, 8, 24);  // the first step has the wait for late recorders
+    spec.gathers_ahead = 0;
+    EXPECT_NEAR(std::log(SaidOf(spec, "fsdp", "prefetch") / ahead), 0, 0.06) << seed << " " << ahead;
+    EXPECT_NEAR(std::log(SaidOf(spec, "fsdp", "keep") / kept), 0, 0.04) << seed << " " << kept;
   }
+}
+
+// A pipeline of stages alone, and the same with each microbatch in pieces.
+testing::JobSpec PipelineOf(uint64_t seed, int stages, int microbatches, int pieces) {
+  testing::JobSpec spec{.seed = seed, .ranks = stages, .steps = 16, .pieces = pieces};
+  spec.layout = {.pipeline = stages, .microbatches = microbatches};
+  return spec;
+}
+
+TEST(PipelineOfJobs, MicrobatchesInPieces) {
+  struct Case {
+    int stages, microbatches, pieces;
+  };
+  for (const Case& one : {Case{4, 4, 2}, Case{4, 2, 4}, Case{2, 2, 2}, Case{8, 8, 2}})
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      const testing::JobSpec before = PipelineOf(seed, one.stages, one.microbatches, 1);
+      const auto true_ns = [](const testing::JobSpec& spec) {
+        return static_cast<double>(testing::MakeJob(spec).truth.step_ns);
+      };
+      const double gain = true_ns(before) / true_ns(PipelineOf(seed, one.stages, one.microbatches, one.pieces));
+      const double said = SaidOf(before, "pipeline", std::to_string(one.pieces));
+      EXPECT_GT(gain, 1.05);
+      EXPECT_NEAR(std::log(said / gain), 0, 0.06) << one.stages << " stages, seed " << seed << ": " << said << " of " << gain;
+    }
 }
 
 }  // namespace

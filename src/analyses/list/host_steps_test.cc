@@ -44,6 +44,26 @@ TEST(HostSteps, EachMomentBelongsToOnePart) {
   EXPECT_EQ(table.Text(0, "optimizer"), "AdamW");
 }
 
+TEST(HostSteps, AMessageThatIsUnderWayIsWaitedForUnlessAnOperatorRuns) {
+  HandMade trace;
+  trace.Step(0, 0, 1000).Operator("aten::mm", 0, 200).Operator("aten::mm", 600, 700);
+  for (const std::string_view kind : {"recv", "all_reduce"}) {  // both on the thread of the steps
+    const int64_t start = kind == "recv" ? 300 : 800, end = kind == "recv" ? 650 : 900;
+    trace.Annotation(kind == "recv" ? "gloo:recv" : "gloo:all_reduce", start, end);
+    trace.shard().Add(CollectiveRow{.name = trace.shard().Text(kind == "recv" ? "gloo:recv" : "gloo:all_reduce"),
+                                    .kind = trace.shard().Text(kind),
+                                    .pid = 1,
+                                    .tid = testing::kMain,
+                                    .ts_ns = start,
+                                    .dur_ns = end - start});
+  }
+  Analysed run(trace);
+  const auto table = run["host_steps"];
+  EXPECT_EQ(table.Int(0, "collective_ns"), 300) << "an all-reduce that this thread carries itself is work";
+  EXPECT_EQ(table.Int(0, "operator_ns"), 300);
+  EXPECT_EQ(PartsOf(table), 1000);
+}
+
 TEST(HostSteps, LinesAreThoseWithMostTime) {
   HandMade trace;
   trace.Step(0, 0, 1000);

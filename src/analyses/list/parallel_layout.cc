@@ -79,6 +79,14 @@ double BubbleShare(Tables& tables) {
   return count > 0 ? sum / count : kNone;
 }
 
+template <class Row>
+void SetPipeline(Tables& tables, Row& row) {
+  const PipelineFill& fill = tables.OnceForRun(PipelineFillOf);
+  row.Set("bubble_share", BubbleShare(tables));
+  if (fill.microbatches > 0) row.Set("microbatches", fill.microbatches);
+  if (fill.fill_ns > 0) row.Set("fill_ns", std::llround(fill.fill_ns));
+}
+
 struct Imbalance {
   double load = kNone;
   int64_t rank = kAbsent;
@@ -110,7 +118,7 @@ void AddRow(const DimensionKey& key, const DimensionSum& sum, Tables& tables, Ta
   row.Set("time_ns", MeanOf(traffic.total_ns, traffic.steps));
   row.Set("exposed_ns", MeanOf(traffic.exposed_ns, traffic.steps));
   if (traffic.matched > 0) row.Set("wait_ns", MeanOf(traffic.wait_ns, traffic.steps));
-  if (dimension == ParallelDimension::kPipeline) row.Set("bubble_share", BubbleShare(tables));
+  if (dimension == ParallelDimension::kPipeline) SetPipeline(tables, row);
   if (dimension != ParallelDimension::kExpert) return;
   const Imbalance worst = WorstLoad(tables);
   row.Set("imbalance", worst.load).Set("busiest_rank", worst.rank);

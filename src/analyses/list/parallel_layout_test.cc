@@ -134,12 +134,24 @@ TEST(ParallelLayout, MessagesBothWaysBetweenDifferentStagesAreAPipeline) {
   EXPECT_EQ(layout.Text(0, "dimension"), "pipeline");
   EXPECT_GT(layout.Real(0, "bubble_share"), 0.2) << "100 µs before, 100 after, 40 for messages";
   EXPECT_LT(layout.Real(0, "bubble_share"), 0.3);
+  EXPECT_DOUBLE_EQ(layout.Real(0, "microbatches"), 1);
+  EXPECT_EQ(layout.Int(0, "fill_ns"), 760 * kUs) << "of one other stage: its kernels; messages without numbers match none";
   const auto ranks = run["rank_layout"];
   ASSERT_EQ(ranks.rows(), 2u);
   EXPECT_EQ(ranks.Int(0, "pipeline"), 0);
   EXPECT_EQ(ranks.Int(1, "pipeline"), 1);
   EXPECT_TRUE(ranks.IsNull(0, "data"));
   EXPECT_EQ(ranks.Text(1, "host"), "node0");
+}
+
+TEST(ParallelLayout, ShapesThatAreSentAheadAreNoMicrobatches) {
+  const auto shape = [](GroupCall call) { return call.bytes = 24, call.dur = 2, call; };
+  const std::vector<GroupCall> first{shape(Message("send", 290, 1, 2)), Message("send", 300, 1, 2),
+                                     Message("recv", 600, 1, 2)};
+  const std::vector<GroupCall> second{shape(Message("recv", 290, 0, 2)), Message("recv", 300, 0, 2),
+                                      Message("send", 600, 0, 2)};
+  Analysed run(RanksOfJob{RankWith(0, first, {}, "embedding"), RankWith(1, second, {}, "softmax")});
+  EXPECT_DOUBLE_EQ(run["parallel_layout"].Real(0, "microbatches"), 1);
 }
 
 TEST(ParallelLayout, MessagesBetweenTwoThatDoTheSameMayBeARing) {

@@ -31,6 +31,11 @@ struct ParallelLayoutRows : TypedRows<ParallelLayoutRows> {
        "pipeline: share of the time in which devices idle or send and receive with nothing to compute; else NULL"},
       {"imbalance", kReal, "", "expert: own work of the busiest rank of a group over the mean, worst group; else NULL"},
       {"busiest_rank", kInt, "", "expert: that rank; else NULL"},
+      {"microbatches", kReal, "",
+       "pipeline: messages a step from one stage to the next, interleaved stages counted apart; else NULL"},
+      {"fill_ns", kInt, "ns",
+       "pipeline: time in which a step fills and drains it: (size - 1) times what the busiest recorded rank takes for "
+       "a microbatch, with its messages; else NULL"},
   };
 };
 

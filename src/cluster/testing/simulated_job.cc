@@ -166,6 +166,10 @@ SimulatedJob MakeJob(const JobSpec& spec) {
   machines.plan.cards = spec.cards;
   machines.plan.gathers_ahead = spec.gathers_ahead, machines.plan.keeps_gathered = spec.keeps_gathered;
   if (spec.shards_optimizer && layout.sharded) machines.plan.optimizer = 8.0 / layout.data;
+  if (spec.pieces > 1) {
+    machines.layout.microbatches *= spec.pieces;
+    machines.plan.unit_us /= spec.pieces, machines.plan.optimizer *= spec.pieces;
+  }
   machines.ailment.has.assign(static_cast<size_t>(layout.ranks()), false);
   DrawClocks(draws, job);
   if (spec.fault != Fault::kNone) Ail(machines, job);

@@ -63,6 +63,7 @@ struct JobSpec {
   int gathers_ahead = 1;          // sharded: layers whose parameters are asked for before they are needed
   bool keeps_gathered = false;    // sharded: the backward pass has what the forward pass gathered
   bool shards_optimizer = false;  // its work is 8 ÷ data ranks of what it is with 8
+  int pieces = 1;                 // of a pipeline: each microbatch is cut into so many, for the same step
   double card_gbps = 48, nvlink_gbps = 360, latency_us = 14;  // of the links, 1e9 bytes a second
 };
 
