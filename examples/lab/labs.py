@@ -116,12 +116,12 @@ def agreement(first: dict[str, Any], second: dict[str, Any]) -> str:
     lines = []
     for name in sorted(kept[0].keys() ^ kept[1].keys()):
         one, other = (0, second) if name in kept[0] else (1, first)
-        own = kept[one][name]["measured"]
-        others = measured_of(other, name)
-        fits = any(found["low"] <= own["expected"] <= found["high"] for found in others)
-        said = f"the other measured {', '.join(gain(found) for found in others)}" if others else "the other has no interval of it"
-        judged = "which fits: the pairs of one search cannot tell so little" if fits else "which does not fit" if others else ""
-        lines.append(f"{name} is kept in one search alone, at {gain(own)}; {said}{', ' if judged else ''}{judged}")
+        own, others = kept[one][name]["measured"], measured_of(other, name)
+        said = "the other has no interval of it"
+        if others:
+            fits = any(found["low"] <= own["expected"] <= found["high"] for found in others)
+            said = f"the other measured {', '.join(map(gain, others))}, which {'fits' if fits else 'does not fit'}"
+        lines.append(f"{name} is kept in one alone, at {gain(own)}; {said}")
     return "The two searches differ. " + ". ".join(lines)
 
 

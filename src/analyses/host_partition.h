@@ -5,7 +5,8 @@
 //   data        the data loader's iterator
 //   save, gc, compile   what should not happen in every step (the names of host_events)
 //   optimizer   Optimizer.step, without the closure that it may run (optimizer_updates.h)
-//   collective  a collective of the host is under way (gloo runs it on a thread of its own), or a message to or from another
+//   collective  a collective of the host is under way (gloo runs it on a thread of its own), or a message to or from
+//   another
 //               rank, and no operator here
 //   operator    any other operator
 //   python      the rest: Python between operators

@@ -71,8 +71,9 @@ Bottleneck BottleneckFrom(const JsonValue& value) {
   return found;
 }
 
-// Returns the names of all operators of the run, and of its messages to other ranks. Empty if a compiled region is among the slices: the compiler
-// replaces operators, so that an operator which is missing proves nothing about the program.
+// Returns the names of all operators of the run, and of its messages to other ranks. Empty if a compiled region is
+// among the slices: the compiler replaces operators, so that an operator which is missing proves nothing about the
+// program.
 std::vector<std::string> OperatorsOf(const Run& run) {
   std::set<std::string, std::less<>> names;
   for (const RunTrace& trace : run.traces()) {

@@ -121,7 +121,8 @@ TEST(PipelineOfJobs, MicrobatchesInPieces) {
       const double gain = true_ns(before) / true_ns(PipelineOf(seed, one.stages, one.microbatches, one.pieces));
       const double said = SaidOf(before, "pipeline", std::to_string(one.pieces));
       EXPECT_GT(gain, 1.05);
-      EXPECT_NEAR(std::log(said / gain), 0, 0.06) << one.stages << " stages, seed " << seed << ": " << said << " of " << gain;
+      EXPECT_NEAR(std::log(said / gain), 0, 0.06)
+          << one.stages << " stages, seed " << seed << ": " << said << " of " << gain;
     }
 }
 

@@ -135,7 +135,8 @@ TEST(ParallelLayout, MessagesBothWaysBetweenDifferentStagesAreAPipeline) {
   EXPECT_GT(layout.Real(0, "bubble_share"), 0.2) << "100 µs before, 100 after, 40 for messages";
   EXPECT_LT(layout.Real(0, "bubble_share"), 0.3);
   EXPECT_DOUBLE_EQ(layout.Real(0, "microbatches"), 1);
-  EXPECT_EQ(layout.Int(0, "fill_ns"), 760 * kUs) << "of one other stage: its kernels; messages without numbers match none";
+  EXPECT_EQ(layout.Int(0, "fill_ns"), 760 * kUs)
+      << "of one other stage: its kernels; messages without numbers match none";
   const auto ranks = run["rank_layout"];
   ASSERT_EQ(ranks.rows(), 2u);
   EXPECT_EQ(ranks.Int(0, "pipeline"), 0);

@@ -97,11 +97,13 @@ RULE(pipeline_bubble) = {
     .id = "pipeline_bubble",
     .type = BottleneckType::kMultiGpuComm,
     .title = "A pipeline of stages fills and drains",
-    .why = "A training whose stages send to each other and receive from each other. A step begins and ends with one "
-           "stage at work: the others wait for (stages − 1) microbatches, by the time of the busiest recorded rank. "
-           "Reported if that takes 5 % of the analysed time, no more of it than the devices idle or wait for messages.",
-    .saves = "with each microbatch in two pieces 1/8, 1/2 of it, all of it; with fewer microbatches than stages in "
-             "four: 3/16, 3/4, all. Part of exposed_communication",
+    .why =
+        "A training whose stages send to each other and receive from each other. A step begins and ends with one "
+        "stage at work: the others wait for (stages − 1) microbatches, by the time of the busiest recorded rank. "
+        "Reported if that takes 5 % of the analysed time, no more of it than the devices idle or wait for messages.",
+    .saves =
+        "with each microbatch in two pieces 1/8, 1/2 of it, all of it; with fewer microbatches than stages in "
+        "four: 3/16, 3/4, all. Part of exposed_communication",
     .needs = kNeeds,
     .check = Check};
 

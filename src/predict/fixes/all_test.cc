@@ -54,8 +54,11 @@ class EveryModel : public ::testing::Test {
   Analysed run_{std::vector{Rank(0, 400, 0), Rank(1, 300, 100)}};
 
   static std::string ItemOf(const Fix& fix) {
-    const std::map<std::string_view, std::string> values = {
-        {"N", "128"}, {"K", fix.name == "nosync" ? "4" : "0.5"}, {"MB", "1"}, {"NAME", "H100 SXM5"}, {"HOW", fix.name == "pipeline" ? "2" : "keep"}};
+    const std::map<std::string_view, std::string> values = {{"N", "128"},
+                                                            {"K", fix.name == "nosync" ? "4" : "0.5"},
+                                                            {"MB", "1"},
+                                                            {"NAME", "H100 SXM5"},
+                                                            {"HOW", fix.name == "pipeline" ? "2" : "keep"}};
     const auto value = values.find(fix.model.value);
     return value == values.end() ? std::string(fix.name) : StrCat(fix.name, "=", value->second);
   }
@@ -71,8 +74,8 @@ TEST_F(EveryModel, SaysHowMuchAndFromWhere) {
 TEST_F(EveryModel, HasCasesInTheirOrderAndTimesThatCanBe) {
   for (const Fix* fix : FixesWithModel()) {
     const Asked asked = AskOf(run_, ItemOf(*fix));
-    if (fix->name == "threads") continue;  // applies to operators that compute on the host
-    if (fix->name == "fsdp") continue;     // applies to sharded parameters
+    if (fix->name == "threads") continue;   // applies to operators that compute on the host
+    if (fix->name == "fsdp") continue;      // applies to sharded parameters
     if (fix->name == "pipeline") continue;  // applies to stages of a pipeline
     EXPECT_TRUE(asked.Applies()) << fix->name << ": " << asked.effect.refusal << asked.effect.no_effect;
     EXPECT_GT(asked.before_ns, 0);
