@@ -53,7 +53,9 @@ def main(build: Path) -> int:
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         complaints = [text for text in pool.map(complaint, left) if text]
     print("\n".join(complaints), end="")
-    print(f"clang read {len(left)} of {len(entries)} batches of sources, which have no object; errors in {len(complaints)}")
+    print(
+        f"clang read {len(left)} of {len(entries)} batches of sources, which have no object; errors in {len(complaints)}"
+    )
     return 1 if complaints else 0
 
 

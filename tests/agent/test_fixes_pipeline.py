@@ -196,7 +196,7 @@ class PipelineTest(FixTest):
         return (Path(self.execute("-c", asked, agent=False).out.strip()) / "distributed" / "pipelining").is_dir()
 
     def reasons(self, done: Done) -> list[str]:
-        """Why each rank kept every schedule."""
+        """The reason of each rank why it kept every schedule."""
         found = [of(ring, "pipeline") for ring in done.rings()]
         self.assertEqual([[value for value, _ in one] for one in found], [[REFUSED], [REFUSED]], found)
         return [one[0][1]["what"] for one in found]
@@ -254,7 +254,7 @@ class Microbatches(PipelineTest):
                 self.assertAlmostEqual(one, two, places=4)
 
     def test_losses_of_the_recording(self) -> None:
-        """Those of the program's microbatches, whatever runs."""
+        """The recording has the losses of the program's microbatches, whatever runs."""
         self.needs_pipelining()
         found = []
         for fixes in ([], ["pipeline=2"], ["pipeline=zero_bubble"]):
@@ -394,7 +394,7 @@ class Schedules(PipelineTest):
 class Elsewhere(PipelineTest):
     @in_ci
     def test_without_a_pipeline(self) -> None:
-        """Of a torch that has none, and of a program."""
+        """A torch that has none, and a program that has none."""
         none = "no schedule of torch.distributed.pipelining trained"
         part = none if self.has_pipelining() else "has no torch.distributed.pipelining"
         self.assertIn(part, self.the(self.train("pipeline=2").ring(), "pipeline", REFUSED)["what"])

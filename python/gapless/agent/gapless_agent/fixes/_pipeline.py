@@ -76,7 +76,7 @@ def stages_of(schedule: Any) -> list[Any]:
     return list(schedule._stages) if hasattr(schedule, "_stages") else [schedule._stage]
 
 
-# How stages are prepared.
+# The preparation of stages.
 
 
 def _flags(schedule: Any) -> list[str]:
@@ -95,7 +95,7 @@ def prepare_anew(schedule: Any, resized: bool) -> None:
 
 
 def preparation(stages: list[Any]) -> list[Any]:
-    """What the latest preparation left in each stage: objects of its own."""
+    """Returns what the latest preparation left in each stage: objects of its own."""
     return [stage.args_recv_info.get(0) for stage in stages]
 
 
@@ -113,7 +113,7 @@ def agreed(torch: Any, stage: Any, able: bool) -> bool:
     return bool(vote.item())
 
 
-# What speaks against a change; "" where nothing does.
+# Reasons against a change; "" where there is none.
 
 
 def why_no_change(torch: Any, schedule: Any, made: Made, kwargs: Any) -> str:
@@ -221,7 +221,7 @@ def _leaves(torch: Any, tree: Any) -> list[Any]:
 
 
 class Inputs:
-    """What a step was given: of this rank, whatever that has of the batch."""
+    """The inputs of a step, as far as this rank has them."""
 
     def __init__(self, schedule: Any, step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         own = inspect.signature(step).parameters

@@ -6,7 +6,7 @@ The ranks of a pipeline decide together, before its second training step: one al
 keep the program's schedule. The first step is the program's, because it shows how the loss depends on the size of a microbatch.
 
 A schedule that is changed gets a second one beside it, made of the same stages and arguments, which runs its training steps. `eval` stays
-with the program's: what is evaluated may come in other batches. Whichever runs prepares the stages anew if the other one ran before; torch
+with the program's: what is evaluated may come in other batches. The one that runs prepares the stages anew if the other one ran before; torch
 does the same wherever training and evaluation alternate. A batch of another size is not looked for later on: the stages in the middle never
 see it, and torch refuses it anyway, as receivers know the size of what they receive.
 
@@ -37,9 +37,8 @@ class Pipeline(ProgramFix):
     def __init__(self, tools: Tools, name: str) -> None:
         super().__init__(tools, name)
         self.made: weakref.WeakKeyDictionary[Any, Made] = weakref.WeakKeyDictionary()
-        self.touched: weakref.WeakKeyDictionary[Any, bool] = (
-            weakref.WeakKeyDictionary()
-        )  # stages of schedules that are changed: in other sizes?
+        # The stages of schedules that are changed; true where their microbatches have another size.
+        self.touched: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
         self.steps: dict[str, Callable[..., Any]] = {}  # torch's own, by the class that has them
         self.making = False
 
@@ -123,7 +122,7 @@ class Pipeline(ProgramFix):
         return result
 
     def _trains(self, schedule: Any) -> Made | None:
-        """What is known of a schedule, if this is a step that trains."""
+        """Returns what is known of a schedule, if this is a step that trains."""
         try:
             made = self.made.get(schedule)
             stages = _pipeline.stages_of(schedule)
