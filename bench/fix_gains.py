@@ -74,7 +74,7 @@ CASES: dict[str, tuple[str, ...]] = {
     "transformer_engine": (GPT,),
     "attention=cudnn": (GPT,),
     "fsdp=prefetch": (f"{RANKS} examples/lab/fsdp.py --layers 4 --steps 100",),
-    "pipeline=4": (f"{RANKS} examples/lab/pipeline.py --steps 100",),
+    "pipeline=4": (f"{RANKS} examples/lab/pipeline.py --batch 1024 --steps 100",),
     "nccl=few_blocks": (f"{RANKS} examples/lab/ddp.py --layers 8 --steps 100",),
 }
 

@@ -120,6 +120,14 @@ class Workloads(unittest.TestCase):
         self.assertLessEqual(held, 0.51 * all_)
         self.assertLess(number(text, "final_loss"), 1)
 
+    def test_stages(self) -> None:
+        launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
+        text = run(LAB / "pipeline.py", "--layers", "3", "--steps", "20", python=launcher)
+        if "needs PyTorch 2.5" in text:
+            self.skipTest(text.strip())
+        self.assertIn("stages 2 over gloo", text)
+        self.assertLess(number(text, "final_loss"), 1)
+
     def test_pools(self) -> None:
         text = run(LAB / "custom_allocator.py", "--steps", "30")
         used, made = map(int, re.findall(r"host pool: (\d+) batches in (\d+) buffers", text)[0])

@@ -37,8 +37,9 @@ def command_of(entry: dict[str, Any]) -> list[str]:
 
 def is_left(entry: dict[str, Any]) -> bool:
     """Is it a source of C++ that is there, and not compiled yet? Generated ones are there once their target was built."""
-    folder, source = Path(entry["directory"]), Path(entry["file"])
-    return source.suffix in (".cc", ".cxx") and source.exists() and not (folder / entry["output"]).exists()
+    words = shlex.split(entry["command"])
+    made = Path(entry["directory"], words[words.index("-o") + 1])
+    return Path(entry["file"]).suffix in (".cc", ".cxx") and Path(entry["file"]).exists() and not made.exists()
 
 
 def complaint(entry: dict[str, Any]) -> str:
