@@ -111,6 +111,13 @@ UNLIKE = """
 train("norm", lambda mine, loss: ScheduleGPipe(mine[0], 2, loss), [Part(), Part(torch.nn.BatchNorm1d(8))])
 train("compared", lambda mine, loss: ScheduleGPipe(mine[0], 2, loss), parts(), lambda out, y: (out - y).mean(0).square().mean())
 train("left", lambda mine, loss: ScheduleGPipe(mine[0], 2, loss), parts(), clear=False)
+def labels(y):  # the first sample has none
+    return torch.cat([torch.tensor([-100]), y.argmax(1)[1:]])
+def labelled(schedule, x, **given):
+    return schedule.step(*x, **({**given, "target": labels(given["target"])} if given else {}))
+def without_first(out, y):
+    return torch.nn.functional.cross_entropy(out, labels(y) if y.is_floating_point() else y)
+train("labels", lambda mine, loss: ScheduleGPipe(mine[0], 2, loss), parts(), without_first, step=labelled)
 """
 TRACED = """
 pipe = pipeline(torch.nn.Sequential(*parts()), mb_args=(torch.randn(4, 8),), split_spec={"1": SplitPoint.BEGINNING})
@@ -299,6 +306,7 @@ class Microbatches(PipelineTest):
         for part in (
             "BatchNorm1d has other statistics",
             "neither the mean nor the sum",
+            "labels below 0 are left out of its loss",
             "gradients of an earlier step",
             "a traced model",
         ):

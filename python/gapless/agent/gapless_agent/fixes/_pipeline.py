@@ -263,15 +263,18 @@ class Inputs:
 
 
 class LossSeen:
-    """Stands for the loss function of a schedule during one step, and keeps what it was given last.
+    """Stands for the loss function of a schedule during one step, and looks at the loss of each microbatch.
 
     Parts of a microbatch have the same loss as the whole if it is a mean or a sum over samples and nothing else: not where labels are
-    left out of a mean, and not where samples are compared with each other.
+    left out of a mean, and not where samples are compared with each other. `more`: parts of a microbatch. `scaled`: gradients are divided
+    by the number of microbatches.
     """
 
-    def __init__(self, torch: Any, schedule: Any) -> None:
+    def __init__(self, torch: Any, schedule: Any, more: int, scaled: bool) -> None:
         self.torch, self.schedule, self.own = torch, schedule, schedule._loss_fn
-        self.call: tuple[Any, Any, Any, Any, Any] | None = None
+        self.more, self.scaled = more, scaled
+        self.why_not = "its loss was not seen"
+        self.calls = 0
         schedule._loss_fn = self
 
     def stop(self) -> None:
@@ -284,39 +287,42 @@ class LossSeen:
         except BaseException as error:
             hide(error)
             raise
-        try:
-            self.call = self._detached(output), target, args, kwargs, loss.detach()
-        except Exception:
-            self.call = None
+        self.calls += 1
+        if self.calls == 1 or not self.why_not:
+            try:
+                self.why_not = self._why_not(self._detached(output), target, args, kwargs, loss.detach())
+            except Exception as error:
+                self.why_not = f"its loss of a part of a microbatch: {type(error).__name__}: {error}"
         return loss
 
     def _detached(self, value: Any) -> Any:
         return mapped(value, lambda leaf: leaf.detach() if isinstance(leaf, self.torch.Tensor) else leaf)
 
-    def why_not(self, more: int, scaled: bool) -> str:
-        if self.call is None:
-            return "its loss was not seen"
-        output, target, args, kwargs, loss = self.call
+    def _why_not(self, output: Any, target: Any, args: Any, kwargs: Any, loss: Any) -> str:
+        more = self.more
         tensors: list[Any] = []
+        labels: list[Any] = []
         mapped((output, target), lambda leaf: tensors.append(leaf) if self._is_split(leaf) else None)
+        mapped(target, lambda leaf: labels.append(leaf) if self._is_split(leaf) else None)
         if not tensors or any(tensor.size(0) % more for tensor in tensors):
             return f"what its loss is computed of cannot be split into {more} parts"
+        if any(not each.is_floating_point() and not each.is_complex() and bool((each < 0).any()) for each in labels):
+            return "labels below 0 are left out of its loss, and parts of a microbatch may have more or fewer of them"
         if loss.numel() != 1:
             return "its loss is no single number"
         devices = {tensor.device.index for tensor in tensors if tensor.device.type == "cuda"}
         with self.torch.no_grad(), self.torch.random.fork_rng(devices=sorted(devices)):
             parts = [
-                float(self.own(self._part(output, at, more), self._part(target, at, more), *args, **kwargs))
-                for at in range(more)
+                float(self.own(self._part(output, at), self._part(target, at), *args, **kwargs)) for at in range(more)
             ]
         close = 1e-2 if any(each.is_floating_point() and each.element_size() < 4 for each in (loss, *tensors)) else 1e-4
-        return _why_not_this_loss(float(loss), sum(parts), more, close, scaled)
+        return _why_not_this_loss(float(loss), sum(parts), more, close, self.scaled)
 
     def _is_split(self, leaf: Any) -> bool:
         return isinstance(leaf, self.torch.Tensor) and leaf.dim() > 0
 
-    def _part(self, value: Any, at: int, more: int) -> Any:
-        return mapped(value, lambda leaf: leaf.chunk(more)[at] if self._is_split(leaf) else leaf)
+    def _part(self, value: Any, at: int) -> Any:
+        return mapped(value, lambda leaf: leaf.chunk(self.more)[at] if self._is_split(leaf) else leaf)
 
 
 def _why_not_this_loss(loss: float, total: float, more: int, close: float, scaled: bool) -> str:

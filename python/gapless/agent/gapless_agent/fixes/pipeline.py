@@ -110,16 +110,12 @@ class Pipeline(ProgramFix):
         value = self.report.value()
         if value in SWAPS or not any(stage.is_last for stage in made.stages):
             return original(schedule, *args, **kwargs)
-        seen = _pipeline.LossSeen(self.torch, schedule)
+        seen = _pipeline.LossSeen(self.torch, schedule, int(value), _pipeline.scales(schedule))
         try:
-            result = original(schedule, *args, **kwargs)
+            return original(schedule, *args, **kwargs)
         finally:
             seen.stop()
-        try:
-            made.against_loss = seen.why_not(int(value), _pipeline.scales(schedule))
-        except Exception as error:
-            made.against_loss = f"its loss of a part of a microbatch: {type(error).__name__}: {error}"
-        return result
+            made.against_loss = seen.why_not
 
     def _trains(self, schedule: Any) -> Made | None:
         """Returns what is known of a schedule, if this is a step that trains."""
