@@ -107,7 +107,8 @@ void ShortenWaits(const std::vector<Message>& messages, double left, double late
     const int64_t now = OpNs(times, message.op);
     if (now == kAbsent) continue;
     const int64_t wire = std::min(now, message.wire_ns);
-    ns[message.op] = wire + std::llround(left * static_cast<double>(now - wire) + further * latency_ns);
+    const double each = std::min(latency_ns, static_cast<double>(wire));  // what was recorded has the latency in it
+    ns[message.op] = wire + std::llround(left * static_cast<double>(now - wire) + further * each);
   }
 }
 
