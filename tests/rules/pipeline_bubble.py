@@ -1,30 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two stages of a pipeline with four microbatches a step (GPipe), or with 32."""
 
-from recording import Rank, Run
+from recording import Event, Rank, Run
 
 FORWARD, BACKWARD, MESSAGE = 100.0, 200.0, 5.0  # µs of a microbatch
 
 
 def _message(rank: Rank, kind: str, own: int, launch: float, start: float, end: float) -> None:
     sends, stream = kind == "send", 20 if kind == "send" else 24
-    rank.kernel(
-        "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
-        launch,
-        start,
-        end - start,
-        stream=stream,
-        **{
-            "dtype": "Float",
-            "Collective name": kind,
-            "In msg nelems": 1 << 20,
-            "Out msg nelems": 1 << 20,
-            "Group size": 2,
-            "Process Group Name": "1",
-            "Src Rank": own if sends else 1 - own,
-            "Dst Rank": 1 - own if sends else own,
-        },
-    )
+    args: Event = {
+        "dtype": "Float",
+        "Collective name": kind,
+        "In msg nelems": 1 << 20,
+        "Out msg nelems": 1 << 20,
+        "Group size": 2,
+        "Process Group Name": "1",
+        "Src Rank": own if sends else 1 - own,
+        "Dst Rank": 1 - own if sends else own,
+    }
+    name = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
+    rank.kernel(name, launch, start, end - start, stream=stream, **args)
 
 
 def _trains(run: Run, microbatches: int) -> None:
