@@ -267,14 +267,16 @@ class LossSeen:
 
     Parts of a microbatch have the same loss as the whole if it is a mean or a sum over samples and nothing else: not where labels are
     left out of a mean, and not where samples are compared with each other. `more`: parts of a microbatch. `scaled`: gradients are divided
-    by the number of microbatches.
+    by the number of microbatches. torch may call it before, with tensors that hold nothing, to learn shapes: the last calls count.
     """
 
-    def __init__(self, torch: Any, schedule: Any, more: int, scaled: bool) -> None:
+    def __init__(self, torch: Any, schedule: Any, microbatches: int, more: int, scaled: bool) -> None:
         self.torch, self.schedule, self.own = torch, schedule, schedule._loss_fn
         self.more, self.scaled = more, scaled
-        self.why_not = "its loss was not seen"
-        self.calls = 0
+        self.microbatches = microbatches
+        self.reasons: list[
+            str
+        ] = []  # of each call, why its microbatch must stay whole; "" where nothing speaks against parts
         schedule._loss_fn = self
 
     def stop(self) -> None:
@@ -287,13 +289,16 @@ class LossSeen:
         except BaseException as error:
             hide(error)
             raise
-        self.calls += 1
-        if self.calls == 1 or not self.why_not:
-            try:
-                self.why_not = self._why_not(self._detached(output), target, args, kwargs, loss.detach())
-            except Exception as error:
-                self.why_not = f"its loss of a part of a microbatch: {type(error).__name__}: {error}"
+        try:
+            reason = self._why_not(self._detached(output), target, args, kwargs, loss.detach())
+        except Exception as error:
+            reason = f"its loss of a part of a microbatch: {type(error).__name__}: {error}"
+        self.reasons.append(reason)
         return loss
+
+    def why_not(self) -> str:
+        seen = self.reasons[-self.microbatches :]
+        return "its loss was not seen" if len(seen) < self.microbatches else next(filter(None, seen), "")
 
     def _detached(self, value: Any) -> Any:
         return mapped(value, lambda leaf: leaf.detach() if isinstance(leaf, self.torch.Tensor) else leaf)

@@ -110,12 +110,12 @@ class Pipeline(ProgramFix):
         value = self.report.value()
         if value in SWAPS or not any(stage.is_last for stage in made.stages):
             return original(schedule, *args, **kwargs)
-        seen = _pipeline.LossSeen(self.torch, schedule, int(value), _pipeline.scales(schedule))
+        seen = _pipeline.LossSeen(self.torch, schedule, made.microbatches, int(value), _pipeline.scales(schedule))
         try:
             return original(schedule, *args, **kwargs)
         finally:
             seen.stop()
-            made.against_loss = seen.why_not
+            made.against_loss = seen.why_not()
 
     def _trains(self, schedule: Any) -> Made | None:
         """Returns what is known of a schedule, if this is a step that trains."""
