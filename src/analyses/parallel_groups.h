@@ -88,7 +88,7 @@ ParallelShares ParallelSharesOf(Tables& tables);
 struct PipelineFill {
   int64_t stages = 0;       // 0: there is no pipeline
   double microbatches = 0;  // messages a step from one stage to the next; 0: not known
-  // Of a step: (p − 1) times what the busiest recorded rank takes for a microbatch, with its messages both ways; 0: not
+  // (p − 1) times what the busiest recorded rank takes for a microbatch, with its messages both ways, in a step; 0: not
   // known.
   double fill_ns = 0;
 };

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "analyses/intervals.h"
 #include "analyses/parallel_groups.h"
