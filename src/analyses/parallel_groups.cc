@@ -11,6 +11,7 @@
 #include "analyses/collective_match.h"
 #include "analyses/columns.h"
 #include "analyses/rows/collective_groups.h"
+#include "base/strings.h"
 #include "trace/identity.h"
 #include "trace/process_groups.h"
 
@@ -63,8 +64,10 @@ class RowsOfGroup {
   void Add(const CollectiveTable& all, size_t row, std::string_view kind) {
     const int64_t bytes = all.bytes[row];
     const int64_t counts = bytes == kAbsent || bytes >= kLeastMessage ? 1 : 0;
-    if (kind == "send") sends_[all.dst_rank[row]] += counts;
-    if (kind == "recv") receives_[all.src_rank[row]] += counts;
+    const bool both = kind == "send_recv" && (all.src_rank[row] != kAbsent32 || all.dst_rank[row] != kAbsent32);
+    batches_ += both ? 1 : 0;
+    if (kind == "send" || both) sends_[all.dst_rank[row]] += counts;
+    if (kind == "recv" || both) receives_[all.src_rank[row]] += counts;
     if (!IsReduce(kind)) return;
     begins_.push_back(all.ts_ns[row]);
     ++sizes_[all.bytes[row]];
@@ -76,6 +79,7 @@ class RowsOfGroup {
       group.traffic.pauses += pause >= 0.2 * step_ns ? 1 : 0;
       group.traffic.long_pauses += pause >= 0.35 * step_ns ? 1 : 0;
     }
+    group.traffic.sends += batches_;
     for (const auto& [bytes, count] : sizes_) group.traffic.same_size = std::max(group.traffic.same_size, count);
     for (const auto& [peer, count] : sends_)
       if (peer != kAbsent32 && receives_.contains(peer)) group.traffic.both_ways = true;
@@ -89,6 +93,7 @@ class RowsOfGroup {
   std::vector<int64_t> begins_{};
   std::map<int64_t, int64_t> sizes_{};
   std::map<int32_t, int64_t> sends_{}, receives_{};
+  int64_t batches_ = 0;  // of messages in both directions, each in one kernel
 };
 
 void AddRows(const TraceTimeline& timeline, GroupsOfRank& groups) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "analyses/columns.h"
 #include "analyses/parallel_groups.h"
@@ -54,6 +55,15 @@ void SetLoads(const ParallelGroup& group, const std::vector<double>& per_step, P
     shares[place].expert_load = per_step[place] * static_cast<double>(group.recorded.size()) / sum;
 }
 
+// Returns the own work of all stages but the busiest one, for which that one waits.
+double OfOtherStages(std::vector<double> recorded, int64_t stages) {
+  if (recorded.empty()) return 0;
+  const auto others = static_cast<double>(stages - 1);
+  if (recorded.size() == 1) return others * recorded[0];
+  const double all = std::accumulate(recorded.begin(), recorded.end(), 0.0);
+  return others * (all - std::ranges::max(recorded)) / static_cast<double>(recorded.size() - 1);
+}
+
 }  // namespace
 
 ParallelShares ParallelSharesOf(Tables& tables) {
@@ -80,23 +90,25 @@ PipelineFill PipelineFillOf(Tables& tables) {
   const auto& timelines = tables.Timelines();
   std::map<int64_t, TimesOfRank> times = TimesOfRanks(tables);
   PipelineFill fill;
-  double busiest_ns = 0;
+  double longest_ns = 0;  // of others than the busiest of a pipeline, in a step
   TimesOfRank messages;
   for (const ParallelGroup& group : tables.OnceForRun(ParallelGroupsOf).all) {
     if (group.dimension != ParallelDimension::kPipeline) continue;
     fill.stages = std::max(fill.stages, group.size);
     if (group.traffic.sends + group.traffic.receives == 0) continue;
     fill.microbatches = std::max(fill.microbatches, group.microbatches);
+    std::vector<double> per_step;
     for (const size_t place : group.recorded) {
       const TimesOfRank& of = times[timelines[place].of->index];
       messages.transfer_ns += of.transfer_ns, messages.matched += of.matched;
       if (const size_t steps = timelines[place].window.steps.size(); steps > 0)
-        busiest_ns = std::max(busiest_ns, static_cast<double>(of.own_ns) / static_cast<double>(steps));
+        per_step.push_back(static_cast<double>(of.own_ns) / static_cast<double>(steps));
     }
+    longest_ns = std::max(longest_ns, OfOtherStages(std::move(per_step), group.size));
   }
-  if (fill.microbatches > 0 && busiest_ns > 0) {
+  if (fill.microbatches > 0 && longest_ns > 0) {
     const double message_ns = messages.matched > 0 ? static_cast<double>(messages.transfer_ns / messages.matched) : 0;
-    fill.fill_ns = static_cast<double>(fill.stages - 1) * (busiest_ns / fill.microbatches + 2 * message_ns);
+    fill.fill_ns = longest_ns / fill.microbatches + static_cast<double>(2 * (fill.stages - 1)) * message_ns;
   }
   return fill;
 }

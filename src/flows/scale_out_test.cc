@@ -126,5 +126,26 @@ TEST(PipelineOfJobs, MicrobatchesInPieces) {
     }
 }
 
+// Half of the work of an even stage more, or less, in the last one: the fill is that of the other stages, and what the
+// shorter ones wait besides stays.
+TEST(PipelineOfJobs, StagesOfDifferentLengths) {
+  for (const double last : {0.5, 1.5, 2.0})
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+      testing::JobSpec before = PipelineOf(seed, 4, 4, 1), after = PipelineOf(seed, 4, 4, 2);
+      before.last_stage = after.last_stage = last;
+      const double gain = static_cast<double>(testing::MakeJob(before).truth.step_ns) /
+                          static_cast<double>(testing::MakeJob(after).truth.step_ns);
+      const double said = SaidOf(before, "pipeline", "2");
+      EXPECT_NEAR(std::log(said / gain), 0, 0.06) << last << ", seed " << seed << ": " << said << " of " << gain;
+    }
+}
+
+TEST(PipelineOfJobs, MessagesInBatchesSayTheSame) {
+  testing::JobSpec spec = PipelineOf(1, 4, 4, 1);
+  const double said = SaidOf(spec, "pipeline", "2");
+  spec.batched_messages = true;
+  EXPECT_NEAR(SaidOf(spec, "pipeline", "2"), said, 0.005);
+}
+
 }  // namespace
 }  // namespace gapless::internal

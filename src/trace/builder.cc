@@ -53,10 +53,10 @@ uint32_t TraceBuilder::Shard::Impl::ThreadIndex(int64_t pid, int64_t tid) {
 
 std::array<uint32_t, kLists> TraceBuilder::Shard::Impl::Sizes() const {
   const auto n = [](size_t size) { return static_cast<uint32_t>(size); };
-  return {n(slices.rows),        n(gpu_ops.rows),   n(gpu_annotations.size()), n(syncs.size()),
-          n(collectives.size()), n(steps.size()),   n(flows.size()),           n(counters.size()),
-          n(memory_events.rows), n(samples.size()), n(os_calls.size()),        n(thread_runs.size()),
-          n(page_faults.size())};
+  return {n(slices.rows),        n(gpu_ops.rows),        n(gpu_annotations.size()), n(syncs.size()),
+          n(collectives.size()), n(steps.size()),        n(flows.size()),           n(counters.size()),
+          n(memory_events.rows), n(samples.size()),      n(os_calls.size()),        n(thread_runs.size()),
+          n(page_faults.size()), n(message_calls.size())};
 }
 
 void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, kLists>& sizes) {
@@ -73,6 +73,7 @@ void TraceBuilder::Shard::Impl::Truncate(const std::array<uint32_t, kLists>& siz
   os_calls.Truncate(sizes[kOsCallList]);
   thread_runs.Truncate(sizes[kThreadRunList]);
   page_faults.Truncate(sizes[kPageFaultList]);
+  message_calls.Truncate(sizes[kMessageCallList]);
 }
 
 TraceBuilder::Shard::Shard(std::unique_ptr<Impl> given) : impl(std::move(given)) {}
@@ -94,6 +95,7 @@ void TraceBuilder::Shard::Add(const GpuOpRow& row) { AddRow(impl->gpu_ops, row);
 void TraceBuilder::Shard::Add(const GpuAnnotationRow& row) { impl->gpu_annotations.Add(row); }
 void TraceBuilder::Shard::Add(const SyncRow& row) { impl->syncs.Add(row); }
 void TraceBuilder::Shard::Add(const CollectiveRow& row) { impl->collectives.Add(row); }
+void TraceBuilder::Shard::AddMessageCall(const CollectiveRow& row) { impl->message_calls.Add(row); }
 void TraceBuilder::Shard::Add(const StepRow& row) { impl->steps.Add(row); }
 void TraceBuilder::Shard::Add(const FlowEndRow& row) { impl->flows.Add(row); }
 void TraceBuilder::Shard::Add(const CounterRow& row) { impl->counters.Add(row); }

@@ -106,6 +106,9 @@ class TraceBuilder::Shard {
   void Add(const GpuAnnotationRow& row);
   void Add(const SyncRow& row);
   void Add(const CollectiveRow& row);
+  // The call of a message on the host, whose kernel is a row of its own. Kernels of several messages take from it what
+  // they do not say themselves (trace/messages.cc).
+  void AddMessageCall(const CollectiveRow& row);
   void Add(const StepRow& row);
   void Add(const FlowEndRow& row);
   void Add(const CounterRow& row);

@@ -47,6 +47,7 @@ enum ListIndex : uint8_t {
   kOsCallList,
   kThreadRunList,
   kPageFaultList,
+  kMessageCallList,
   kLists
 };
 
@@ -70,6 +71,7 @@ struct TraceBuilder::Shard::Impl {
   RowList<OsCallRow> os_calls;
   RowList<ThreadRunRow> thread_runs;
   RowList<PageFaultRow> page_faults;
+  RowList<CollectiveRow> message_calls;
   std::vector<ChunkMark> chunks{ChunkMark{}};
   std::vector<ThreadKey> threads;
   std::unordered_map<ThreadKey, uint32_t, ThreadKeyHash> thread_index;

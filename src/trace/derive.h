@@ -25,6 +25,9 @@ void NestSlices(Trace& trace, DeriveCounts& counts);
 void LinkLaunches(Trace& trace, DeriveCounts& counts);
 // Builds the sync table: host calls that wait, joined with the recorder's own rows. Needs launches linked.
 void FindSyncs(Trace& trace, std::vector<SyncRow> recorded);
+// Gives kernels of batched messages what `calls` said, which are sorted by time and have texts and times of the trace.
+// Needs launches linked, and operations of collectives found.
+void JoinMessages(Trace& trace, const std::vector<CollectiveRow>& calls);
 // Fills step of slices and GPU operations, and gpu_start_ns and gpu_end_ns of steps. Needs launches linked.
 void AssignSteps(Trace& trace);
 // Replaces the step table and assigns steps. Steps that overlap an earlier one are left out; returns their number.

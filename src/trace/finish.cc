@@ -91,6 +91,7 @@ Trace TraceBuilder::Finish(ThreadPool* pool) && {
   counts.unmatched_flow_ends = merger.unmatched_flow_ends();
   NestSlices(trace, counts);
   LinkLaunches(trace, counts);
+  JoinMessages(trace, merger.TakeMessageCalls());
   FindSyncs(trace, merger.TakeSyncs());
   const int64_t overlapping_steps = SetSteps(trace, merger.TakeSteps());
   FindMainProcess(trace);

@@ -79,8 +79,8 @@ void FillFrom(const std::vector<Row>& rows, Table& table) {
   FillFrom(rows, table, [](StringId id) { return id; });
 }
 
-// A Merger is used once: its functions empty the shards. TakeSyncs() and TakeSteps() come after Merge(), since
-// they need the texts and the zero of the trace.
+// A Merger is used once: its functions empty the shards. TakeSyncs(), TakeSteps() and TakeMessageCalls() come after
+// Merge(), since they need the texts and the zero of the trace.
 class Merger {
  public:
   Merger(Shards& shards, Trace& trace, ThreadPool* pool) : shards_(shards), trace_(trace), pool_(pool) {}
@@ -95,6 +95,7 @@ class Merger {
   int64_t overrunning_ops() const { return overrunning_ops_; }
   std::vector<SyncRow> TakeSyncs();
   std::vector<StepRow> TakeSteps();
+  std::vector<CollectiveRow> TakeMessageCalls();
 
  private:
   using Tasks = std::vector<std::function<void()>>;

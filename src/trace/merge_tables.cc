@@ -172,6 +172,12 @@ std::vector<StepRow> Merger::TakeSteps() {
       [this](StepRow& row, uint32_t shard) { return Adjust(row, shard); });
 }
 
+std::vector<CollectiveRow> Merger::TakeMessageCalls() {
+  return TakeRows<CollectiveRow>(
+      shards_, kMessageCallList, &Shard::Impl::message_calls, [](const CollectiveRow& row) { return row.ts_ns; },
+      [this](CollectiveRow& row, uint32_t shard) { return Adjust(row, shard); });
+}
+
 // Events of one time keep their order in the file: a release comes before the allocation that takes its place.
 void Merger::OrderMemoryEvents() {
   memory_order_ = OrderByTime(&Shard::Impl::memory_events, kMemoryList, [](uint32_t) { return int64_t{0}; });

@@ -132,7 +132,7 @@ class Writer {
          .name = name,
          .tokens = tokens,
          .of_experts = of_experts,
-         .us = units * plan_.unit_us,
+         .us = units * plan_.unit_us * (last() ? plan_.last_stage : 1),
          .blocks = static_cast<uint32_t>(64 + 1500 * units)});  // clang-format off
   }
   // clang-format on

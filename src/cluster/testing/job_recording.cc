@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "base/strings.h"
 #include "cluster/testing/job_layout.h"
@@ -16,6 +17,7 @@ constexpr std::string_view kBaseNs = "1756684800000000000";
 constexpr int64_t kFirstTsNs = 3'600'000'000'000;  // what the recorder's clock shows when the job starts
 // PyTorch writes lists of up to this many ranks in full, of longer ones the first and the last.
 constexpr size_t kLongestRanks = 30;
+constexpr int64_t kCallNs = 400;  // before its launch the call of a message begins
 
 void Number(std::string& out, int64_t value) {
   char text[24];
@@ -66,6 +68,9 @@ class RecordingWriter {
     out_.reserve(record.events.size() * 220 + 4096);
     Head();
     const uint32_t first = FirstCorrelation(record);
+    if (job_.spec.batched_messages)
+      for (const JobEvent& event : record.events)
+        if (event.kind == EventKind::kCollective && event.peer >= 0) messages_[event.correlation] = &event;
     for (const JobEvent& event : record.events)
       if (event.ts_ns >= record.begins_ns && (event.correlation == 0 || event.correlation >= first)) Event(event);
     out_.back() = '\n';  // instead of the last comma
@@ -149,7 +154,7 @@ class RecordingWriter {
         return OnHost("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", event);
       case EventKind::kGarbage: return OnHost("user_annotation", "Python GC", event);
       case EventKind::kOperator: return Operator(work.operation, event);
-      case EventKind::kLaunch: return OnHost("cuda_runtime", "cudaLaunchKernel", event, "correlation");
+      case EventKind::kLaunch: return Launch(event);
       case EventKind::kCopyCall: return OnHost("cuda_runtime", "cudaMemcpyAsync", event, "correlation");
       case EventKind::kSync: return OnHost("cuda_runtime", "cudaStreamSynchronize", event, "correlation");
       case EventKind::kKernel: return Kernel(work.kernel, event);
@@ -158,6 +163,19 @@ class RecordingWriter {
         return Device(event, StrCat(", \"bytes\": ", copies_in ? 1 << 20 : 4), "}},\n");
       case EventKind::kCollective: return Collective(work, event);
     }
+  }
+
+  // The note beside the call of a message ends before the launch, with which its batch ends.
+  void Launch(const JobEvent& event) {
+    if (const auto message = messages_.find(event.correlation); message != messages_.end()) {
+      JobEvent call = event;
+      call.ts_ns -= kCallNs, call.dur_ns = kCallNs / 2;
+      Begin("cpu_op", "record_param_comms", pid_, pid_ + event.stream, call);
+      out_ += ", \"args\": {\"External id\": ";
+      Number(out_, event.correlation);
+      Arguments(WorkNameOf(message->second->name), *message->second);
+    }
+    OnHost("cuda_runtime", "cudaLaunchKernel", event, "correlation");
   }
 
   void Operator(std::string_view name, const JobEvent& event) {
@@ -187,6 +205,16 @@ class RecordingWriter {
   }
 
   void Collective(const WorkName& work, const JobEvent& event) {
+    Begin("kernel", work.kernel, device_, event.stream, event);
+    Device(event, ", \"grid\": [16, 1, 1], \"block\": [512, 1, 1]", {});
+    if (messages_.contains(event.correlation))
+      out_ += "}},\n";
+    else
+      Arguments(work, event);
+  }
+
+  // What a collective is, as the last arguments of its event.
+  void Arguments(const WorkName& work, const JobEvent& event) {
     const auto place = static_cast<size_t>(event.group);
     const JobGroup& group = job_.groups[place];
     const auto size = static_cast<int64_t>(group.ranks.size());
@@ -194,22 +222,24 @@ class RecordingWriter {
     const int64_t out = name == "_allgather_base"        ? event.elements * size
                         : name == "_reduce_scatter_base" ? event.elements / size
                                                          : event.elements;
-    Begin("kernel", work.kernel, device_, event.stream, event);
-    Device(event, ", \"grid\": [16, 1, 1], \"block\": [512, 1, 1]", {});
     out_ += StrCat(", \"Collective name\": \"", name, "\", \"In msg nelems\": ", event.elements,
                    ", \"Out msg nelems\": ", out, ", \"Group size\": ", size, ", \"dtype\": \"BFloat16\"");
     out_ += StrCat(", \"Process Group Name\": \"", group.name, "\", \"Process Group Description\": \"",
                    group.description, "\", \"Process Group Ranks\": \"", members_[place], "\"");
-    if (event.peer >= 0)
-      out_ += StrCat(", \"Src Rank\": ", name == "send" ? rank_ : event.peer,
-                     ", \"Dst Rank\": ", name == "send" ? event.peer : rank_);
+    // PyTorch writes the other rank alone beside a call.
+    const bool by_call = messages_.contains(event.correlation);
+    if (event.peer >= 0 && !(by_call && name == "send"))
+      out_ += StrCat(", \"Src Rank\": ", name == "send" ? rank_ : event.peer);
+    if (event.peer >= 0 && !(by_call && name == "recv"))
+      out_ += StrCat(", \"Dst Rank\": ", name == "send" ? event.peer : rank_);
     out_ += "}},\n";
   }
 
   const SimulatedJob& job_;
   const int rank_, device_, pid_;
   double offset_ns_ = 0, drift_ = 0;
-  std::vector<std::string> members_{};  // of each group, as the recorder writes them
+  std::map<uint32_t, const JobEvent*> messages_{};  // in batches, by correlation
+  std::vector<std::string> members_{};              // of each group, as the recorder writes them
   std::string out_{};
 };
 

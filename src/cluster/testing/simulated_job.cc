@@ -166,6 +166,7 @@ SimulatedJob MakeJob(const JobSpec& spec) {
   machines.plan.cards = spec.cards;
   machines.plan.gathers_ahead = spec.gathers_ahead, machines.plan.keeps_gathered = spec.keeps_gathered;
   if (spec.shards_optimizer && layout.sharded) machines.plan.optimizer = 8.0 / layout.data;
+  if (layout.pipeline > 1) machines.plan.last_stage = spec.last_stage;
   if (spec.pieces > 1) {
     machines.layout.microbatches *= spec.pieces;
     machines.plan.unit_us /= spec.pieces, machines.plan.optimizer *= spec.pieces;

@@ -127,6 +127,7 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
                                                     : texts_.StackLine(event.call_stack);
   saw_python_ |= category == Category::kPython;
   const StringId collective = traits.host_collective;
+  const bool says_message = traits.says_message && !event.collective.empty();
   const KnownInputs known =
       known_ != nullptr && category == Category::kOperator ? InputsOf(event, row.pid) : KnownInputs{};
   row.input_shapes = texts_.Shapes(event.input_dims.empty() ? known.shapes : event.input_dims);
@@ -135,6 +136,7 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
   shard_.Add(row);
   if (collective != StringId::kNone && (category == Category::kOperator || category == Category::kAnnotation))
     AddHostCollective(event, row);
+  if (says_message) AddMessageCall(event, row);
 }
 
 // Returns what the execution trace says about an operator, and counts how they met.
@@ -333,6 +335,14 @@ void EventRows::AddHostCollective(const EventFields& event, const SliceRow& slic
                                    slice.ts_ns, slice.dur_ns);
   row.pid = slice.pid, row.tid = slice.tid;
   shard_.Add(row);
+}
+
+void EventRows::AddMessageCall(const EventFields& event, const SliceRow& slice) {
+  const std::string_view kind = CollectiveKind(TokenText(event.collective));
+  if (kind != "send" && kind != "recv") return;
+  CollectiveRow row = CollectiveOf(event, slice.name, shard_.Text(kind), slice.ts_ns, slice.dur_ns);
+  row.pid = slice.pid, row.tid = slice.tid;
+  shard_.AddMessageCall(row);
 }
 
 }  // namespace gapless::internal::kineto

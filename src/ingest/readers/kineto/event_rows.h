@@ -63,6 +63,7 @@ class EventRows {
   void AddSync(const EventFields& event, int64_t ts, int64_t dur);
   void AddCollective(const EventFields& event, const NameTraits& traits, const GpuOpRow& op);
   void AddHostCollective(const EventFields& event, const SliceRow& slice);
+  void AddMessageCall(const EventFields& event, const SliceRow& slice);
   CollectiveRow CollectiveOf(const EventFields& event, StringId name, StringId kind, int64_t ts_ns, int64_t dur_ns);
   void AddFlow(const EventFields& event, bool start);
   void AddInstant(const EventFields& event, uint64_t offset);
