@@ -278,6 +278,7 @@ class TunePower(unittest.TestCase):
         self.wait_for(lambda: self.limits() == [700.0])
         self.wait_for(lambda: self.watchdogs() == [])
 
+    @cases.not_in_ci
     def test_without_its_watchdog_it_gives_up(self) -> None:
         self.make(Board())
         process = self.start()
@@ -314,6 +315,7 @@ class TunePower(unittest.TestCase):
         self.assertIn("CUDA_VISIBLE_DEVICES=0,1", done.stderr)
         self.assertEqual([board.joules for board in self.boards()], [0, 0])
 
+    @cases.not_in_ci
     def test_bench_counts_the_energy_of_a_step(self) -> None:
         self.make(Board())
         words = [PROGRAM, "bench", "--steps", "100", "--json", "--", *self.words()[4:]]

@@ -166,7 +166,6 @@ class TuneStorage(unittest.TestCase):
         self.assertEqual(len(found), 1, answer["ways"])
         return found[0]
 
-    @cases.in_ci
     def test_large_files(self) -> None:
         answer = self.tune("large")
         self.assertGreater(self.share(answer, "read_us"), 0.3, answer["sample"])

@@ -4,7 +4,7 @@
 
 usage: web_test.py PROGRAM [--ci] [options of playwright]    skipped without a browser, or without the tools of web/
 
---ci reads the reports of two recordings, as web/test/recordings.ts chooses them, instead of all.
+--ci reads the reports of two recordings, as web/test/recordings.ts chooses them, and leaves tests with the tag @schedule out.
 """
 
 from __future__ import annotations

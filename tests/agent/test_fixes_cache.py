@@ -50,10 +50,10 @@ class Samples(FixTest):
         self.assertEqual(losses(rings[1]), losses(rings[0]), "another training")
         return rings[0], rings[1], loads
 
-    @in_ci
     def test_are_loaded_once(self) -> None:
         self.loaded_once(workers=2)
 
+    @in_ci
     def test_are_loaded_once_without_workers(self) -> None:
         self.loaded_once(workers=0)
 

@@ -41,7 +41,6 @@ class Kernels(KernelTest):
         patched = self.with_standin(text=text)
         self.assertEqual((losses(patched.ring()), patched.out), (found, "5\n"))
 
-    @in_ci
     def test_what_others_read_is_not_written_to(self) -> None:
         """Liger keeps the gradient of a loss in the place of its input."""
         text = MODEL.replace(
@@ -107,7 +106,6 @@ class Kernels(KernelTest):
         self.assertIn("2 × RMSNorm by Liger", self.told(done, "liger"))
         self.assertTrue(self.told(done, "compile"))
 
-    @in_ci
     def test_a_package_that_is_absent(self) -> None:
         installs = {
             "liger": "pip install liger-kernel",
@@ -124,7 +122,6 @@ class Kernels(KernelTest):
             self.assertEqual((value, "is not installed: " in change["what"]), (REFUSED, True), change)
             self.assertIn(install, change["what"])
 
-    @in_ci
     def test_what_the_process_could_import(self) -> None:
         """The launcher learns of the packages that fixes name, and of no other."""
         done = self.with_standin()

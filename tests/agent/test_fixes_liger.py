@@ -47,7 +47,6 @@ SHIFTED = "cross_entropy(logits[:, :-1].flatten(0, 1).float(), words[:, 1:].flat
 
 
 class Parts(KernelTest):
-    @in_ci
     def test_rotary_embedding(self) -> None:
         plain = losses(self.with_standin(text=TURNS, show="").ring())
         self.again()
@@ -148,6 +147,7 @@ class Parts(KernelTest):
                 self.assertEqual(value, REFUSED)
                 self.assertIn(said, change["what"])
 
+    @in_ci
     def test_a_loss_of_nothing(self) -> None:
         """The mean over no target is not a number, and has no gradient: weights stay as they are."""
         target = "words[:, 1:].flatten() if step != 4 else torch.full((24,), 7)"

@@ -31,6 +31,14 @@ export async function drawAll(page: Page) {
   await page.evaluate(() => scrollTo(0, 0));
 }
 
+/** Of a test that CI leaves to the schedule: another one covers most of what it does. */
+export const ON_SCHEDULE = {tag: "@schedule"};
+
+/** Of a test of each theme: CI runs the light one. */
+export function inTheme(theme: "light" | "dark") {
+  return theme === "dark" ? ON_SCHEDULE : {};
+}
+
 /** The last of `sizes` for the dark theme in CI: it differs from the light one in colours, which are the same at every width. */
 export function sizesOf<T>(theme: "light" | "dark", sizes: readonly T[]): readonly T[] {
   return theme === "light" || process.env["GAPLESS_RECORDINGS"] !== "few" ? sizes : sizes.slice(-1);

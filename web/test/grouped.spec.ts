@@ -4,7 +4,7 @@ import {expect, test} from "@playwright/test";
 import {Table} from "../src/data";
 import {bucketsOf} from "../src/distribution";
 import {groupable, groupedBy} from "../src/grouped";
-import {open} from "./browser";
+import {ON_SCHEDULE, open} from "./browser";
 import {predictPath, query, RECORDINGS, type Recording, reportOf} from "./recordings";
 
 const sample = RECORDINGS[0] as Recording;
@@ -82,7 +82,7 @@ test("a table put together says what SQL says, and a choice of none brings its r
   await expect(section.getByRole("columnheader", {name: "rows"})).toHaveCount(0);
 });
 
-test("an open row of kernels shows how long its calls take: the bars hold all calls", async ({page}) => {
+test("an open row of kernels shows how long its calls take: the bars hold all calls", ON_SCHEDULE, async ({page}) => {
   await open(page, file);
   const row = page.locator("#tables tbody tr").first();
   await row.click();

@@ -7,7 +7,7 @@ import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {expect, test} from "@playwright/test";
 import {kindOf, type OptimizePage} from "../src/optimize/data";
-import {open, sizesOf, violations} from "./browser";
+import {inTheme, ON_SCHEDULE, open, sizesOf, violations} from "./browser";
 
 const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = resolve(process.env["GAPLESS_TEST_OUTPUT"] ?? join(web, "../build/web"), `optimize-${process.pid}`);
@@ -128,7 +128,7 @@ test("without a proof there is no number at its place, and no patch", async ({pa
   await expect(page.locator("#patch")).toHaveCount(0);
 });
 
-test("paper has all of it but the buttons", async ({page}) => {
+test("paper has all of it but the buttons", ON_SCHEDULE, async ({page}) => {
   await open(page, file);
   await page.emulateMedia({media: "print"});
   await expect(page.locator(".top")).toBeHidden();
@@ -138,15 +138,19 @@ test("paper has all of it but the buttons", async ({page}) => {
 });
 
 for (const theme of ["light", "dark"] as const) {
-  test(`nothing serious stands in the way of assistive tools, ${theme}, at every width`, async ({page}) => {
-    await page.emulateMedia({colorScheme: theme});
-    await open(page, file);
-    for (const width of sizesOf(theme, [1440, 768, 390])) {
-      await page.setViewportSize({width, height: 900});
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      expect(await violations(page)).toEqual([]);
-    }
-  });
+  test(
+    `nothing serious stands in the way of assistive tools, ${theme}, at every width`,
+    inTheme(theme),
+    async ({page}) => {
+      await page.emulateMedia({colorScheme: theme});
+      await open(page, file);
+      for (const width of sizesOf(theme, [1440, 768, 390])) {
+        await page.setViewportSize({width, height: 900});
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        expect(await violations(page)).toEqual([]);
+      }
+    },
+  );
 }
 
 test("lines of a patch are added, removed or neither", () => {

@@ -2,7 +2,7 @@
 // Utilisation, memory and power over time, and what a run costs, on the page of `gapless serve`: the numbers are those of
 // `gapless query` and `gapless analyze --json`, a click leads to its instant, and what was not recorded is not there.
 import {expect, type Page, test} from "@playwright/test";
-import {violations} from "./browser";
+import {ON_SCHEDULE, violations} from "./browser";
 import {gapless, type SiteParts, startSite} from "./site_parts";
 
 const SAMPLE = "samples/resnet50_v100.pt.trace.json.gz";
@@ -49,7 +49,7 @@ test("costs are those of analyze", async ({page}) => {
   await expect(page.locator('[data-cost="watts"]')).toHaveAttribute("data-watts", "300");
 });
 
-test("a click leads to its instant in the timeline, and so does the choice of a step", async ({page}) => {
+test("a click leads to its instant in the timeline, and so does the choice of a step", ON_SCHEDULE, async ({page}) => {
   await page.goto(`${site.address}?run=0`);
   const seen = () =>
     page.evaluate(() => {

@@ -4,7 +4,7 @@ import {mkdirSync, readFileSync, statSync, writeFileSync} from "node:fs";
 import {dirname, join} from "node:path";
 import {expect, test} from "@playwright/test";
 import type {Inlined, PackedRankMap} from "../src/data";
-import {open, sizesOf, violations} from "./browser";
+import {ON_SCHEDULE, open, sizesOf, violations} from "./browser";
 import {RECORDINGS, type Recording, reportOf} from "./recordings";
 
 const RANKS = 10_000;
@@ -66,7 +66,7 @@ function page(packedMap: PackedRankMap = map): string {
   return file;
 }
 
-test("the map of 10,000 ranks is small, and shows those that differ first", async ({page: tab}) => {
+test("the map of 10,000 ranks is small, and shows those that differ first", ON_SCHEDULE, async ({page: tab}) => {
   const file = page();
   expect(statSync(file).size).toBeLessThan(3_000_000);
   expect(await open(tab, file)).toEqual([]);
@@ -80,7 +80,7 @@ test("the map of 10,000 ranks is small, and shows those that differ first", asyn
   await expect(section.locator("#rank-map-cell")).toContainText("more than the median rank");
 });
 
-test("a group of alike ranks opens and closes by the keyboard", async ({page: tab}) => {
+test("a group of alike ranks opens and closes by the keyboard", ON_SCHEDULE, async ({page: tab}) => {
   await open(tab, page());
   const heat = tab.locator("#ranks .rank-map");
   const cell = tab.locator("#rank-map-cell");
@@ -132,25 +132,27 @@ test("ranks of a pipeline are held against those of their stage", async ({page: 
 });
 
 // The report has the timeline of one rank, which becomes number 0; the map has its steps for all.
-test("a cell of one rank leads to its step in the timeline, or the page says that it has none of that rank", async ({
-  page: tab,
-}) => {
-  const ofTheSlow = ranks.map((rank) => (rank === SLOW ? 0 : rank + 1));
-  await open(tab, page({...map, steps: [5, 6, 7, 8, 9, 10], ranks: ofTheSlow}));
-  const heat = tab.locator("#ranks .rank-map");
-  const timeline = tab.locator("#timeline");
-  await heat.focus();
-  await tab.keyboard.press("Enter");
-  await expect(timeline).toContainText("does not hold that event, or its rank");
-  await heat.focus();
-  await tab.keyboard.press("ArrowDown");
-  await tab.keyboard.press("ArrowRight");
-  await tab.keyboard.press("Enter");
-  await expect(timeline).not.toContainText("does not hold");
-  await expect(timeline.getByRole("spinbutton", {name: "Step"})).toHaveValue("6");
-  await timeline.getByRole("button", {name: "back to the ranks"}).click();
-  await expect(heat).toBeFocused();
-});
+test(
+  "a cell of one rank leads to its step in the timeline, or the page says that it has none of that rank",
+  ON_SCHEDULE,
+  async ({page: tab}) => {
+    const ofTheSlow = ranks.map((rank) => (rank === SLOW ? 0 : rank + 1));
+    await open(tab, page({...map, steps: [5, 6, 7, 8, 9, 10], ranks: ofTheSlow}));
+    const heat = tab.locator("#ranks .rank-map");
+    const timeline = tab.locator("#timeline");
+    await heat.focus();
+    await tab.keyboard.press("Enter");
+    await expect(timeline).toContainText("does not hold that event, or its rank");
+    await heat.focus();
+    await tab.keyboard.press("ArrowDown");
+    await tab.keyboard.press("ArrowRight");
+    await tab.keyboard.press("Enter");
+    await expect(timeline).not.toContainText("does not hold");
+    await expect(timeline.getByRole("spinbutton", {name: "Step"})).toHaveValue("6");
+    await timeline.getByRole("button", {name: "back to the ranks"}).click();
+    await expect(heat).toBeFocused();
+  },
+);
 
 test("the map is usable with assistive tools, dark and light, wide and narrow", async ({page: tab}) => {
   const file = page();

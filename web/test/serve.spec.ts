@@ -3,7 +3,7 @@
 // query` gives, and one changes over between runs.
 import type {ChildProcess} from "node:child_process";
 import {expect, type Page, test} from "@playwright/test";
-import {violations} from "./browser";
+import {ON_SCHEDULE, violations} from "./browser";
 import {query, RECORDINGS, type Recording, serve} from "./recordings";
 
 const [SMALL, CPU] = ["small", "cpu-only"].map((name) => RECORDINGS.find((one) => one.name === name) as Recording);
@@ -60,7 +60,7 @@ test("SQL of the page gives what gapless query gives", async ({page}) => {
   await expect(section.locator(".chart canvas")).toBeVisible();
 });
 
-test("a query that is wrong says why, and one may be kept", async ({page}) => {
+test("a query that is wrong says why, and one may be kept", ON_SCHEDULE, async ({page}) => {
   await visit(page, address);
   const section = page.locator("#sql");
   await section.getByLabel("Query").fill("SELECT nonsense FROM kernels");
@@ -96,7 +96,7 @@ test("what changed between two runs adds up", async ({page}) => {
   }
 });
 
-test("runs that cannot be compared say why", async ({page}) => {
+test("runs that cannot be compared say why", ON_SCHEDULE, async ({page}) => {
   await visit(page, address);
   await expect(page.locator("#compare")).toContainText(/a step of this run|GPU|steps/);
 });

@@ -4,7 +4,7 @@
 import {readFileSync} from "node:fs";
 import {join} from "node:path";
 import {expect, type Page, test} from "@playwright/test";
-import {violations} from "./browser";
+import {ON_SCHEDULE, violations} from "./browser";
 import {type SiteParts, startSite, trendOf} from "./site_parts";
 
 const SAMPLE = "samples/resnet50_v100.pt.trace.json.gz";
@@ -39,16 +39,20 @@ const VIEWS = [
 
 for (const {path, shows} of VIEWS)
   for (const viewport of WIDTHS)
-    test(`${path} at ${viewport.width} px complains of nothing and serves assistive tools`, async ({page}) => {
-      await page.setViewportSize(viewport);
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({colorScheme});
-        expect(await visit(page, path)).toEqual([]);
-        await expect(page.locator("main")).toContainText(shows);
-        expect(await violations(page)).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
-      }
-    });
+    test(
+      `${path} at ${viewport.width} px complains of nothing and serves assistive tools`,
+      viewport === WIDTHS[0] ? {} : ON_SCHEDULE,
+      async ({page}) => {
+        await page.setViewportSize(viewport);
+        for (const colorScheme of ["light", "dark"] as const) {
+          await page.emulateMedia({colorScheme});
+          expect(await visit(page, path)).toEqual([]);
+          await expect(page.locator("main")).toContainText(shows);
+          expect(await violations(page)).toEqual([]);
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width);
+        }
+      },
+    );
 
 test("a history has its series, and the changes that gapless trend finds", async ({page}) => {
   await visit(page, "?history=0");
@@ -104,7 +108,7 @@ test("a search is followed to its result, which has the patch and the command fi
   }
 });
 
-test("a job's charts grow, and its slow step opens as a run", async ({page}) => {
+test("a job's charts grow, and its slow step opens as a run", ON_SCHEDULE, async ({page}) => {
   await visit(page, "?monitor=0");
   const seen = async () => Number(await page.locator('[data-figure="steps"]').getAttribute("data-value"));
   await expect.poll(seen).toBeGreaterThanOrEqual(300);
@@ -143,7 +147,7 @@ test("at 390 px the menu holds the pages and the sections", async ({page}) => {
   await expect(page.locator("h1")).toContainText("80 runs");
 });
 
-test("a bar with room for it has its menu open, and says which page this is", async ({page}) => {
+test("a bar with room for it has its menu open, and says which page this is", ON_SCHEDULE, async ({page}) => {
   await page.setViewportSize({width: 1440, height: 900});
   await visit(page, "?history=0");
   await expect(page.getByRole("button", {name: "Menu"})).toBeHidden();

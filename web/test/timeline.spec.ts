@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a report as a person uses it (that of a server: timeline_served.spec.ts): moving, selecting, searching, jumping there and back.
 import {expect, type Page, test} from "@playwright/test";
-import {open, sizesOf, violations} from "./browser";
+import {inTheme, ON_SCHEDULE, open, sizesOf, violations} from "./browser";
 import {Synthetic} from "./synthetic";
 import {reportWith} from "./timeline_page";
 
@@ -94,32 +94,34 @@ test.describe("of a report", () => {
     expect(moved[1] - moved[0]).toBeCloseTo(to - from, -2);
   });
 
-  test("the wheel scrolls the page until Ctrl is held or the canvas was clicked, and after Escape again", async ({
-    page,
-  }) => {
-    const box = await lanes(page);
-    await page.mouse.move(box.x + 0.25 * box.width, box.y + 100);
-    const top = await page.evaluate(() => scrollY);
-    await page.mouse.wheel(0, -80);
-    await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(top);
-    expect(await page.evaluate(() => location.hash)).toBe("");
-    await page.keyboard.down("Control");
-    await page.mouse.wheel(0, -200);
-    await page.keyboard.up("Control");
-    const [from, to] = await viewOf(page);
-    expect(to - from).toBeLessThan(0.8 * (TO - FROM));
-    expect((from - FROM) / (TO - FROM - (to - from))).toBeCloseTo(0.25, 1); // what was below the pointer stays there
-    await clickEvent(page, "steps", 0.5);
-    const still = await page.evaluate(() => scrollY);
-    await page.mouse.wheel(0, 150);
-    const [wider, end] = await viewOf(page);
-    expect(end - wider).toBeGreaterThan(to - from);
-    expect(await page.evaluate(() => scrollY)).toBe(still);
-    await page.keyboard.press("Escape"); // what is selected
-    await page.keyboard.press("Escape"); // the focus
-    await page.mouse.wheel(0, -80);
-    await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(still);
-  });
+  test(
+    "the wheel scrolls the page until Ctrl is held or the canvas was clicked, and after Escape again",
+    ON_SCHEDULE,
+    async ({page}) => {
+      const box = await lanes(page);
+      await page.mouse.move(box.x + 0.25 * box.width, box.y + 100);
+      const top = await page.evaluate(() => scrollY);
+      await page.mouse.wheel(0, -80);
+      await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(top);
+      expect(await page.evaluate(() => location.hash)).toBe("");
+      await page.keyboard.down("Control");
+      await page.mouse.wheel(0, -200);
+      await page.keyboard.up("Control");
+      const [from, to] = await viewOf(page);
+      expect(to - from).toBeLessThan(0.8 * (TO - FROM));
+      expect((from - FROM) / (TO - FROM - (to - from))).toBeCloseTo(0.25, 1); // what was below the pointer stays there
+      await clickEvent(page, "steps", 0.5);
+      const still = await page.evaluate(() => scrollY);
+      await page.mouse.wheel(0, 150);
+      const [wider, end] = await viewOf(page);
+      expect(end - wider).toBeGreaterThan(to - from);
+      expect(await page.evaluate(() => scrollY)).toBe(still);
+      await page.keyboard.press("Escape"); // what is selected
+      await page.keyboard.press("Escape"); // the focus
+      await page.mouse.wheel(0, -80);
+      await expect.poll(() => page.evaluate(() => scrollY)).toBeLessThan(still);
+    },
+  );
 
   test("dragging moves, Shift and dragging selects with sums and a flame graph, Escape clears", async ({page}) => {
     const box = await lanes(page);
@@ -145,7 +147,7 @@ test.describe("of a report", () => {
     await expect(panel).toHaveCount(0);
   });
 
-  test("the flame graph zooms by click and keys", async ({page}) => {
+  test("the flame graph zooms by click and keys", ON_SCHEDULE, async ({page}) => {
     await clickEvent(page, "steps", 0.5);
     await page.keyboard.press("m");
     const graph = page.getByRole("group", {name: "Flame graph"});
@@ -185,7 +187,7 @@ test.describe("of a report", () => {
     await expect(tip).toBeHidden();
   });
 
-  test("letters zoom and move as in Perfetto, ? shows them", async ({page}) => {
+  test("letters zoom and move as in Perfetto, ? shows them", ON_SCHEDULE, async ({page}) => {
     await lanes(page);
     const place = page.locator(".tl-place");
     await place.press("w");
@@ -221,7 +223,7 @@ test.describe("of a report", () => {
     await expect(page.locator(".tl-name.rank")).toHaveText(["▸ rank 63"]);
   });
 
-  test("a search counts, goes from hit to hit, lists them and dims the others", async ({page}) => {
+  test("a search counts, goes from hit to hit, lists them and dims the others", ON_SCHEDULE, async ({page}) => {
     await lanes(page);
     const before = await picture(page);
     await page.locator(".tl-place").press("/");
@@ -241,27 +243,31 @@ test.describe("of a report", () => {
     await expect(field).toHaveAttribute("aria-invalid", "true");
   });
 
-  test("the address is what is shown: opened again it shows the same, and back leads back", async ({page}) => {
-    await clickEvent(page, "stream 20", 0.5);
-    await page.keyboard.press("m");
-    const view = await viewOf(page);
-    const hash = await page.evaluate(() => location.hash);
-    expect(hash).toMatch(/#timeline\?from=\d+&to=\d+&op=\d+&range=\d+-\d+&trace=0/);
-    const name = await page.locator('[data-panel="event"] h3').textContent();
-    await page.goto("about:blank");
-    await page.goto(`file://${report}${hash}`);
-    await expect(page.locator('[data-panel="event"] h3')).toHaveText(name ?? "");
-    await expect(page.locator('[data-panel="selection"]')).toBeVisible();
-    await expect(page.locator(".tl-main")).toBeInViewport();
-    expect(await viewOf(page)).toEqual(view);
-    await page.evaluate(() => {
-      location.hash = "#timeline?from=120000000&to=240000000";
-    });
-    await expect(page.getByLabel("Step", {exact: true})).toHaveValue("2");
-    await expect(page.locator('[data-panel="event"]')).toHaveCount(0);
-    await page.goBack();
-    await expect(page.locator('[data-panel="event"] h3')).toHaveText(name ?? "");
-  });
+  test(
+    "the address is what is shown: opened again it shows the same, and back leads back",
+    ON_SCHEDULE,
+    async ({page}) => {
+      await clickEvent(page, "stream 20", 0.5);
+      await page.keyboard.press("m");
+      const view = await viewOf(page);
+      const hash = await page.evaluate(() => location.hash);
+      expect(hash).toMatch(/#timeline\?from=\d+&to=\d+&op=\d+&range=\d+-\d+&trace=0/);
+      const name = await page.locator('[data-panel="event"] h3').textContent();
+      await page.goto("about:blank");
+      await page.goto(`file://${report}${hash}`);
+      await expect(page.locator('[data-panel="event"] h3')).toHaveText(name ?? "");
+      await expect(page.locator('[data-panel="selection"]')).toBeVisible();
+      await expect(page.locator(".tl-main")).toBeInViewport();
+      expect(await viewOf(page)).toEqual(view);
+      await page.evaluate(() => {
+        location.hash = "#timeline?from=120000000&to=240000000";
+      });
+      await expect(page.getByLabel("Step", {exact: true})).toHaveValue("2");
+      await expect(page.locator('[data-panel="event"]')).toHaveCount(0);
+      await page.goBack();
+      await expect(page.locator('[data-panel="event"] h3')).toHaveText(name ?? "");
+    },
+  );
 
   test("a row of a table leads to its event, and a button back to the table", async ({page}) => {
     await page.getByRole("tab", {name: "Idle gaps"}).click();
@@ -286,7 +292,7 @@ test.describe("of a report", () => {
     await expect(page.locator('[data-panel="selection"]')).toHaveCount(0);
   });
 
-  test("a bar of a step and a cell of the ranks lead to that step", async ({page}) => {
+  test("a bar of a step and a cell of the ranks lead to that step", ON_SCHEDULE, async ({page}) => {
     const clickIn = async (label: RegExp, x: (width: number) => number, y: (height: number) => number) => {
       const chart = page.getByRole("img", {name: label});
       await chart.scrollIntoViewIfNeeded();
@@ -313,7 +319,7 @@ test.describe("of a report", () => {
     await expect(page.getByRole("button", {name: "show it"})).toBeFocused();
   });
 
-  test("where it ends it says who has more", async ({page}) => {
+  test("where it ends it says who has more", ON_SCHEDULE, async ({page}) => {
     await lanes(page);
     const end = page.locator(".tl-end");
     await page.getByLabel("Lanes and ranks that hold this text").fill("rank 0");
@@ -322,7 +328,7 @@ test.describe("of a report", () => {
     await expect(end).toHaveText("The report ends here; gapless serve traces/ shows every event.");
   });
 
-  test("the axis stays in sight while the page scrolls over the timeline", async ({page}) => {
+  test("the axis stays in sight while the page scrolls over the timeline", ON_SCHEDULE, async ({page}) => {
     const box = await lanes(page);
     await page.evaluate((by) => scrollBy(0, by), box.height - 60);
     const axis = await page.locator(".tl-axis").boundingBox();
@@ -330,19 +336,23 @@ test.describe("of a report", () => {
     expect(axis?.y).toBeLessThan(130);
   });
 
-  test("the events of the lane in focus are a table for those who do not see the picture", async ({page}) => {
-    await lanes(page);
-    const place = page.locator(".tl-place");
-    await place.focus();
-    for (let times = 0; times < 2; ++times) await page.keyboard.press("ArrowDown");
-    await expect(page.locator("#tl-said")).toContainText("rank 0, annotations");
-    await page.locator("summary", {hasText: "2 events of rank 0, annotations in view"}).click();
-    await expect(page.locator(".tl-list tbody tr")).toHaveText([/forward.*67\.2 ms/, /backward.*100\.8 ms/]);
-    await page.locator(".tl-list tbody button").last().click();
-    await expect(page.locator('[data-panel="event"] h3')).toHaveText("backward");
-  });
+  test(
+    "the events of the lane in focus are a table for those who do not see the picture",
+    ON_SCHEDULE,
+    async ({page}) => {
+      await lanes(page);
+      const place = page.locator(".tl-place");
+      await place.focus();
+      for (let times = 0; times < 2; ++times) await page.keyboard.press("ArrowDown");
+      await expect(page.locator("#tl-said")).toContainText("rank 0, annotations");
+      await page.locator("summary", {hasText: "2 events of rank 0, annotations in view"}).click();
+      await expect(page.locator(".tl-list tbody tr")).toHaveText([/forward.*67\.2 ms/, /backward.*100\.8 ms/]);
+      await page.locator(".tl-list tbody button").last().click();
+      await expect(page.locator('[data-panel="event"] h3')).toHaveText("backward");
+    },
+  );
 
-  test("two fingers zoom", async ({page}) => {
+  test("two fingers zoom", ON_SCHEDULE, async ({page}) => {
     const box = await lanes(page);
     await page.evaluate(
       ([x, y]) => {
@@ -365,7 +375,7 @@ test.describe("of a report", () => {
     expect((to - from) / (TO - FROM)).toBeCloseTo(0.5, 1);
   });
 
-  test("on paper it has the width of the sheet, all lanes and its colours", async ({page}) => {
+  test("on paper it has the width of the sheet, all lanes and its colours", ON_SCHEDULE, async ({page}) => {
     await lanes(page);
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     await page.emulateMedia({media: "print"});
@@ -386,19 +396,23 @@ test.describe("of a report", () => {
   });
 
   for (const theme of ["light", "dark"] as const) {
-    test(`nothing serious stands in the way of assistive tools, and it fits, ${theme}`, async ({page}) => {
-      await page.emulateMedia({colorScheme: theme});
-      await clickEvent(page, "annotations", 0.3);
-      await page.keyboard.press("m");
-      await page.keyboard.press("?");
-      await page.getByLabel("Search events by name").fill("gemm");
-      await expect(page.locator(".tl-count")).toBeVisible();
-      for (const details of await page.locator("#timeline summary").all()) await details.click();
-      for (const width of sizesOf(theme, [2560, 1440, 768, 390])) {
-        await page.setViewportSize({width, height: 900});
-        await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-        expect(await violations(page)).toEqual([]);
-      }
-    });
+    test(
+      `nothing serious stands in the way of assistive tools, and it fits, ${theme}`,
+      inTheme(theme),
+      async ({page}) => {
+        await page.emulateMedia({colorScheme: theme});
+        await clickEvent(page, "annotations", 0.3);
+        await page.keyboard.press("m");
+        await page.keyboard.press("?");
+        await page.getByLabel("Search events by name").fill("gemm");
+        await expect(page.locator(".tl-count")).toBeVisible();
+        for (const details of await page.locator("#timeline summary").all()) await details.click();
+        for (const width of sizesOf(theme, [2560, 1440, 768, 390])) {
+          await page.setViewportSize({width, height: 900});
+          await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+          expect(await violations(page)).toEqual([]);
+        }
+      },
+    );
   }
 });

@@ -7,7 +7,7 @@ import {dirname, join, resolve} from "node:path";
 import {fileURLToPath} from "node:url";
 import {expect, type Page, test} from "@playwright/test";
 import {fourDigits, tick} from "../src/trend/data";
-import {drawAll, open as openFile, sizesOf, violations} from "./browser";
+import {drawAll, inTheme, ON_SCHEDULE, open as openFile, sizesOf, violations} from "./browser";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const program = resolve(root, process.env["GAPLESS"] ?? "build/gapless");
@@ -76,7 +76,7 @@ test("a triangle tells of the change under it", async ({page}) => {
   }).toPass();
 });
 
-test("a date in the table zooms to the change, with keys, and the button goes back", async ({page}) => {
+test("a date in the table zooms to the change, with keys, and the button goes back", ON_SCHEDULE, async ({page}) => {
   await open(page, file);
   const chart = page.locator(".chart").first();
   const picture = async () => (await chart.screenshot()).toString("base64");
@@ -89,18 +89,22 @@ test("a date in the table zooms to the change, with keys, and the button goes ba
 });
 
 for (const theme of ["light", "dark"] as const) {
-  test(`nothing serious stands in the way of assistive tools, ${theme}, at every width`, async ({page}) => {
-    await page.emulateMedia({colorScheme: theme});
-    for (const width of sizesOf(theme, [1440, 768, 390])) {
-      await page.setViewportSize({width, height: 900});
-      await open(page, file);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-      expect(await violations(page)).toEqual([]);
-    }
-  });
+  test(
+    `nothing serious stands in the way of assistive tools, ${theme}, at every width`,
+    inTheme(theme),
+    async ({page}) => {
+      await page.emulateMedia({colorScheme: theme});
+      for (const width of sizesOf(theme, [1440, 768, 390])) {
+        await page.setViewportSize({width, height: 900});
+        await open(page, file);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+        expect(await violations(page)).toEqual([]);
+      }
+    },
+  );
 }
 
-test("without scripts there are the pictures and a table", async ({browser}) => {
+test("without scripts there are the pictures and a table", ON_SCHEDULE, async ({browser}) => {
   const context = await browser.newContext({javaScriptEnabled: false});
   const page = await context.newPage();
   await page.goto(`file://${file}`);

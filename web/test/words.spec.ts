@@ -2,6 +2,7 @@
 // Words of the field are explained where a report uses them first: once, by mouse, by keys, and in print.
 import {readFileSync} from "node:fs";
 import {expect, test} from "@playwright/test";
+import {ON_SCHEDULE} from "./browser";
 import {isThere, RECORDINGS, reportOf} from "./recordings";
 
 for (const recording of RECORDINGS.filter(({name}) => ["small", "ranks-8", "cpu-only"].includes(name)))
@@ -36,7 +37,7 @@ test("a word shows its meaning on focus until Escape, within a narrow window", a
   await expect(meaning).toBeVisible();
 });
 
-test("the list of words is printed, the meanings that are shown over the text are not", async ({page}) => {
+test("the list of words is printed, the meanings that are shown over the text are not", ON_SCHEDULE, async ({page}) => {
   await page.goto(`file://${reportOf(RECORDINGS[0] as (typeof RECORDINGS)[number])}`);
   await page.locator(".word > button").first().focus();
   await page.emulateMedia({media: "print"});
