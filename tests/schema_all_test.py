@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import corpus
-from openai_server import Standin
+from openai_server import Standin, recording_of
 
 try:
     import jsonschema
@@ -101,7 +101,10 @@ class Schemas(unittest.TestCase):
         self.run_it("bench", "--inference", "--pattern", VALUE, "--", sys.executable, "-S", "-c", numbers)
         server = Standin()
         self.addCleanup(server.close)
-        self.run_it("bench", "--inference", "--url", server.url, "--steps", "4", "--slo", "ttft=1s")
+        load = self.run_it("bench", "--inference", "--url", server.url, "--steps", "4", "--slo", "ttft=1s")
+        (self.folder / "load.json").write_text(json.dumps(load), encoding="utf-8")
+        (self.folder / "server.json").write_text(json.dumps(recording_of(load)), encoding="utf-8")
+        self.run_it("analyze", "--no-cache", "server.json", "--requests", "load.json")
         self.run_it("compare", *pattern, "--", *noisy(10), "--", *noisy(5), statuses=(0, 1))
         self.run_it("compare", "bench.json", "bench.json", "--series", "step_time_p50_ms", statuses=(0, 1))
         (self.folder / "ratios.txt").write_text("\n".join(["-0.1", "-0.12", "-0.09"] * 8), encoding="utf-8")

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from corpus import ROOT
-from openai_server import Standin
+from openai_server import Standin, recording_of
 
 PROGRAM = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/gapless"
 PYTHON = Path(os.environ.get("GAPLESS_TORCH", ROOT / "build/torch/bin/python"))
@@ -90,26 +90,8 @@ class Serving(unittest.TestCase):
         self.assertAlmostEqual(metrics["output_tokens_per_second"], tokens / seconds, places=6)
 
     def recording(self, document: dict[str, Any], host: str = "") -> str:
-        """Writes what a profiler would have recorded of the server: of each request an iteration with its prompt, from 1 ms to 3 ms
-        after it was sent."""
-        base = document["start_unix_ns"] // 1_000_000_000 * 1_000_000_000
-        events: list[dict[str, Any]] = []
-        for number, one in enumerate(document["each"]):
-            start = (document["start_unix_ns"] - base) / 1e3 + one["start_ms"] * 1e3 + 1000
-            place = {"ph": "X", "pid": 1, "tid": 1}
-            launch = {"correlation": number + 1}
-            name = f"execute_context_1({one['prompt_tokens']})_generation_0(0)"
-            events += [
-                {**place, "cat": "user_annotation", "name": name, "ts": start, "dur": 2000},
-                {**place, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "ts": start + 5, "dur": 5, "args": launch},
-                {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel", "name": "k", "ts": start + 20, "dur": 1900,
-                 "args": {"device": 0, "stream": 7, **launch}},
-            ]  # fmt: skip
         path = self.work / "server.json"
-        path.write_text(
-            json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": base, "host_name": host, "traceEvents": events}),
-            encoding="utf-8",
-        )
+        path.write_text(json.dumps(recording_of(document, host)), encoding="utf-8")
         return str(path)
 
     def test_a_recording_says_why_the_first_token_took_so_long(self) -> None:

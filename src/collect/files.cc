@@ -111,7 +111,11 @@ std::string Absolute(const std::string& path) {
 
 Result<TemporaryFolder> TemporaryFolder::Make() {
   const char* base = std::getenv("TMPDIR");
-  std::string path = StrCat(base != nullptr && *base != 0 ? base : "/tmp", "/gapless-XXXXXX");
+  return MakeIn(base != nullptr && *base != 0 ? base : "/tmp");
+}
+
+Result<TemporaryFolder> TemporaryFolder::MakeIn(std::string_view folder) {
+  std::string path = StrCat(folder, "/gapless-XXXXXX");
   if (::mkdtemp(path.data()) == nullptr)
     return Fail(ErrorCode::kEnvironment, "no temporary folder can be made", path, "set TMPDIR");
   return TemporaryFolder(std::move(path));

@@ -52,6 +52,7 @@ std::string Absolute(const std::string& path);
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> Make();
+  static Result<TemporaryFolder> MakeIn(std::string_view folder);
   // One that nobody else can put another in place of: in the user's cache, $TMPDIR, /tmp or $XDG_RUNTIME_DIR, the first
   // of them that is safe.
   static Result<TemporaryFolder> MakeForCode();

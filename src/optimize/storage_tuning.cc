@@ -51,24 +51,6 @@ class WaitWatch : public Watcher {
   double total_ns_ = 0, waited_ns_ = 0;
 };
 
-// A folder in memory that is removed with all that is in it; no folder where the system has none.
-class MemoryFolder {
- public:
-  MemoryFolder() : path_(StrCat(kMemoryFolder, "/gapless-XXXXXX")) {
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  MemoryFolder(const MemoryFolder&) = delete;
-  MemoryFolder& operator=(const MemoryFolder&) = delete;
-  ~MemoryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 // The lines of all agents, added up.
 struct NotedSums {
   SampleCost cost{};  // sums, not means
@@ -178,8 +160,8 @@ Result<std::string> MeasureStores(const RunRequest& request, const WatchedSample
   const std::string plan = StrCat(folder, "/plan.json"), result = StrCat(folder, "/result.json");
   const std::string copies = StrCat(folder, "/copies");
   GAPLESS_TRY(MakeFolders(copies, 0700));
-  const MemoryFolder memory;
-  GAPLESS_TRY(WriteFileAtomically(plan, PlanOf(samples, options, copies, memory.path(), seconds), 0600));
+  const auto memory = TemporaryFolder::MakeIn(kMemoryFolder);  // an error: the system has none
+  GAPLESS_TRY(WriteFileAtomically(plan, PlanOf(samples, options, copies, memory ? memory->path() : "", seconds), 0600));
   RunRequest measuring{.command = {samples.python, "-m", "gapless_agent.storage", plan, result},
                        .working_folder = request.working_folder,
                        .cpus = request.cpus,
