@@ -101,7 +101,7 @@ class Tables {
     return *static_cast<const T*>(
         KeptForRun(key, [&]() -> std::shared_ptr<const void> { return std::make_shared<const T>(make(*this)); }));
   }
-  // How many threads work on this run at most.
+  // Returns the maximum number of threads that work on this run.
   size_t threads() const;
 
  private:

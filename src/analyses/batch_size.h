@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples a step works on. The dimension of a tensor that is the batch cannot be read off its place: ids may
-// be [batch, length] or [length, batch], rows of a linear layer batch · length. What counts, in this order:
+// The number of samples that a step works on. The dimension of a tensor that is the batch cannot be read off its place:
+// ids may be [batch, length] or [length, batch], rows of a linear layer batch · length. What counts, in this order:
 //
 //   1. samples per step, as the training program reported them to the recorder;
 //   2. images: the first dimension of a convolution's input with all its dimensions (N in NCHW and NHWC);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory activation checkpointing would free, cut along the modules whose forward passes made the activations.
+// Memory that activation checkpointing would free, cut along the modules whose forward passes made the activations.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ void AddTrace(size_t position, const Trace& trace, Groups& groups) {
   }
 }
 
-// How many keys from the start of `a` agree with those of `b` from each place on (the Z-function, linear).
+// Returns, for each place of `b`, how many keys from there on agree with the start of `a` (the Z-function, linear).
 std::vector<size_t> AgreementWith(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
   std::vector<uint64_t> joined(a);
   joined.push_back(0);  // no key is 0: kind hashes are not
@@ -80,7 +80,7 @@ struct Place {
   int64_t offset = 0;  // index in the longest sequence − index in the other
 };
 
-// Where `other` fits on `longest` without contradiction, longest overlap first.
+// Returns the places at which `other` fits on `longest` without contradiction, longest overlap first.
 std::vector<Place> PlacesOf(const Sequence& other, const Sequence& longest) {
   std::vector<Place> places;
   const size_t least = (other.keys.size() + 1) / 2;

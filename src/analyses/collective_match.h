@@ -49,7 +49,7 @@ struct CollectiveMatch {
   int64_t start_lag_ns = kAbsent;  // start after the earliest start of any rank
 };
 
-// By position in `traces`, then by row of the trace's CollectiveTable.
+// Position in `traces` → row of the trace's CollectiveTable → match.
 using CollectiveMatches = std::vector<std::vector<CollectiveMatch>>;
 
 CollectiveMatches MatchCollectives(std::span<const RunTrace* const> traces);

@@ -93,16 +93,16 @@ HostState OwnState(SliceCategory category, ApiKind api) {
   return HostState::kNone;
 }
 
-// By name id: is it data loading?
+// Returns, for each name id, 1 if the name marks data loading.
 std::vector<uint8_t> DataLoadingNames(const StringPool& strings) {
   std::vector<uint8_t> is_data(strings.size());
   for (size_t id = 0; id < is_data.size(); ++id) is_data[id] = IsDataLoadingMark(strings[static_cast<StringId>(id)]);
   return is_data;
 }
 
-// By row: is it an operator that computes on the host, or inside one? It holds no call to the device, and for at least
-// half of its time one operator is at work by itself, for 1 ms or longer. Others without calls make views, one after
-// the other: a part of launching.
+// Returns, for each row, 1 if it is an operator that computes on the host, or inside one. Such an operator holds no
+// call to the device, and for at least half of its time one operator is at work by itself, for 1 ms or longer. Others
+// without calls make views, one after the other: a part of launching.
 std::vector<uint8_t> HostOperators(const Trace& trace) {
   constexpr int64_t kLongNs = 1'000'000;
   enum : uint8_t { kPlain = 0, kHostWork = 1, kHoldsCall = 2 };

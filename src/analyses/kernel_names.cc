@@ -128,7 +128,7 @@ size_t ParametersOf(std::string_view kernel) {
   return kernel.size();
 }
 
-// Where the name begins, behind a return type: after the last space outside of brackets.
+// Returns the position at which the name begins, behind a return type: after the last space outside of brackets.
 size_t NameOf(std::string_view kernel) {
   int depth = 0;
   size_t begin = 0;

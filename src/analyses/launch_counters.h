@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a profiler of kernels measured of each launch, by the names of its counters.
+// Values that a profiler of kernels measured of each launch, by the names of its counters.
 #pragma once
 
 #include <cstdint>

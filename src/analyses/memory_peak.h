@@ -14,7 +14,7 @@ struct MemoryPeak {
   int64_t bytes = 0, ts_ns = kAbsent;
 };
 
-// By device: the first event after which most was in use, by the allocator's own totals.
+// Returns, for each device, the first event after which most was in use, by the allocator's own totals.
 std::map<int32_t, MemoryPeak> MemoryPeaksOf(const MemoryEventTable& events);
 
 // Was the block allocated by that time and not yet freed? `ts_ns` may be absent: the moment of the snapshot itself.

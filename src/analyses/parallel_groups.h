@@ -82,9 +82,9 @@ struct ParallelShare {
 using ParallelShares = std::vector<ParallelShare>;
 ParallelShares ParallelSharesOf(Tables& tables);
 
-// How the pipeline of a job fills and drains. A step begins with the first stage alone at work and ends so: with p even
-// stages and m microbatches (p − 1) ÷ (m + p − 1) of it is lost on each rank. Interleaved stages send a message for
-// each of a rank's parts, so that for them a microbatch is one of one part.
+// PipelineFill says how the pipeline of a job fills and drains. A step begins with the first stage alone at work and
+// ends so: with p even stages and m microbatches (p − 1) ÷ (m + p − 1) of it is lost on each rank. Interleaved stages
+// send a message for each of a rank's parts, so that for them a microbatch is one of one part.
 struct PipelineFill {
   int64_t stages = 0;       // 0: there is no pipeline
   double microbatches = 0;  // messages a step from one stage to the next; 0: not known

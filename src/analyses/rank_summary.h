@@ -20,8 +20,8 @@ namespace gapless::internal {
 // the single run; without one, fewer than two devices.
 std::optional<Scaling> ScalingEfficiency(const RanksRows& ranks, std::optional<int64_t> single_step_ns);
 
-// How much the ranks of a job differ, for pictures that cannot show a thousand of them: those that differ most are what
-// a reader looks for.
+// Measures how much the ranks of a job differ, for pictures that cannot show a thousand of them: those that differ most
+// are what a reader looks for.
 
 // Returns by recording (key of table trace) how far its own work per step is from that of the median device, in ns, the
 // most of its devices; empty without ranks.

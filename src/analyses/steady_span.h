@@ -37,8 +37,8 @@ namespace gapless::internal {
 // of it remains.
 Interval SteadySpan(const Intervals& busy, Interval whole);
 
-// How often something has to come again to be what the program repeats, and of how many operations it consists at
-// least. Of 32 operations or more, of which one repetition may be slow, one at the usual pace less is enough.
+// The fewest repetitions that make something what the program repeats, and its fewest operations. Of 32 operations or
+// more, of which one repetition may be slow, one at the usual pace less is enough.
 struct LeastRepeated {
   size_t repetitions = 3, operations = 1;
 };

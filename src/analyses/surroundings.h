@@ -20,7 +20,7 @@ enum Surrounding : uint8_t {
 
 uint8_t SurroundingOf(std::string_view name);
 
-// By slice row: the sum of Surrounding of the slice and of all around it. One pass.
+// Returns, for each slice row, the sum of Surrounding of the slice and of all around it. One pass.
 std::vector<uint8_t> Surroundings(const Trace& trace);
 
 }  // namespace gapless::internal

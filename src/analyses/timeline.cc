@@ -181,7 +181,7 @@ TraceTimeline MakeTimeline(const RunTrace& of, const std::function<Window()>& wi
   TraceTimeline timeline;
   timeline.of = &of;
   const Trace& trace = *of.trace;
-  // Where the system refuses another thread, this one does it when it needs the result.
+  // If the system refuses another thread, this one does the work when it needs the result.
   const auto policy = beside ? std::launch::async | std::launch::deferred : std::launch::deferred;
   std::future<HostTracks> states = std::async(policy, [&trace] { return FlattenHostStates(trace); });
   timeline.window = window();

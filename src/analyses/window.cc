@@ -33,7 +33,8 @@ std::vector<uint32_t> CompleteSteps(const StepTable& steps) {
   return rows;
 }
 
-// Where the device is done with what was launched before `step`, but not after the step's own first device work.
+// Returns the time at which the device is done with what was launched before `step`, but not after the step's own first
+// device work.
 int64_t FirstStart(const Trace& trace, uint32_t step) {
   const StepTable& steps = trace.steps;
   const int64_t host_start = steps.ts_ns[step], own_first = steps.gpu_start_ns[step];
@@ -128,8 +129,8 @@ class LaterMedian {
   std::unordered_map<int64_t, size_t> taken_{};  // by length
 };
 
-// How many of the first steps are warm-up; at least one step remains. What happens once explains why a device idles in
-// them; on the host alone the length has to do, and of at most half of the steps.
+// Returns how many of the first steps are warm-up; at least one step remains. What happens once explains why a device
+// idles in them; on the host alone the length has to do, and of at most half of the steps.
 size_t WarmUpSteps(const std::vector<StepWindow>& steps, const Intervals& busy, const Intervals& one_off_idle) {
   LaterMedian later(steps);
   const IntervalSums idle(one_off_idle);

@@ -36,7 +36,8 @@ WorkType WorkTypeOfOperator(std::string_view operator_name);
 // Returns the work of a kernel, copy or fill.
 WorkType WorkTypeOfClass(GpuOpClass op_class);
 
-// By slice: an optimizer's step, or inside one, and not run by its closure (optimizer_updates.h)?
+// Returns, for each slice, 1 if it is an optimizer's step, or inside one, and not run by its closure
+// (optimizer_updates.h).
 std::vector<uint8_t> InsideOptimizers(const Trace& trace);
 // Returns what launched the operation, for InsideOptimizers: its operator, else the call; invalid: not recorded.
 inline SliceId LaunchedBy(const GpuOpTable& ops, size_t row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the program's allocator treats large blocks. For programs only: a library leaves this to the program that links
-// it.
+// Sets how the program's allocator treats large blocks. For programs only: a library leaves this to the program that
+// links it.
 #pragma once
 
 #include <cstdlib>

@@ -50,8 +50,8 @@ using JsonScalar = std::variant<std::monostate, int64_t, double, std::string>;
 struct FieldInfo;
 using VisitEntry = void (*)(void* context, std::string_view key, const void* value);
 
-// How to read and fill a value of a type through a pointer to it. Only the functions of its kind are set; those that
-// fill are null where a type holds views, which cannot be read back.
+// TypeInfo has the functions that read and fill a value of a type through a pointer to it. Only the functions of its
+// kind are set; those that fill are null where a type holds views, which cannot be read back.
 struct TypeInfo {
   Kind kind;
   std::string_view name = {};                 // kEnum, kObject: that of the type, without its namespaces

@@ -26,7 +26,7 @@ class JsonValue {
   Kind kind() const { return kind_; }
   bool is_object() const { return kind_ == Kind::kObject; }
   bool is_array() const { return kind_ == Kind::kArray; }
-  // What is of another kind is absent. A number in a text ("1.5", as nvbench writes it) is one for NumberIn().
+  // A value of another kind is absent. A number in a text ("1.5", as nvbench writes it) is one for NumberIn().
   std::optional<double> Number() const;
   std::optional<int64_t> Int() const;
   std::optional<bool> Bool() const;

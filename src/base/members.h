@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many members an aggregate has: it takes as many initialisers, and no more. Lists of members are held to it. And
-// how a member is called.
+// Counts the members of an aggregate: it takes as many initialisers, and no more. Lists of members are held to it. Also
+// names a member.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the inside makes and passes on errors. Result, Error and ErrorCode themselves are public: gapless/result.h.
+// Helpers with which the inside makes and passes on errors. Result, Error and ErrorCode themselves are public:
+// gapless/result.h.
 //
 // No exception crosses a room; every function that can fail on input returns a Result.
 #pragma once

@@ -50,7 +50,7 @@ class ThreadPool {
 // Calls body(0), … body(count − 1): on the pool, or in turn without one. Not to be called from inside work of the pool.
 void ForEach(ThreadPool* pool, size_t count, const std::function<void(size_t)>& body);
 
-// How many threads a pool of the default size has.
+// Returns the number of threads of a pool of the default size.
 size_t DefaultThreads();
 
 }  // namespace gapless::internal

@@ -2,7 +2,7 @@
 // A launcher's place in a run folder: alone in it, or one of those that a job started together.
 //
 // The first that comes makes the control block, which only one can; it says which start of which job the run is of.
-// Those that come later join when theirs is the same start, the run is under way (or began within ten minutes), and no
+// Later launchers join when theirs is the same start, the run is under way (or began within ten minutes), and no
 // launcher of their task was there. All else is a folder that is not empty. Each writes files of its own: the first
 // manifest.json and telemetry.gts, the others manifest-<task>.json and telemetry-<task>.gts.
 #pragma once

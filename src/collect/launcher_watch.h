@@ -11,7 +11,7 @@ namespace gapless::internal {
 
 class ProcessTree;
 
-// How long processes that were asked to end may take before they get SIGKILL.
+// Seconds that processes that were asked to end may take before they get SIGKILL.
 inline constexpr int kSecondsUntilSigkill = 3;
 
 // Sends the signal (0: none) to each process of the tree below `root` that runs, those that left it since the last call

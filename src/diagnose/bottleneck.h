@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How severe a bottleneck is. The types themselves are public: gapless/bottleneck.h.
+// The severity of a bottleneck. The types themselves are public: gapless/bottleneck.h.
 #pragma once
 
 #include "gapless/bottleneck.h"

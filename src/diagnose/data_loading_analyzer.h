@@ -26,8 +26,8 @@ struct DataLoadingAnalyzer {
   };
   static Figures FiguresOf(Tables& tables);
 
-  // By severity: the rule data_loading with iterator, settings and line, joined by the evidence of long gaps and of
-  // loading that takes longer than the GPU works; and copies to the device that take more than half of the step.
+  // Returns, by severity, the rule data_loading with iterator, settings and line, joined by the evidence of long gaps
+  // and of loading that takes longer than the GPU works; and copies to the device that take more than half of the step.
   static std::vector<Bottleneck> Analyze(Tables& tables);
 };
 

@@ -24,10 +24,10 @@ struct TimeAtStake {
 // Orders and bounds the three (0 ≤ low ≤ expected ≤ high < wall) and turns them into speedup factors.
 Gain EstimateGain(const TimeAtStake& stake);
 
-// How much of each kind of time estimates may still take away. Gains over the same kind of time do not add up: those
-// that remove idle time together remove at most all idle time, those that shorten kernels at most what the kernels
-// take, and so for communication. A finding that asks for more than its kind ever was is about other time, too. Without
-// a device there is only the host's time, of which 5 % always stay.
+// RemovableTime is how much of each kind of time estimates may still take away. Gains over the same kind of time do not
+// add up: those that remove idle time together remove at most all idle time, those that shorten kernels at most what
+// the kernels take, and so for communication. A finding that asks for more than its kind ever was is about other time,
+// too. Without a device there is only the host's time, of which 5 % always stay.
 class RemovableTime {
  public:
   explicit RemovableTime(const LedgerView& ledger);

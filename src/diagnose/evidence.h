@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rules find and word their evidence.
+// Helpers with which rules find and word their evidence.
 #pragma once
 
 #include <optional>

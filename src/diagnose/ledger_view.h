@@ -20,7 +20,7 @@ struct LedgerView {
 
   std::map<int64_t, int64_t> devices_of_process;  // number of `devices` by their trace
 
-  // How many devices the process of this trace used.
+  // Returns the number of devices that the process of this trace used.
   int64_t DevicesOf(int64_t trace) const;
   // Returns the share of the wall time of all devices; 0 if there is no wall time.
   double Share(int64_t ns) const;

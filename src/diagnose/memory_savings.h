@@ -24,7 +24,7 @@ std::string SavingText(const MemorySavingsRows& savings, size_t row);
 std::string SavingRemark(const MemorySavingsRows& savings, std::optional<size_t> row);
 // ", if 13 calls of modules are checkpointed"; "" where they are not known, or the change has none.
 std::string ModulesText(const MemorySavingsRows& savings, size_t row);
-// What checkpointing computes again, with the line that calls it; `row` is of the change `checkpoint`.
+// Returns what checkpointing computes again, with the line that calls it; `row` is of the change `checkpoint`.
 Evidence CheckpointEvidence(const MemorySavingsRows& savings, size_t row);
 
 }  // namespace gapless::internal

@@ -54,7 +54,7 @@ void DropExplainedWaste(std::vector<Bottleneck>& found) {
   if (explained) found.erase(waste);
 }
 
-// What to do about a finding whose advice does not fit the program.
+// Returns advice for a finding whose own advice does not fit the program.
 Recommendation LookAt(const Bottleneck& bottleneck) {
   return {StrCat("look at the events named above; `gapless analyze --explain ", bottleneck.id,
                  "` with this recording prints all of them"),

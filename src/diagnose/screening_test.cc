@@ -78,7 +78,7 @@ TEST(Screening, WithoutPyTorchThereIsNoAdviceInItsWords) {
   EXPECT_EQ(found[0].recommendations.size(), 2U);
 }
 
-// What PyTorch calls torch.cuda for others it calls torch.xpu for Intel's devices; other vendors' tools are none there.
+// PyTorch calls torch.xpu for Intel's devices what it calls torch.cuda for others; other vendors' tools are none there.
 TEST(Screening, OnIntelsDevicesAdviceIsInTheirWords) {
   const std::vector<Recommendation> advice = {
       {"capture it in a CUDA graph", "", "", "hours"},

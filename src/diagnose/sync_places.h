@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the host waits for the device: the rows of analysis `syncs` by call and place, over all ranks, as the rules
-// about explicit and implicit synchronisation read them.
+// Places where the host waits for the device: the rows of analysis `syncs` by call and place, over all ranks, as the
+// rules about explicit and implicit synchronisation read them.
 //
 // A wait is explicit when no operator is around the call: the program asked for it (torch.cuda.synchronize,
 // event.synchronize). It is implicit when an operator waits: .item(), nonzero, a copy to the host, `if tensor:`.

@@ -27,8 +27,8 @@ struct Handover {
   std::string patch_root{};  // folder that the patch applies to; empty: the current one
 };
 
-// How long a few steps of the command take, its start included, by the run that was recorded: the patch is tried for
-// that long, which is kept of the budget.
+// Returns how long a few steps of the command take, its start included, by the run that was recorded: the patch is
+// tried for that long, which is kept of the budget.
 double SecondsToTryPatch(const RunSample& sample);
 
 // Writes the files. The recipe and the patch of an earlier start are renamed to "earlier".

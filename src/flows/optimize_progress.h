@@ -97,7 +97,7 @@ class ProgressFile {
   bool finished_ = false;
 };
 
-// What is done at an event, in words: "trying workers=4".
+// Returns what is done at an event, in words: "trying workers=4".
 std::string DoingOf(const PlannerEvent& event);
 
 // The file in a folder; an error: there is none, or it is another file.

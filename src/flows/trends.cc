@@ -114,7 +114,7 @@ Result<TrendReport> TrendOfHistory(const TrendQuery& query) {
   filter.with_samples = false;
   if (!filter.branch) filter.branch = "main";
   const std::string branch = *filter.branch;
-  // What was not recorded is NULL in the database, which no condition selects.
+  // A value that was not recorded is NULL in the database, which no condition selects.
   const bool without_branch = branch.empty(), without_name = filter.benchmark == "";
   if (without_branch) filter.branch.reset();
   if (without_name) filter.benchmark.reset();

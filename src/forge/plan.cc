@@ -186,7 +186,7 @@ class Binder {
     bound_.keeps = recorded_.inputs[2].value == "True" || recorded_.inputs[2].value == "1";
   }
 
-  // Where the values were not recorded, the next operator's inputs show them.
+  // If the values were not recorded, the next operator's inputs show them.
   void InferDimensions(const Shape& shape) {
     Shape kept = shape, dropped = shape;
     if (!shape.empty()) kept.back() = 1, dropped.pop_back();

@@ -75,7 +75,7 @@ TEST(ForgePlan, KnowsTheRowsOfAReduction) {
   const KernelPlan rows = PlanOf({square, mean, {"aten::rsqrt", "[[8,1]]"}});
   EXPECT_EQ(rows.result_level(), NodeLevel::kRow);
   EXPECT_EQ(rows.last().shape, (Shape{8, 1}));
-  // Where the dimensions were not recorded, the next operator shows them.
+  // If the dimensions were not recorded, the next operator shows them.
   const Op unknown{"aten::mean", "[[8,4],[],[],[]]", R"(["float","","",""])"};
   EXPECT_FALSE(PlanOf({square, unknown, {"aten::rsqrt", "[[8]]"}}).keeps);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where read recordings are kept as column files (trace/trace_file.h), so that opening one again costs no parsing.
+// Keeps read recordings as column files (trace/trace_file.h), so that opening one again costs no parsing.
 //
 // In $XDG_CACHE_HOME/gapless, or ~/.cache/gapless; GAPLESS_CACHE_BYTES bounds it (default 4 GiB), least recently used
 // goes first. A key is made of the file's path, size, time of change, a hash of its first and last 64 KiB and the

@@ -15,7 +15,7 @@ namespace gapless::internal {
 namespace {
 
 constexpr std::string_view kUtilization = "gpu.utilization", kPower = "gpu.power", kProfiling = "gpu.dcgm.";
-// How much of the time a GPU works. Any of them shows it, so none can be 0 beside another that is not.
+// Series of the share of time that a GPU works. Any of them shows it, so none can be 0 beside another that is not.
 constexpr std::string_view kActivities[] = {kUtilization, "gpu.dcgm.engine_active", "gpu.dcgm.sm_active"};
 constexpr double kWorks = 0.1;       // share of the time: not a sample that fell between two of another tool
 constexpr double kWorksWatts = 200;  // no GPU draws this when it does nothing

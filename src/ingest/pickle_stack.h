@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine of pickles (pickle.cc) works on.
+// Containers that the machine of pickles (pickle.cc) works on.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ class PickleStack {
   size_t size_ = 0;
 };
 
-// What was remembered: the kind and the place of a text or container. Whole numbers and the like, which Python never
-// remembers, are kept apart.
+// A PickleMemo is what was remembered: the kind and the place of a text or container. Whole numbers and the like, which
+// Python never remembers, are kept apart.
 class PickleMemo {
  public:
   size_t size() const { return values_.size(); }

@@ -159,7 +159,7 @@ class ZstdStream : public InflatingStream {
   ZstdStream(std::unique_ptr<ByteStream> inner, std::string path)
       : InflatingStream(std::move(inner), std::move(path)), context_(ZSTD_createDStream(), ZSTD_freeDStream) {
     if (context_ == nullptr) throw std::bad_alloc();
-    // By default the library refuses windows over 128 MiB, which `zstd --long=31` makes.
+    // The library's default refuses windows over 128 MiB, which `zstd --long=31` makes.
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 31);
   }
 

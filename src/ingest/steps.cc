@@ -209,7 +209,7 @@ void TakeMarks(Trace& trace) {
                         " work, so they are not taken for steps: the whole recording is analysed"));
 }
 
-// How much work each step launched: GPU operations, or host slices in a recording without GPU operations.
+// Returns how much work each step launched: GPU operations, or host slices in a recording without GPU operations.
 std::vector<int64_t> Work(const Trace& trace) {
   std::vector<int64_t> work(trace.steps.size());
   const auto& step_of = trace.gpu_ops.size() > 0 ? trace.gpu_ops.step : trace.slices.step;
@@ -247,7 +247,7 @@ void MarkWithoutDeviceWork(Trace& trace) {
     if (static_cast<double>(work[i]) < least || i >= static_cast<size_t>(last - work.begin())) complete[i] = 0;
 }
 
-// How many launches of each step there are, and how many of them have no operation.
+// The number of launches of a step, and of those that have no operation.
 struct StepLosses {
   int64_t launches = 0, lost = 0;
   bool is_damaged() const { return lost >= kFewestLost && kLostPart * lost >= launches; }

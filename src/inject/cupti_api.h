@@ -14,9 +14,9 @@ namespace gapless::internal::inject {
 // true to end the search.
 using TryPath = bool (*)(const char* path, void* context);
 
-// Where CUPTI stands beside the CUDA runtime (or CUPTI's own neighbours) that this process has loaded, for the same
-// major version: in the same folder (wheels of CUDA 13, targets/ of the toolkit), in cuda_cupti/lib (wheels of CUDA
-// 12), in extras/CUPTI/lib64 (toolkit).
+// Tries the places of CUPTI beside the CUDA runtime (or CUPTI's own neighbours) that this process has loaded, for the
+// same major version: in the same folder (wheels of CUDA 13, targets/ of the toolkit), in cuda_cupti/lib (wheels of
+// CUDA 12), in extras/CUPTI/lib64 (toolkit).
 bool VisitBesideRuntime(TryPath try_path, void* context);
 // The same of a given library, e.g. …/nvidia/cuda_runtime/lib/libcudart.so.12.
 bool VisitBeside(const char* library_path, TryPath try_path, void* context);

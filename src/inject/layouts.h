@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where CUPTI puts the fields that the collector reads, in every version of CUPTI 12 and 13.
+// Places at which CUPTI puts the fields that the collector reads, in every version of CUPTI 12 and 13.
 //
 // CUPTI fills records of the newest form it knows: CUpti_ActivityKernel9 in 12.0 to 12.9, Kernel10 in 13.0 up to
 // Kernel13 in 13.5, and likewise for copies, memsets and the rest. NVIDIA only ever appends fields, and those we need

@@ -20,7 +20,7 @@ enum class Decision : uint8_t {
   kStepAside  // another profiler is at work: say so and do nothing
 };
 
-// How large a stream may become: GAPLESS_CUPTI_LIMIT_MB, by default 4096.
+// Returns how large a stream may become: GAPLESS_CUPTI_LIMIT_MB, by default 4096.
 uint64_t LimitBytes();
 
 // GAPLESS_RUN must name the run folder, GAPLESS_DISABLE must not be 1. GAPLESS_CUPTI: `always`; `auto`, the default,

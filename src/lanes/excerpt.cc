@@ -16,7 +16,7 @@ constexpr int64_t kMostTiles = 8;     // tiles of one level
 constexpr size_t kLongestName = 200;  // bytes
 constexpr size_t kMostSteps = 4'000;  // that are listed beside their lane
 
-// What is deep or dense would leave no room for the rest: Python frames, what the system saw.
+// Returns false for deep or dense lanes, which would leave no room for the rest: Python frames, what the system saw.
 bool IsShown(const Lane& lane) {
   return !lane.python && lane.about.kind != LaneKind::kCalls && lane.about.kind != LaneKind::kSamples;
 }

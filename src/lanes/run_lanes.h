@@ -31,9 +31,9 @@ class RunLanes {
   const TraceLanes* Of(int64_t trace) const;
 
   TimelineOverview Overview() const;
-  // What the lanes of these recordings hold in [at · 1024 · 2^level, (at + 1) · 1024 · 2^level). A run of merged events
-  // begins in one tile and is whole in each that it reaches into. Level and place are within IsTile. `shows`: leaves
-  // out lanes for which it is false.
+  // Returns what the lanes of these recordings hold in [at · 1024 · 2^level, (at + 1) · 1024 · 2^level). A run of
+  // merged events begins in one tile and is whole in each that it reaches into. Level and place are within IsTile.
+  // `shows`: leaves out lanes for which it is false.
   TimelineTile Tile(std::span<const TraceLanes* const> traces, int level, int64_t at,
                     bool (*shows)(const Lane&) = nullptr) const;
   static bool IsTile(int64_t level, int64_t at);

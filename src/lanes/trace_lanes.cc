@@ -96,7 +96,8 @@ std::vector<Span> SampledSpans(const SampleTable& samples, const std::vector<uin
 
 }  // namespace
 
-// What the system saw of each thread: its calls and samples. Those whose lanes are made are taken out.
+// SystemOfThreads is what the system saw of each thread: its calls and samples. Those whose lanes are made are taken
+// out.
 struct TraceLanes::SystemOfThreads {
   struct One {
     GrowingLane calls{};
@@ -214,7 +215,7 @@ void TraceLanes::AddSystemOf(int64_t tid, const std::string& label, SystemOfThre
   lane.states.push_back(LineOf(std::move(spans)));
 }
 
-// Of threads without a slice of their own.
+// Adds lanes of threads without a slice of their own.
 void TraceLanes::AddRestOf(SystemOfThreads& system) {
   const ThreadTable& threads = of().trace->threads;
   while (!system.threads.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often gradients are exchanged between two updates: in the last of several passes, or after each of them.
+// Counts how often gradients are exchanged between two updates: in the last of several passes, or after each of them.
 //
 // DistributedDataParallel marks each forward pass of the model, and optimisers mark their updates. A pass exchanges
 // when an all-reduce (FSDP: a reduce-scatter) is called between it and the next pass or update. Only what lies between

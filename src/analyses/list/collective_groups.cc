@@ -156,7 +156,7 @@ OwnRows OwnRowsOf(const CollectiveGroupsRows& own, std::span<const size_t> rows_
   return rows;
 }
 
-// What a recording knows of a group alone.
+// OwnFacts is what a recording alone knows of a group.
 struct OwnFacts {
   int64_t idle_ns = kAbsent, gpu_op_id = kAbsent, slice_id = kAbsent;
 };

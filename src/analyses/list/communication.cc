@@ -21,7 +21,7 @@ struct Group {
   int64_t longest_ns = -1;
 };
 
-// By device (the host first), then kind.
+// Device (the host first) and kind → group.
 using Groups = std::map<std::pair<int32_t, std::string_view>, Group>;
 
 Groups ByKind(const TraceTimeline& timeline) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where data is moved without being computed on: copies between host and device, and on the device what an operator
-// moves with a kernel of its own, by what for: a change of type (cast), of memory layout or for an own memory (layout),
-// or to join tensors (join). By the outermost operator and the line that asks for it.
+// Lists where data is moved without being computed on: copies between host and device, and on the device what an
+// operator moves with a kernel of its own, by what for: a change of type (cast), of memory layout or for an own memory
+// (layout), or to join tensors (join). By the outermost operator and the line that asks for it.
 //
 // A cast is a copy whose two tensors have different element types; where types were not recorded a copying kernel under
 // aten::to or aten::_to_copy is one, because what has the right type already is not copied. What the optimiser, the

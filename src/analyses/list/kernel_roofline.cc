@@ -40,7 +40,8 @@ struct Roof {
   double work = 0, peak = kNan;  // FLOP a second
 };
 
-// What is counted a second. A counter is taken per cycle, as the sections of rooflines have it, or as a total.
+// Speeds gives the counts per second. A counter is taken per cycle, as the sections of rooflines have it, or as a
+// total.
 class Speeds {
  public:
   explicit Speeds(const LaunchCounters& of) : of_(of) {

@@ -22,7 +22,7 @@ namespace {
 enum Kind : uint8_t { kOperator, kBetween, kCapture };
 constexpr std::string_view kKindNames[] = {"operator", "between", "capture"};
 
-// By thread: when it captured a graph or made one ready to run.
+// Returns, for each thread, when it captured a graph or made one ready to run.
 std::vector<Intervals> Captures(const Trace& trace) {
   std::vector<Intervals> spans;
   for (const std::vector<Capture>& of_thread : CapturesByThread(trace)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How work reaches each device: what launching costs the host, how long launched work waits, and how small the pieces
-// are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many operations.
+// Measures how work reaches each device: what launching costs the host, how long launched work waits, and how small the
+// pieces are. Runtime, driver and graph launches, copies and fills all count; a graph launch is one call with many
+// operations.
 #include "analyses/rows/launches.h"
 
 #include <utility>
@@ -20,7 +21,7 @@ struct Stats {
   int64_t gpu_ops = 0, graph_calls = 0, queued = 0, call_total_ns = 0, short_kernels = 0;
 };
 
-// By launch: the place, from 1 on, of the device for which it was counted last; 0: for none yet. A launch of a graph
+// Launch → place, from 1 on, of the device for which the launch was counted last; 0: for none yet. A launch of a graph
 // has many operations, and counts once for each device.
 using CountedOn = std::vector<uint32_t>;
 

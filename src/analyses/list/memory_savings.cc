@@ -11,8 +11,8 @@
 //   allocator          what the allocator holds and nothing uses at the peak: the most, since some is merely kept for
 //                      later. Absent where segments can be extended already
 //
-// What is at the peak is freed at the peak: another moment may then be the highest. It falls at most to the highest of
-// what is in use besides the category, which is `peak_drop_bytes`. A row needs something to free.
+// Memory that is in use at the peak is freed at the peak: another moment may then be the highest. It falls at most to
+// the highest of what is in use besides the category, which is `peak_drop_bytes`. A row needs something to free.
 #include "analyses/rows/memory_savings.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace {
 constexpr int64_t kLeastOffloaded = int64_t{1} << 20;  // of the fix `offload`
 constexpr std::string_view kActivation = "activation", kOptimizerState = "optimizer_state";
 
-// What a category holds: at the peak, and in the highest moment of all else.
+// Bytes of a category at the peak, and bytes of all else in the highest moment of all else.
 struct Category {
   int64_t held = 0;
   int64_t most_else = kAbsent;

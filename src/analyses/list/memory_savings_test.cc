@@ -48,7 +48,7 @@ class Model {
                                     .requested_bytes = bytes});
     return *this;
   }
-  // Of memory that is gone again at once: a moment in which a category holds nothing.
+  // Allocates memory and frees it at once: a moment in which a category holds nothing.
   Model& Pass(int64_t bytes) {
     now_ += 10, in_use_ += bytes, Event(bytes, "temporary");
     now_ += 10, in_use_ -= bytes, Event(-bytes, "temporary");
@@ -106,7 +106,7 @@ TEST(MemorySavings, ALayerThatLostAPartIsALayer) {
   EXPECT_EQ(Of(run, "checkpoint", "modules"), 4);
 }
 
-// Where nothing but layers lives at the peak, the model looks as often called as they are: the line is the loop's.
+// If nothing but layers lives at the peak, the model looks as often called as they are: the line is the loop's.
 TEST(MemorySavings, TheLineIsTheOneThatCallsTheLayers) {
   Model model;
   model.Layers(3);

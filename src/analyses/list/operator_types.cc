@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the device time goes by type of work. Every operation counts once, under one type, so the rows of a device add
-// up to its device time exactly. What decides, in this order: a communication kernel is communication; work launched
+// Divides the device time by type of work. Every operation counts once, under one type, so the rows of a device add up
+// to its device time exactly. What decides, in this order: a communication kernel is communication; work launched
 // inside an optimizer's step is the optimizer's; then the name of the operator that launched it; then the kernel's
 // class. So a layout change inside a convolution is convolution: the user did not ask for it.
 #include <array>

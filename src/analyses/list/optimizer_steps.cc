@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each optimiser updates its parameters: one kernel after the other for each of them (loop), over lists of tensors
-// (foreach), or all in one (fused); what that launches, and what it leaves the device idle. The annotation
+// Reports how each optimiser updates its parameters: one kernel after the other for each of them (loop), over lists of
+// tensors (foreach), or all in one (fused); what that launches, and what it leaves the device idle. The annotation
 // `Optimizer.step#…` that PyTorch records marks it. `Optimizer.zero_grad#…` is looked at in the same way: where it
 // fills gradients with zeros it launches as the update does. What a closure runs inside a step is not the step's.
 #include "analyses/rows/optimizer_steps.h"

@@ -25,7 +25,7 @@ struct SystemCall {
   StringId name = StringId::kNone;
 };
 
-// What the system did with one thread.
+// A ThreadRecord is what the system did with one thread.
 struct ThreadRecord {
   std::vector<SystemCall> calls{};  // in order, none inside another
   Intervals off{};                  // between two times on a processor

@@ -137,7 +137,7 @@ class Collector {
     return found.context;
   }
 
-  // Where a slice stands, as far as its context depends on it.
+  // A Place is where a slice stands, as far as its context depends on it.
   struct Place {
     uint32_t outer = kNoRowValue;  // number of the context around it
     StringId name = StringId::kNone, line = StringId::kNone;

@@ -45,7 +45,7 @@ TEST(PythonTime, FramesOfTheAgentAreTransparent) {
   EXPECT_EQ(SelfOf(table, "main() (train.py)", "backward (torch/_tensor.py)"), 500);
 }
 
-// What a function calls, and from where, is told apart from the same call of another function.
+// A call of a function, with its place, is told apart from the same call of another function.
 TEST(PythonTime, TheSameCallBelongsToWhoeverMakesIt) {
   HandMade trace;
   trace.Python("train.py(40): main", 0, 1000, "main() (train.py)");

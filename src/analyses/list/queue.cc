@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much launched work waits before each stream. A launch puts one in, the start of its (first) operation takes one
-// out; a graph launch counts once. A queue that is empty most of the time means the device is as fast as the host; one
-// that is full (1024 on CUDA) makes launch calls block, which looks like slow launching and is not.
+// Measures how much launched work waits before each stream. A launch puts one in, the start of its (first) operation
+// takes one out; a graph launch counts once. A queue that is empty most of the time means the device is as fast as the
+// host; one that is full (1024 on CUDA) makes launch calls block, which looks like slow launching and is not.
 #include <algorithm>
 #include <map>
 
@@ -36,7 +36,7 @@ struct Queue {
   std::vector<int64_t> in, out;  // times, clipped to the window
 };
 
-// By device and stream.
+// Returns the queue of each device and stream.
 std::map<std::pair<int32_t, int64_t>, Queue> QueuesOf(const TraceTimeline& timeline) {
   const Trace& trace = timeline.trace();
   const GpuOpTable& ops = trace.gpu_ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each device did itself and why it idled: what ranks are compared by.
+// Reports, for each device, its own work and why it idled, by which ranks are compared.
 #include "analyses/rows/rank_work.h"
 
 #include "analyses/analysis.h"

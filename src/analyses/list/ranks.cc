@@ -51,7 +51,7 @@ struct Device {
   int64_t own_ns() const { return compute_ns + copies_ns; }
 };
 
-// What the analyses rank_work and rank_kernels say of a device.
+// OwnWork is what the analyses rank_work and rank_kernels say of a device.
 struct OwnWork {
   size_t row = 0;                                                 // of rank_work
   std::vector<std::pair<std::string_view, KernelSum>> kernels{};  // in the order of rank_kernels

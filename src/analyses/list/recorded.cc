@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording holds in all, by which rules judge the recording itself: too little, only a start, cut off.
+// Totals of a recording, by which rules judge the recording itself: too little, only a start, cut off.
 #include "analyses/rows/recorded.h"
 
 #include <map>

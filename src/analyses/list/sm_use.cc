@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of each device's multiprocessors the kernels' grids can keep busy: an estimate from launch sizes, not a
-// measurement. At each instant it is min(1, sum over the running kernels of blocks per multiprocessor), as the
+// The share of each device's multiprocessors that the kernels' grids can keep busy: an estimate from launch sizes, not
+// a measurement. At each instant it is min(1, sum over the running kernels of blocks per multiprocessor), as the
 // TensorBoard plugin estimates SM efficiency; its figure is `sm_efficiency`, over the whole window. Over the time of
 // kernels alone it says whether they fill the device. Kernels that are too short to matter are for the launch rules, so
 // there is a second figure of the long ones without communication, which holds few multiprocessors on purpose.
@@ -23,7 +23,7 @@ class Sweep {
  public:
   explicit Sweep(Interval window) : window_(window) {}
 
-  // By ascending start.
+  // Adds kernels, by ascending start.
   void Add(int64_t start, int64_t end, double blocks) {
     AdvanceTo(std::max(start, window_.start));
     running_.push({end, blocks});

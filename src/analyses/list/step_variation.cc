@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How even the steps are, and what differs in those that take longest.
+// Measures how even the steps are, and what differs in those that take longest.
 //
 // A step is an outlier when it is longer than the median by more than three standard deviations, estimated from the
 // median absolute deviation (1.4826 of it, for a normal distribution) so that outliers do not hide themselves, and by

@@ -80,7 +80,8 @@ std::pair<std::string_view, std::string_view> KindOf(std::string_view name) {
 
 using Key = std::pair<std::string_view, std::string_view>;  // kind, detail
 
-// How many calls a slice stands for, and the longest of them, where the agent has added some up: by start and name.
+// Start and name of a slice → the number of calls it stands for, and the longest of them, where the agent has added
+// some up.
 class AddedUp {
  public:
   explicit AddedUp(const Trace& trace) {

@@ -221,7 +221,7 @@ int StatusFor(const GateArguments& arguments, const Judgement& judgement) {
 }
 
 // Judges, writes the files of --write, then prints. A file that cannot be written is an error, whatever the verdict.
-// What an interruption left is printed, too; the exit status is then that of the signal (cli/app.cc).
+// Prints what an interruption left, too; the exit status is then that of the signal (cli/app.cc).
 Result<int> Execute(const GateArguments& arguments, Session& session) {
   GAPLESS_ASSIGN(auto judgement, arguments.against ? AgainstCommit(arguments, session) : AgainstHistory(arguments));
   judgement.place = PlaceOf(arguments);

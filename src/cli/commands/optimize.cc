@@ -67,7 +67,7 @@ struct OptimizeArguments : PairArguments {
   };
 };
 
-// What the flow checks is not checked here.
+// Checks nothing that the flow checks.
 OptimizeOptions OptionsFrom(const OptimizeArguments& arguments) {
   OptimizeOptions options;
   options.folder = arguments.output;

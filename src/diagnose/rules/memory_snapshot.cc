@@ -98,7 +98,7 @@ std::vector<Evidence> EvidenceOf(const MemoryAtPeakRows& at_peak, const MemorySe
   return all;
 }
 
-// What changes would free on one device.
+// Savings is what changes would free on one device.
 struct Savings {
   const MemorySavingsRows& rows;
   int64_t trace, device;

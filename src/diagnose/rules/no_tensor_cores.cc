@@ -33,7 +33,7 @@ constexpr double kNoTensorCoresShare = 0.10;
 
 constexpr std::string_view kNeeds[] = {"ledger", "matrix_work", "kernels"};
 
-// How many times faster matrix kernels become: at least, probably, at most.
+// Factors by which matrix kernels become faster: the lowest, the expected and the highest.
 struct Factors {
   double low, expected, high;
 };
@@ -131,7 +131,7 @@ bool HasBf16(const Work& work) { return work.vendor == "amd" || work.major >= 8;
 // Names of kernels do not distinguish GTX 16 cards from others of compute capability 7.
 bool MayLackUnits(const Work& work) { return !work.described && work.device.empty() && work.major == kFirstWithUnits; }
 
-// How the generation is known; "": it was recorded.
+// Returns how the generation is known; "": it was recorded.
 std::string GenerationText(const Work& work, const KernelsRows& kernels) {
   if (work.described) return {};
   std::string_view name;

@@ -26,7 +26,7 @@ struct Bubble {
   int64_t stages = 0, fill_ns = 0;
   double microbatches = 0, share = 0;  // of a step: what fills and drains, and no more than the devices wait
 
-  // By the formula: even stages, and messages that take nothing.
+  // Returns the share by the formula: even stages, and messages that take nothing.
   double Ideal() const {
     const auto others = static_cast<double>(stages - 1);
     return others / (microbatches + others);

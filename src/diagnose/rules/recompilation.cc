@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view kNeeds[] = {"ledger", "host_events", "whole_run"};
 constexpr std::string_view kCompiling[] = {"compilation", "graph_recording"};
 
-// How many distinct compiled pieces ran: "Torch-Compiled Region: 2/0" is version 0 of piece 2. More than one piece of a
-// model means graph breaks between them, a version above 0 that a piece was compiled before.
+// Shows how many distinct compiled pieces ran: "Torch-Compiled Region: 2/0" is version 0 of piece 2. More than one
+// piece of a model means graph breaks between them, a version above 0 that a piece was compiled before.
 std::vector<Evidence> RegionEvidence(const HostEventsRows& events) {
   std::set<std::string_view> pieces;
   std::string recompiled;

@@ -4,8 +4,8 @@
 // The gain: if all outliers became median steps, their excess would go (high). Which of them can be cured depends on
 // the cause: we expect half, and promise nothing (low). These shares are assumptions.
 //
-// Where another rule claims time of the main cause, the excess is part of it and at most all that rule claims. A rule
-// that claims less than what is worth speaking of does not claim this: then the excess stands for itself.
+// If another rule claims time of the main cause, the excess is part of it and at most all that rule claims. A rule that
+// claims less than what is worth speaking of does not claim this: then the excess stands for itself.
 #include "analyses/rows/step_variation.h"
 
 #include <algorithm>

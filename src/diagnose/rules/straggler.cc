@@ -133,8 +133,8 @@ std::string_view CauseOf(const RanksRows& ranks, const Waiting& waiting, const s
   return IsLastMostOften(ranks, waiting) ? " comes last most often" : "";
 }
 
-// Where in the program the rank loses that time, as far as recorded: the kernel, or what its host has open in idle
-// gaps.
+// The place in the program where the rank loses that time, as far as recorded: the kernel, or what its host has open in
+// idle gaps.
 struct Where {
   std::string what;  // kernel or operator; "" unknown
   std::string line;

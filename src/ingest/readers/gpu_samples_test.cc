@@ -101,7 +101,7 @@ TEST(GpuSamples, DmonOfDcgm) {
   EXPECT_EQ(Values(trace, "gpu.dcgm.dram_active", 0), (std::vector{0.4, 0.5}));
 }
 
-// Where DCGM may not profile, it prints 0 for all that it should measure: beside a busy GPU that is no measurement.
+// If DCGM may not profile, it prints 0 for all that it should measure: beside a busy GPU that is no measurement.
 TEST(GpuSamples, CountersThatAreNotMeasuredAreAbsent) {
   const Trace trace = ReadText(
       "#Entity GRACT SMACT TENSO DRAMA GPUTL POWER\nID\n"

@@ -14,8 +14,8 @@
 // The category of an allocation comes from its stack and its lifetime. Made in an optimiser's step and kept: its state.
 // Made in a backward pass and there when something else allocates again: a gradient. Made in a forward pass and there
 // when a backward pass allocates, or never freed: an activation. Made when a module is built or moved: a parameter.
-// What is gone sooner is temporary. Stacks without frames are of the backward pass when there is one in Python: its
-// thread has no frames.
+// Memory that is gone sooner is temporary. Stacks without frames are of the backward pass when there is one in Python:
+// its thread has no frames.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -58,7 +58,7 @@ struct OpenLifetime {
 constexpr std::string_view kCategories[] = {"", "optimizer_state", "temporary", "gradient", "activation", "parameter"};
 enum Category : uint8_t { kNoCategory, kOptimizerState, kTemporary, kGradient, kActivation, kParameter };
 
-// Whether an allocation was kept, or something else allocated before it was freed.
+// A Fate says if an allocation was kept, or if something else allocated before it was freed.
 struct Fate {
   bool kept = false, backward_allocated = false, other_allocated = false;
 };

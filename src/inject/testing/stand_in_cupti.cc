@@ -143,7 +143,7 @@ void PlayMarker(uint32_t id, uint64_t timestamp, CUpti_ActivityFlag flag, const 
   marker->objectId.pt.processId = static_cast<uint32_t>(getpid()), marker->objectId.pt.threadId = thread;
 }
 
-// Where graphs are recorded as wholes, in place of their kernels.
+// Records graphs as wholes, in place of their kernels, where that is enabled.
 bool PlayGraph(const Scenario& scenario, uint32_t i) {
   if (i % 5 != 0 || !g_enabled[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) return false;
   if (auto* const graph = New<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) {

@@ -102,7 +102,7 @@ class Events {
   Events& RawArg(std::string_view key, std::string_view json_text);  // known to be JSON
   void End();
 
-  // By kind, those there are.
+  // Returns the number of events of each kind that there is.
   std::vector<std::pair<std::string_view, int64_t>> counts() const;
   int64_t bytes() const { return bytes_ + static_cast<int64_t>(block_.size()); }
 

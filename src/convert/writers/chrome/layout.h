@@ -38,7 +38,7 @@ struct Places {
   int64_t own_pid = 0;                      // process id of the rows that gapless adds
   int64_t offset_ns = 0;                    // time in the file = time of the trace + this
 
-  // Where an arrow's end stands: the host's process with that thread, the main one first.
+  // Thread → the host's process with that thread, the main one first: there an arrow's end stands.
   std::unordered_map<int64_t, int64_t> pid_of_tid;
 };
 

@@ -20,7 +20,7 @@ struct Shown {
   size_t lane = 0;
 };
 
-// Where rows of a table with ids lie in time, in this trace.
+// RowTimes finds where rows of a table with ids lie in time, in this trace.
 class RowTimes {
  public:
   explicit RowTimes(const Job& job) : job_(job), idle_(job.input.tables->Get<IdleRows>()) {}

@@ -122,7 +122,7 @@ bool HasKey(const Trace& trace, std::string_view key) {
 
 std::string_view FileName(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
 
-// Where the file comes from, and what reading that lost: a file that was cut off must not look whole.
+// Writes where the file comes from, and what reading that lost: a file that was cut off must not look whole.
 void WriteOrigin(std::span<const RunTrace* const> traces, bool has_all_steps, Members& members) {
   members.Begin("gapless", '{');
   members.Text("version", kVersion);

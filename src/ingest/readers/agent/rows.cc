@@ -129,7 +129,7 @@ void Rows::AddMessage(const RingRecord& record) {
   builder_.Count("agent_message", record.value > 0 ? Severity::kLoss : Severity::kInfo, 1, kAbsent, Text(record.a));
 }
 
-// What the process is for in its job.
+// Adds what the process is for in its job.
 void Rows::AddProcess(const RingRecord& record) {
   constexpr std::string_view kKeys[] = {kJobRoleKey, kActorKey, kProgramKey, kPackagesKey};
   if (record.value >= 0 && static_cast<size_t>(record.value) < std::size(kKeys))

@@ -131,7 +131,7 @@ Result<bool> ChunkReader::FindEvents() {
   return false;
 }
 
-// Where to cut `text`: the position of a comma, or kNotFound.
+// Returns where to cut `text`: the position of a comma, or kNotFound.
 size_t ChunkReader::Cut(std::string_view text) {
   if (!exact_) return LastEventComma(text);
   ArrayScanner scanner;

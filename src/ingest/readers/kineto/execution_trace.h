@@ -47,7 +47,7 @@ class ExecutionTrace {
   std::unordered_map<int64_t, Operator> operators_{};  // by record function id
 };
 
-// How operators of a recording met those of an execution trace.
+// A Meeting counts how operators of a recording met those of an execution trace.
 struct Meeting {
   int64_t joined = 0;      // the same id, and the same name
   int64_t renamed = 0;     // the same id, and another name

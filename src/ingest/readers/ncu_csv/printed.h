@@ -8,7 +8,7 @@
 
 namespace gapless::internal::ncu {
 
-// How numbers are written in one file.
+// A NumberStyle is how numbers are written in one file.
 struct NumberStyle {
   bool decimal_comma = false;  // "9,00" is nine; otherwise commas separate thousands
 };

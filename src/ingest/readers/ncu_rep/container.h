@@ -31,7 +31,7 @@ struct Block {
   std::string process{};                         // its path
 };
 
-// Where a message lies in the file.
+// A Piece is where a message lies in the file.
 struct Piece {
   uint64_t offset = 0, size = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was sampled of a launch, instruction by instruction: values that metrics have for single addresses.
+// Samples of a launch, instruction by instruction: values that metrics have for single addresses.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operating system and managed memory did: calls of the system's library, times on a processor, page faults.
+// Records of the operating system and managed memory: calls of the system's library, times on a processor, page faults.
 //
 // The scheduler's record is of single moments: a thread was switched in, or out. A time on a processor is from a switch
 // in to the next one of the thread, which must be out. Switches of other programs, of which a recording of the whole

@@ -267,7 +267,7 @@ class Taker {
     }
   }
 
-  // What the list still has was not complete when it came to it, or is no event.
+  // Items that the list still has were not complete when they came to it, or are no events.
   void TakeEvents(Pickle& pickle, PickleValue list, int32_t device) {
     for (const PickleValue& item : pickle.Items(list))
       if (pickle.Folded(item) == kAbsent) Take(pickle, item);
