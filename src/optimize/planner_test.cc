@@ -267,7 +267,7 @@ TEST_F(Planning, GoesOnWhereItWasInterrupted) {
   EXPECT_EQ(DecisionJournal::Open(path_, "another job", false, fixes_)->found(), 0U);
 }
 
-// How long runs with the first fix take is not measured again, and still has to be kept for the proof.
+// The time that runs with the first fix take is not measured again, and still has to be kept for the proof.
 TEST_F(Planning, AResumedOneKeepsAsMuchTimeForTheProof) {
   for (const char* name : {"one", "two"}) job_.fixes[name].factor = 0.7;
   job_.fixes["one"].wall_s = 90;

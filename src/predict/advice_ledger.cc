@@ -26,7 +26,7 @@ Result<std::optional<double>> Share(std::string_view field, size_t row) {
   return Fail(ErrorCode::kInput, "this is no share of a step", StrCat("row ", row, ": ", Printable(field)));
 }
 
-// Where the columns that count stand.
+// Columns is where the columns that count stand.
 struct Columns {
   size_t id = 0, kind = 0, recording = 0, measured = 0, low = 0, expected = 0, high = 0;
   std::optional<size_t> repository{}, machine{};

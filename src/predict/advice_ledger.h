@@ -17,7 +17,7 @@ struct StepShares {
   double low = 1, expected = 1, high = 1;
 };
 
-// Where a training runs.
+// The kind of machine on which a training runs.
 enum class Machine : uint8_t { kGpu, kHost };
 std::string_view NameOf(Machine machine);  // "gpu", "cpu"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a recording becomes a graph.
+// Makes a graph of a recording.
 //
 // A profiler records when things happened, not why. The rules below say for every instant what it waited for; they are
 // those of Daydream (Zhu et al., ATC 2020) and Lumos (Liang et al., MLSys 2025) with the lessons of replaying real

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far predictions were off when they were tested, and what that says of the next one.
+// Measures how far predictions were off when they were tested, and what that says of the next one.
 //
 // The ledger of advice (bench/results/advice.csv, part of the program, and what a user's own store adds to it) holds
 // for every tested prediction what the model said of the step, as a share of the step before, and what was measured.

@@ -151,7 +151,7 @@ std::string_view NameOf(Bound bound) { return kNames[static_cast<size_t>(bound)]
 
 std::string_view NameOf(PathOwner owner) { return kOwnerNames[static_cast<size_t>(owner)]; }
 
-// Where an instant waited for other ranks the path goes on from the beginning of its own collective.
+// If an instant waited for other ranks, the path goes on from the beginning of its own collective.
 CriticalPath FindCriticalPath(const RankGraph& rank, std::span<const int64_t> edge_ns, std::span<const int64_t> times) {
   CriticalPath path;
   const Trace& trace = *rank.of->trace;

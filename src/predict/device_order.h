@@ -21,7 +21,7 @@ using StreamKey = std::pair<int32_t, int64_t>;
 struct DeviceOrder {
   std::vector<uint32_t> previous{};    // by operation: the one before it on its stream; kNoRowValue: none
   std::vector<uint32_t> op_of_call{};  // by slice: the operation a blocking call waited for; kNoRowValue: none
-  // By slice: 1 if it waited for the operation's beginning, which ended after the call: the copy of a large pageable
+  // Slice → 1 if it waited for the operation's beginning, which ended after the call: the copy of a large pageable
   // batch, which the call feeds piece by piece.
   std::vector<uint8_t> feeds{};
   // Waits for events, as recorded or, where none were, by the order of the calls, by the stream that waits, in the

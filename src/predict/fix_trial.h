@@ -64,7 +64,7 @@ struct BlockShape {
   size_t round = 1;   // the number of counted steps is a multiple of this
 };
 
-// How the fixes that are tried are chosen, and in which order they are tried.
+// A TrialChoice says how the fixes that are tried are chosen, and in which order they are tried.
 struct TrialChoice {
   int order = 0;                                  // fixes with a lower order are applied first; no two fixes share one
   std::span<const std::string_view> cures{};      // ids of rules

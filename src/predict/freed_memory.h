@@ -12,7 +12,7 @@
 
 namespace gapless::internal {
 
-// Of one item, on the device on which it frees most; each item alone. See table memory_savings.
+// Memory that one item frees, on the device on which it frees most; each item alone. See table memory_savings.
 struct FreedMemory {
   std::string what{};
   int64_t freed_bytes = 0, peak_bytes = 0;
@@ -22,7 +22,7 @@ struct FreedMemory {
   std::string text{};  // "frees about 10.3 GB of the 13.9 GB at the peak"
 };
 
-// Those of `items` that free memory, as far as is known. `tables` are of the whole run.
+// Returns those of `items` that free memory, as far as is known. `tables` are of the whole run.
 std::vector<FreedMemory> FreedBy(Tables& tables, const std::vector<WhatIfItem>& items);
 
 }  // namespace gapless::internal

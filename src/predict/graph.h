@@ -56,7 +56,7 @@ struct Graph {
   std::vector<Instant> from{};  // source of each edge; kNoInstant: a root. A column of its own, because replays read it
   std::vector<Instant> slice_begin{}, slice_end{}, op_begin{}, op_end{};  // by row; kNoInstant: not in the graph
 
-  // How it was made: what a reader should know before trusting it.
+  // Facts about the making of the graph that a reader should know before trusting it.
   struct Facts {
     int64_t waits_recorded = 0, waits_inferred = 0, waits_unexplained = 0, unexplained_ns = 0;  // between streams
     int64_t blocking_calls = 0, full_queues = 0, thread_waits = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training does with the host: how much of the machine's processors it uses, from the telemetry beside its
-// recording, and which shares of its steps workers and threads can change.
+// A training's use of the host: how much of the machine's processors it uses, from the telemetry beside its recording,
+// and which shares of its steps workers and threads can change.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ struct Member {
   uint32_t rank = 0, op = 0;
   int64_t transfer_ns = 0;
 };
-// By the name of the group and the place in it.
+// Name of the group and place in it → members.
 using Members = std::map<std::pair<std::string_view, int64_t>, std::vector<Member>>;
 
 Members FindMembers(std::span<const RunTrace* const> traces) {

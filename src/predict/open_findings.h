@@ -21,7 +21,7 @@ struct Option {
   bool changes_training() const { return SafetyOf(item) >= Safety::kTraining; }
 };
 
-// What fixes bring. Computed side by side, once.
+// FixPrices is what fixes save. Computed side by side, once.
 class FixPrices {
  public:
   // `predictor`: null if nothing can be replayed; then no finding has an option.

@@ -207,7 +207,7 @@ void PlanMaker::HangEmptied() {
   }
 }
 
-// What speaks for the first of the plan.
+// Returns what speaks for the first of the plan.
 std::string PlanMaker::WhyFirst(const Bottleneck& head, const std::optional<Option>& option) const {
   const double share = head.share_of_step.value_or(0);
   const bool largest = std::ranges::all_of(

@@ -289,8 +289,8 @@ Predictor::Progress Predictor::Start() const {
   return {.expected = Unfixed(), .others = {Unfixed(Estimate::kPessimistic), Unfixed(Estimate::kOptimistic)}};
 }
 
-// How far off each item may be has nothing to do with the others, so that the distances add up as those of independent
-// errors do. The replay's own error comes on top, once.
+// The distance by which each item may be off has nothing to do with the others, so that the distances add up as those
+// of independent errors do. The replay's own error comes on top, once.
 Result<void> Predictor::Add(const WhatIfItem& item, Progress& progress) const {
   Prediction& prediction = progress.prediction;
   prediction.what.push_back(item);

@@ -13,7 +13,7 @@ namespace gapless::internal {
 // it does not count.
 enum class OpRole : uint8_t { kQueued, kTouchedByHost, kWithinKernel };
 
-// By row: 1 for the threads and slices that count.
+// ProgramRows has 1 in the rows of threads and slices that count.
 struct ProgramRows {
   std::vector<uint8_t> threads{}, slices{};
   std::vector<OpRole> ops{};
@@ -53,7 +53,7 @@ class LoadingLaunches {
   LoadingLaunches() = default;
   LoadingLaunches(const Trace& trace, const ProgramRows& program);
   bool Has(uint32_t slice) const { return loads_[slice] != 0; }
-  // What the launch takes beyond the usual; 0 for every other slice.
+  // Returns the time that the launch takes beyond the usual; 0 for every other slice.
   int64_t ExtraNs(uint32_t slice) const { return Has(slice) ? dur_ns_[slice] - usual_ns_ : 0; }
 
  private:

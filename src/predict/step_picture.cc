@@ -100,7 +100,7 @@ class Drawing {
     }
   }
 
-  // Those in which most was recorded, in the order of their numbers.
+  // Adds the lanes in which most was recorded, in the order of their numbers.
   void AddLanes(const Lanes& lanes, std::string_view word, int64_t start, StepPicture& picture) const {
     std::vector<int64_t> most;
     for (const auto& [key, layers] : lanes) most.push_back(layers.recorded_ns);

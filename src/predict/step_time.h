@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a step takes in a replay.
+// The length of a step in a replay.
 #pragma once
 
 #include <optional>

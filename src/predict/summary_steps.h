@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is replayed of a run of summaries: the events that they hold (trace/summary.h), all of small recordings, else
+// The replayed part of a run of summaries: the events that they hold (trace/summary.h), all of small recordings, else
 // steps in the middle of each, as far as all have the same ones.
 #pragma once
 

@@ -42,7 +42,8 @@ class StepSums {
   }
   // The spread of all steps, as a share of their mean.
   double Spread() const { return Of(0, size()).spread / mean_; }
-  // How far the mean of a row of `count` is off, as a root mean square over all such rows, and a share of the mean.
+  // Returns how far the mean of a row of `count` is off, as a root mean square over all such rows, and a share of the
+  // mean.
   double SpreadOfRows(size_t count) const {
     double squares = 0;
     for (size_t first = 0; first + count <= size(); ++first) {
@@ -79,7 +80,7 @@ double ErrorOf(const StepSums& steps, size_t count) {
   return kEightyPercent * steps.Spread() / std::sqrt(static_cast<double>(count));
 }
 
-// How far the mean of the row is from that of all, as a logarithm.
+// Returns how far the mean of the row is from that of all, as a logarithm.
 double DistanceOf(const StepSums& steps, StepsInARow row) {
   constexpr double kLeastShare = 1e-9;
   return std::abs(std::log(std::max(kLeastShare, steps.Of(row.first, row.count).mean / steps.mean())));
@@ -94,7 +95,7 @@ size_t CountFor(size_t rows, const StepSums& steps) {
   return static_cast<double>(count) <= kMaxTypicalShare * static_cast<double>(steps.size()) ? count : 0;
 }
 
-// What was done in parts of equal time of a recording without steps.
+// Parts is what was done in parts of equal time of a recording without steps.
 struct Parts {
   Interval span;
   size_t count = 0;

@@ -64,7 +64,7 @@ struct TypicalSteps {
   int64_t mean_step_ns = 0;          // mean of all its steps; without steps all of the analysed time
   double error = 0;                  // how far the row's mean may be from that of all at 80 %, as a logarithm
 
-  // What is replayed of what: "8 of 31 steps", "2.8 s of 28.3 s".
+  // Returns what is replayed of what: "8 of 31 steps", "2.8 s of 28.3 s".
   std::string Extent() const;
 };
 

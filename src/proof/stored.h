@@ -73,7 +73,7 @@ Result<StoredAnswer> CompareFiles(const ResultFile& a, const ResultFile& b, cons
 // Compares the first series of a file, as A, with each other one that measures the same.
 Result<StoredAnswer> CompareWithin(const ResultFile& file, const StoredOptions& options);
 
-// How much more time B takes, as a share: 0.53 is half as much again, whatever the direction of the metric.
+// Returns how much more time B takes, as a share: 0.53 is half as much again, whatever the direction of the metric.
 double SlowerBy(const StoredComparison& comparison);
 
 }  // namespace gapless::internal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which series of two files of results, or of one, are compared with each other.
+// Pairs the series of two files of results, or of one, that are compared with each other.
 #pragma once
 
 #include <string>

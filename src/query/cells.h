@@ -57,7 +57,7 @@ SqlValue TimeCell(const SqlRow& at) {
   return ts == kAbsent ? SqlValue::Null() : SqlValue::Int(ts + at.trace->ts_shift_ns);
 }
 
-// Where the values of these two kinds of cells lie.
+// Returns where the values of these two kinds of cells lie.
 template <class T>
 StoredValues ValuesOf(const RunTrace&, const Column<T>& values) {
   return &values;

@@ -34,7 +34,7 @@ struct SqlValue {
   static SqlValue Text(std::string_view text);  // "" becomes Null
 };
 
-// Where a cell is.
+// A SqlRow is where a cell is.
 struct SqlRow {
   const Run* run = nullptr;
   const RunTrace* trace = nullptr;

@@ -18,7 +18,7 @@ struct Note {
 };
 std::vector<Note> NotesOf(const Report& report);
 
-// Whose recordings these are. Both return whole sentences without a full stop, not safe to print.
+// Notes on whose recordings these are. Both return whole sentences without a full stop, not safe to print.
 // Recordings that are left out, and which file got which rank; none if all recordings are in the report as they say.
 std::vector<std::string> RecordingsNotes(const Run& run);
 // Ranks of the job whose recordings were not given; none if all were.

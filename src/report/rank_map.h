@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page draws of a job of many ranks: the time of every device in every step, by what it went to.
+// Data that the page draws of a job of many ranks: the time of every device in every step, by what it went to.
 //
 // The ledger of ten thousand ranks is a hundred megabytes of JSON. Here it is columns of 16-bit numbers, base64: each
 // is a share of the largest value of its column, so a step is exact to 1/65,534 of the longest time of its kind, which

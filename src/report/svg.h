@@ -26,8 +26,8 @@ struct SvgAttribute {
   std::string value;
 };
 
-// What a picture is made of besides its content. `kind` is its class, `label` its name for screen readers, `details`
-// what they read out after it, and `style` the rules that only this kind of picture has.
+// An SvgFrame is what a picture is made of besides its content. `kind` is its class, `label` its name for screen
+// readers, `details` what they read out after it, and `style` the rules that only this kind of picture has.
 struct SvgFrame {
   double width = 0, height = 0;
   std::string_view kind{};

@@ -19,8 +19,8 @@ class ServedHistory {
   const std::string& id() const { return id_; }
   ServedThing Info() const;
   Result<std::string> SeriesJson() const;
-  // What `gapless trend --html` puts into its page. Parameters: branch, label; a missing label is that of the newest
-  // run.
+  // Returns what `gapless trend --html` puts into its page. Parameters: branch, label; a missing label is that of the
+  // newest run.
   Result<std::string> TrendJson(const HttpRequest& request) const;
 
  private:

@@ -30,7 +30,7 @@ class ServedMonitor {
   // The run of an id that JobJson() gave ("m0-3"); null: there is none of that id. An error: it cannot be read, or too
   // many are open. It stays open as long as the site.
   Result<const ServedRun*> Open(std::string_view run);
-  // Those that are open.
+  // Returns the runs that are open.
   std::vector<const ServedRun*> runs() const;
 
   static constexpr size_t kMostOpen = 16;

@@ -19,7 +19,7 @@ struct SiteParts {
   std::vector<std::unique_ptr<ServedMonitor>> monitor{};
 
   size_t size() const { return runs.size() + history.size() + optimize.size() + monitor.size(); }
-  // What each is, as the route /api/site has it.
+  // Returns what each part is, as the route /api/site has it.
   ServedSite Site() const;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a path leads to is told by its beginning, and what nothing claims is left to the readers of recordings.
+// The source that a path leads to is told by its beginning, and what nothing claims is left to the readers of
+// recordings.
 #include "serve/source_kind.h"
 
 #include <gtest/gtest.h>

@@ -188,8 +188,8 @@ Result<BenchmarkRecord> RecordFrom(const ResultFile& file) {
   return record;
 }
 
-// What the unit of a value says: whether it is a time, and whether more is better. Tools write units as they like; what
-// is not known here keeps its unit, and no direction is made up for it.
+// Reads what the unit of a value says: whether it is a time, and whether more is better. Tools write units as they
+// like; what is not known here keeps its unit, and no direction is made up for it.
 
 namespace {
 

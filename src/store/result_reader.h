@@ -94,7 +94,7 @@ Result<BenchmarkRecord> RecordFrom(const ResultFile& file);
 // Does a run of the series count as failed? What may have been left out on purpose does not.
 bool HasFailed(const ResultFile& file, std::string_view series);
 
-// How files write times: "ms", "us", "seconds", "ns/iter" …; absent: the unit is no time.
+// Returns the seconds of a unit, as files write times: "ms", "us", "seconds", "ns/iter" …; absent: the unit is no time.
 std::optional<double> SecondsIn(std::string_view unit);
 // Returns true if more is better, by the unit: rates, and not times and sizes. Absent: the unit does not say.
 std::optional<bool> HigherIsBetterBy(std::string_view unit);

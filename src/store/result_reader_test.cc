@@ -223,7 +223,7 @@ TEST(ResultsTest, GenaiPerfHasAUnitForEachMetric) {
   EXPECT_EQ(FailedIn(failing), (Lines{"5 of 25 requests failed"}));
 }
 
-// What the tools call TPOT and inter-token latency are three quantities; the formula says which one a number is.
+// TPOT and inter-token latency, as tools call them, are three quantities; the formula says which one a number is.
 TEST(ResultsTest, EachNumberOfAServerHasTheFormulaOfItsTool) {
   const auto of = [](std::string_view text, std::string_view name) {
     const ResultFile file = Read(text);

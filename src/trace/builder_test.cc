@@ -359,8 +359,8 @@ TEST_F(BuilderTest, ADeviceIsFoundByItsNumber) {
   EXPECT_EQ(FindDevice(trace.devices, 5), trace.devices.size());
 }
 
-// What a column takes is decided over all shards: values that are one in each shard may differ between them, and texts
-// that have other ids in each shard may be the same.
+// The space that a column takes is decided over all shards: values that are one in each shard may differ between them,
+// and texts that have other ids in each shard may be the same.
 TEST(TraceBuilder, AColumnOfOneValueInEachShardIsOneOnlyIfTheyAgree) {
   TraceBuilder builder;
   TraceBuilder::Shard &first = builder.NewShard(), &second = builder.NewShard();

@@ -14,7 +14,7 @@ struct Capture {
   SliceId begin;  // the call that began it
 };
 
-// By thread, in order of time. Empty: no thread captured any.
+// Returns the captures of each thread, in order of time. Empty: no thread captured any.
 std::vector<std::vector<Capture>> CapturesByThread(const Trace& trace);
 
 }  // namespace gapless::internal

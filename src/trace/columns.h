@@ -128,7 +128,7 @@ constexpr T Absent() {
     return T{};
 }
 
-// How members begin. A column begins empty, whatever its rows begin as.
+// The value that members begin with. A column begins empty, whatever its rows begin as.
 struct UnsetType {
   template <class T>
   constexpr operator T() const {  // NOLINT(google-explicit-constructor)
@@ -167,8 +167,8 @@ struct AboutTable {
   std::string_view help;  // one line of at most 100 characters
 };
 
-// How SQL shows a column: its values; points in time, which it moves to run time; cells that query/tables/<table>.cc
-// computes; NULL, as long as no reader knows them; or not at all.
+// ShownAs says how SQL shows a column: its values; points in time, which it moves to run time; cells that
+// query/tables/<table>.cc computes; NULL, as long as no reader knows them; or not at all.
 enum class ShownAs : uint8_t { kHidden, kValue, kTime, kComputed, kUnfilled };
 
 struct ColumnText {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose recording a trace is, as far as anything says so, and how two recordings relate.
+// Finds whose recording a trace is, as far as anything says so, and how two recordings relate.
 //
 // Recorders say little: a rank only where a job is distributed, often no host, and a process number that is 1 in every
 // container. So each part may be unknown, and what is not known is never taken to be equal.
@@ -43,7 +43,7 @@ inline auto IdentifyingFactsOf(const Trace& trace) {
 // Recordings of the ranks of one job begin within this, where the time is known.
 inline constexpr int64_t kFarApartNs = int64_t{3600} * 1'000'000'000;
 
-// How two recordings relate. The first three may stand in one report, side by side.
+// A Relation is how two recordings relate. The first three may stand in one report, side by side.
 enum class Relation : uint8_t {
   kSameStretch,  // one process at one time: two profilers, or a copy of the file; to be counted once
   kSameProcess,  // one process, one stretch after the other

@@ -25,7 +25,7 @@ struct RolePattern {
 // Reads "REGEX=NAME"; the last "=" divides. An error of the usage.
 Result<RolePattern> ReadRolePattern(std::string_view text);
 
-// How a job is divided.
+// A RoleChoice says how a job is divided.
 struct RoleChoice {
   std::vector<RolePattern> said{};  // the first that matches counts
   std::string lead{};               // the role that is analysed; empty: the one that trains, else the largest

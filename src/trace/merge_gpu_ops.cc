@@ -8,7 +8,7 @@
 //     them there. A stream runs one after the other; what overlaps on purpose (programmatic dependent launch) ends in
 //     order. The kernels of a graph share a stream's number and may run side by side, so those of graphs, and those of
 //     one launch, do not count. A stream on which a fifth of all operations overrun is none that runs in order.
-// What is left out leaves a launch without an operation, which lost_work.h counts.
+// An operation that is left out leaves a launch without an operation, which lost_work.h counts.
 #include <map>
 #include <tuple>
 

@@ -407,7 +407,7 @@ void AssignTimeAxis(std::vector<RunTrace>& traces) {
     if (placed[i] != 0) traces[i].ts_shift_ns = SpanOf(*traces[i].trace).start - zeros[traces[i].execution];
 }
 
-// How many rows a recording has, whose summary this may be.
+// Returns how many rows the recording has whose summary this may be.
 IdBase RowsOf(const Trace& trace) {
   if (trace.summary) return trace.summary->rows;
   const auto count = [](const auto& table) { return static_cast<int64_t>(table.size()); };

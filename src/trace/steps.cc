@@ -17,7 +17,7 @@ StepId StepAt(const StepTable& steps, size_t& at, int64_t ts_ns) {
   return at < steps.size() && steps.ts_ns[at] <= ts_ns ? StepId(at) : StepId();
 }
 
-// By device: when the first operation whose launch was recorded began. Devices without one are missing.
+// Returns, for each device, when the first operation whose launch was recorded began. Devices without one are missing.
 std::map<int32_t, int64_t> FirstLaunched(const GpuOpTable& ops) {
   std::map<int32_t, int64_t> first;
   for (size_t row = 0; row < ops.size(); ++row)

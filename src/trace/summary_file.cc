@@ -101,7 +101,8 @@ Column<int64_t> Complement(const Column<int64_t>& of, const Column<int64_t>& who
   return values;
 }
 
-// What no replay reads: arrows, addresses, and numbers whose links are made. An empty name stands for all columns.
+// Columns that no replay reads: arrows, addresses, and numbers whose links are made. An empty name stands for all
+// columns.
 struct Unread {
   std::string_view table, column;
 };

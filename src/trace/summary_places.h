@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where summaries lie: each in a file of its own, or many in one file that `gapless merge` wrote, a tar archive (POSIX
+// Finds summaries: each in a file of its own, or many in one file that `gapless merge` wrote, a tar archive (POSIX
 // ustar) without compression. Looking reads heads only, and a summary is read where it lies, so that nothing of ten
 // thousand of them has to be held.
 #pragma once

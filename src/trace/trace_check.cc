@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kMaxAmount = int64_t{1} << 54;   // ns (208 days) or bytes (18 PB): a thousand of them can be added
 constexpr int64_t kMaxClockNs = int64_t{1} << 61;  // 73 years, of clocks that count from 1970
 
-// How many rows and texts ids may name.
+// Limits is how many rows and texts ids may name.
 struct Limits {
   size_t slices, gpu_ops, threads, steps, stacks, texts;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one run of a command showed, and the few numbers that stand for it: its mean step, the ratio to another run.
+// Results of one run of a command, and the few numbers that stand for it: its mean step, the ratio to another run.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,8 @@ double MedianOf(std::span<const double> values) {
   return MedianInPlace(copy);
 }
 
-// How far the distribution moved: the median distance of the window's runs from the baseline's runs of the same rank.
+// Returns how far the distribution moved: the median distance of the window's runs from the baseline's runs of the same
+// rank.
 double ShiftOfRanks(std::span<const double> baseline, std::span<const double> window) {
   std::vector<double> before(baseline.begin(), baseline.end()), now(window.begin(), window.end());
   std::ranges::sort(before);

@@ -17,7 +17,7 @@ struct AgreementOptions {
   size_t least_baseline = 10;
 };
 
-// How many of the newest `values` are looked at together.
+// Returns the numbers of the newest `values` that are looked at together.
 std::span<const size_t> AgreementWindows();
 
 // Returns the smallest number of newest runs, of `values` from `begin` on, that agree in one of two ways. Runs from

@@ -98,7 +98,7 @@ TEST(RankChance, OnlyTheNewestHundredRunsAreRanked) {
   EXPECT_DOUBLE_EQ(RankSumChance(values, RankedValues{350.5}), RankSumChance(RankedAscending(100), RankedValues{50.5}));
 }
 
-// Of 50 + 2 runs the two highest are the new ones with the chance 2/52 * 1/51.
+// The two highest of 50 + 2 runs are the new ones with the chance 2/52 * 1/51.
 TEST(RankChance, OfRunsAboveAllBefore) {
   EXPECT_DOUBLE_EQ(ExceedanceChance(50, 2, 2), 2.0 / 52 / 51);
   EXPECT_DOUBLE_EQ(ExceedanceChance(50, 2, 1), 2.0 / 52);

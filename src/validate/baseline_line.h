@@ -21,9 +21,9 @@ struct BaselineLine {
 // The line through the last 100 runs of the baseline, which has three at least.
 BaselineLine LineThrough(std::span<const double> baseline);
 
-// How far the runs after the baseline lie above the line, in standard errors. A single run counts for ten standard
-// deviations at most. The error of a line through few runs is itself not well known: of 10 runs the distance is divided
-// by 1.4, of 40 by 1.1.
+// Returns how far the runs after the baseline lie above the line, in standard errors. A single run counts for ten
+// standard deviations at most. The error of a line through few runs is itself not well known: of 10 runs the distance
+// is divided by 1.4, of 40 by 1.1.
 double DistanceFromLine(const BaselineLine& line, std::span<const double> window);
 
 // The highest run of the baseline, where the line carries it by the middle of the next `ahead` runs. A line that falls

@@ -29,8 +29,8 @@ TEST(BaselineLine, FollowsADrift) {
   EXPECT_GT(DistanceFromLine(line, slower), 4.5);
 }
 
-// By hand: a run's distance over its error and those of level and slope, three runs after the last of ten; and the
-// error of so few runs is itself uncertain.
+// Computed by hand: a run's distance over its error and those of level and slope, three runs after the last of ten; and
+// the error of so few runs is itself uncertain.
 TEST(BaselineLine, ALineOfFewRunsIsKnownLessWell) {
   const std::vector<double> noise = DriftingRuns(10, 0), slower(5, 0.03);
   const BaselineLine line = LineThrough(noise);

@@ -30,9 +30,9 @@ class GateAgreement {
   // The number of newest runs from the likeliest place of the change on: `agreeing` ended it, and it may lie before.
   size_t RunsSinceTheChange(size_t agreeing, double floor_sd) const;
 
-  // How many more runs like the newest would agree; absent: more than twelve.
+  // Returns how many more runs like the newest would agree; absent: more than twelve.
   std::optional<size_t> MoreRuns() const;
-  // How many runs like the smallest change that the verdict would have shown would agree, after its baseline.
+  // Returns how many runs like the smallest change that the verdict would have shown would agree, after its baseline.
   std::optional<size_t> RunsToAlarm(const GateVerdict& verdict) const;
   // The least slowdown, as a share, at which twelve runs that are drawn from the baseline agree four times in five.
   std::optional<double> SeenWithinTwelve() const;

@@ -42,7 +42,7 @@ struct GateOptions {
 
 enum class GateKind : uint8_t { kFine, kRegression, kImprovement, kCannotTell };
 
-// How the names of machines were used.
+// MachineUse says how the names of machines were used.
 enum class MachineUse : uint8_t {
   kNone,     // no machine is named, or none has five runs
   kByName,   // each run is compared with those of its machine

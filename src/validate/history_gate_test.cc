@@ -281,8 +281,8 @@ TEST(HistoryGate, FreshRunsConfirmNothingAfterFewRuns) {
   EXPECT_TRUE(Judge(History(40, 100, 2), 150, {}, {151, 99, 98}).cleared) << "they refute";
 }
 
-// Where single runs were as slow before there are slow machines, and fresh runs are all of one. They may clear an
-// alarm; what stays is settled by the next runs of the branch.
+// If single runs were as slow before, there are slow machines, and fresh runs are all of one. They may clear an alarm;
+// what stays is settled by the next runs of the branch.
 TEST(HistoryGate, FreshRunsDoNotTellASlowMachineThatIsKnown) {
   std::vector<GateRun> history = History(90, 100, 2);
   for (size_t i = 5; i < 90; i += 12) history[i].value *= 1.5;

@@ -13,7 +13,7 @@
 
 namespace gapless::internal {
 
-// By noise alone, one unchanged program in a hundred looks changed.
+// One unchanged program in a hundred looks changed by noise alone.
 inline constexpr double kMetricAlpha = 0.01;
 // The share of the number that is no change, unless the program must stay the same bit for bit: arithmetic that rounds
 // differently moves a result that repeats exactly by some of its last digits.

@@ -31,7 +31,7 @@ bool IsMemoryBound(GpuOpClass gpu_op_class) {
          gpu_op_class == GpuOpClass::kReduce;
 }
 
-// How matrix work of a recording divides: what autocast moves to matrix units, and what it leaves as it is.
+// MatrixTime divides the matrix work of a recording: what autocast moves to matrix units, and what it leaves as it is.
 struct MatrixTime {
   int64_t all_ns = 0, on_units_ns = 0, moves_ns = 0;
 };

@@ -53,8 +53,8 @@ std::optional<ByClass> StepWork(const Trace& trace) {
   return ns;
 }
 
-// By class, what it takes with `size` samples of what it takes now, through this recording and another; absent: there
-// is no other.
+// Returns, for each class, the time with `size` samples as a factor on the time now, through this recording and
+// another; absent: there is no other.
 std::optional<ByClass> Fitted(const WhatIfInput& input, int64_t now, int64_t size) {
   const auto here = StepWork(input.trace());
   for (const RunTrace& other : input.tables.run().traces()) {
@@ -74,8 +74,8 @@ std::optional<ByClass> Fitted(const WhatIfInput& input, int64_t now, int64_t siz
   return std::nullopt;
 }
 
-// How many blocks of this kernel a multiprocessor holds at once, 1 at least: threads, registers and shared memory are
-// limited. What was not recorded limits nothing but the number of blocks.
+// Returns how many blocks of this kernel a multiprocessor holds at once, 1 at least: threads, registers and shared
+// memory are limited. What was not recorded limits nothing but the number of blocks.
 double ResidentBlocks(const Trace& trace, uint32_t op) {
   constexpr double kMaxBlocks = 16, kThreads = 1536, kRegisters = 65'536, kSharedBytes = 100'000;
   const GpuOpTable& ops = trace.gpu_ops;

@@ -55,7 +55,7 @@ constexpr double kUsualLeft = 0.35, kLeastLeft = 0.15;
 // "MyBackward".
 bool IsOwnFunction(std::string_view name) { return name.ends_with("Backward"); }
 
-// By name of the host's operators: is it work that stays as it is?
+// Returns, for each name of the host's operators, 1 if it is work that stays as it is.
 std::vector<uint8_t> NamesThatStay(const Trace& trace) {
   std::vector<uint8_t> stays(trace.strings.size());
   for (size_t id = 0; id < stays.size(); ++id) {

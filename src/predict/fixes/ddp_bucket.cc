@@ -79,8 +79,8 @@ double ReadyAt(const std::vector<Exchange>& step, double bytes) {
   return before_ns;
 }
 
-// Where buckets end: the first as recorded where it is smaller, then every `bucket_bytes`; no step has more than
-// kMaxBuckets of them.
+// Returns where buckets end: the first as recorded where it is smaller, then every `bucket_bytes`; no step has more
+// than kMaxBuckets of them.
 std::vector<double> Cut(const std::vector<Exchange>& step, double bucket_bytes) {
   const double all = step.back().until_bytes, first = std::min(step[0].until_bytes, bucket_bytes);
   const double each = std::max(bucket_bytes, (all - first) / kMaxBuckets);

@@ -71,7 +71,7 @@ TEST(Compress, WaitingForOthersStays) {
   EXPECT_NEAR(Ask(program, "compress").SavedUs(Estimate::kOptimistic), 250, 2)
       << "no latency is 350 µs: of what is fitted so, 100 count";
 }
-// Where ranks are replayed together an exchange takes its transfer alone: the waiting follows from the others.
+// If ranks are replayed together, an exchange takes its transfer alone: the waiting follows from the others.
 TEST(Compress, OfATransferAloneHalfGoes) {
   Program program = After({kMB, 4 * kMB}, 300);
   Analysed run(std::vector{program.Finish()});

@@ -147,7 +147,7 @@ TEST(Fusion, WithoutShapesAllOperatorsMoveTheSame) {
   Program program = Chain(kNone, kNone);
   EXPECT_NEAR(Ask(program, "fusion").SavedUs(), 800 * 1.5 * 2 / 6, 12);
 }
-// Of the four times that a tensor between operators is moved none remains, or one in the cautious case.
+// A tensor between operators is moved four times, of which none remains, or one in the cautious case.
 TEST(Fusion, ASelectorChoosesTheChainsOfAKernel) {
   Program program = Chain(kTwo, kOne);
   const Asked asked = Ask(program, "fusion:aten::mul > aten::add > aten::gelu");

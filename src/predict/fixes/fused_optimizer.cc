@@ -6,8 +6,8 @@
 // of thousands. Where the update runs over lists of tensors already (foreach), it has few launches, whose kernels fill
 // the device: what is left to save is some of the traffic.
 //
-// Where the host itself computes, what is short is the cost of calling an operator, most of which goes away; what is
-// long is memory traffic, of which about half does.
+// If the host itself computes, what is short is the cost of calling an operator, most of which goes away; what is long
+// is memory traffic, of which about half does.
 //
 // Trial. "fused" is tried first; where the version of PyTorch has none for processors, only "foreach" is left.
 #include <algorithm>

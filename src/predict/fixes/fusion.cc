@@ -7,7 +7,7 @@
 //
 //   time = recorded time × bytes left / bytes moved,   not below that of the quickest operator in it
 //
-// Where shapes were not recorded all operators of a chain count as moving the same. Of n operators the host calls one.
+// If shapes were not recorded, all operators of a chain count as moving the same. Of n operators the host calls one.
 //
 // With a selector, "aten::mul > aten::add", it is the chains of exactly these operators that `gapless kernel` makes a
 // kernel for (forge/find.h). Nothing is then written for the backward pass, because such a kernel computes it anew; its

@@ -37,7 +37,7 @@ constexpr double kFixedNs = 2'000;           // time of an empty kernel, which i
 constexpr double kOtherHost = 1.5;           // a processor of another generation or clock
 constexpr double kUnknownMatrixWork = 0.25;  // g at twice the ridge
 
-// By what recorders call it, or by our name or the only one that begins so.
+// Finds a GPU by what recorders call it, or by our name or the only one that begins so.
 Result<const DevicePeaks*> Wanted(const std::string& name) {
   if (const DevicePeaks* found = FindDevicePeaks(name); found != nullptr) return found;
   std::vector<const DevicePeaks*> begin;

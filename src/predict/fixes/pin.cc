@@ -4,8 +4,8 @@
 // Model. A copy of at least 64 KiB takes its bytes at the speed of pinned copies (common/copies.h says which); one that
 // is as fast already keeps its time. Copies to the device on a stream that also computes no longer block their call,
 // nor does the wait for the stream that PyTorch puts behind them in the same operator: the stream keeps the order.
-// Where a copy has a stream of its own, that wait may be what keeps the order between streams, so that it goes only in
-// the best case. A copy to the host is there for a value: its wait goes only in the best case, too.
+// If a copy has a stream of its own, that wait may be what keeps the order between streams, so that it goes only in the
+// best case. A copy to the host is there for a value: its wait goes only in the best case, too.
 #include <vector>
 
 #include "predict/fix.h"

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMinWaitNs = 20'000;  // before a copy begins: less is its launch
 
-// By slice: what its call takes for the copy itself; kAbsent: it copies nothing.
+// Returns, for each slice, what its call takes for the copy itself; kAbsent: it copies nothing.
 std::vector<int64_t> OwnCopies(const Trace& trace) {
   const GpuOpTable& ops = trace.gpu_ops;
   std::vector<int64_t> own(trace.slices.size(), kAbsent);

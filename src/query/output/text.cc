@@ -2,7 +2,7 @@
 // Writes rows as aligned text.
 //
 // The widths are those of the first rows (kMeasured of them), which are held until then; later rows are cut to fit.
-// Where the row does not fit the terminal, the widest text columns are narrowed first, down to kNarrowest; numbers are
+// If the row does not fit the terminal, the widest text columns are narrowed first, down to kNarrowest; numbers are
 // never cut. A column is numeric if none of the measured rows has a text in it. Control characters are removed, because
 // texts come from recordings.
 #include <algorithm>

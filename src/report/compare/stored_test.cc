@@ -234,7 +234,7 @@ TEST(StoredTest, WithinOneFileTheFirstIsA) {
   EXPECT_FALSE(CompareWithin(bench, {}));
 }
 
-// How fast a run fails is no result, whichever side it is of.
+// The speed at which a run fails is no result, whichever side the run is of.
 TEST(StoredTest, AFailedRunLeavesNoVerdict) {
   const ResultFile good = File({Named("x", Around(4.0))});
   ResultFile bad = File({Named("x", Around(0.3))});

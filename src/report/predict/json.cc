@@ -52,7 +52,8 @@ struct PredictedStep {
   };
 };
 
-// How predictions of one item came out on machines of this kind; the median error is absent without tests.
+// A TestedKind says how predictions of one item came out on machines of this kind; the median error is absent without
+// tests.
 struct TestedKind {
   std::string kind{};
   Machine machine = Machine::kHost;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of trends shows beside the document of `trend --json`: words, and numbers in the unit that is shown. A
-// run is meant by its place, from 0.
+// Data that the page of trends shows beside the document of `trend --json`: words, and numbers in the unit that is
+// shown. A run is meant by its place, from 0.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ struct TrendPage {
   };
 };
 
-// What stands beside the document.
+// BesideTrend is what stands beside the document.
 struct BesideTrend {
   TrendPage page{};
   static constexpr FieldInfo kFields[] = {Field<&BesideTrend::page>("page", "", "words and numbers that are shown")};

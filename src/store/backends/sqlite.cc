@@ -4,7 +4,7 @@
 // The file is in WAL mode with synchronous=FULL: a commit returns when the log is on the disk, readers never wait, and
 // a process that is killed leaves nothing half written. Only one process writes at a time; the others wait up to a
 // minute, asking again after pauses that grow and differ from process to process, so that a crowd does not ask in step.
-// Where the file system cannot share memory (some network ones) WAL is refused, and the rollback journal does the same
+// If the file system cannot share memory (some network ones), WAL is refused, and the rollback journal does the same
 // slower.
 //
 // To read needs no right to write: a history of another user, or on a read-only file system, is opened as it is.

@@ -3,7 +3,7 @@
 // that was tried. A metric has a distribution for the requests that succeeded, for those that failed, for those that
 // the end of the benchmark cut off, and for all; the first is read. Latencies of requests are in seconds, others in ms.
 //
-// Of latencies the median and two percentiles are taken; of rates the mean, which is the number over the duration.
+// The median and two percentiles of latencies are taken; of rates the mean, which is the number over the duration.
 #include <algorithm>
 
 #include "base/strings.h"

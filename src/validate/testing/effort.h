@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many simulated series a test looks at. With GAPLESS_STATISTICS=all (`make test-all` and the schedule) it looks at
-// all that its figure was measured with; otherwise at a tenth, which finds what is broken, not what is one per cent
-// off.
+// The number of simulated series that a test looks at. With GAPLESS_STATISTICS=all (`make test-all` and the schedule)
+// it looks at all that its figure was measured with; otherwise at a tenth, which finds what is broken, not what is one
+// per cent off.
 #pragma once
 
 #include <algorithm>

@@ -35,7 +35,8 @@ std::vector<CollectiveMatch> MatchesOf(const WhatIfInput& input) {
 
 bool IsSum(std::string_view kind) { return kind == "all_reduce" || kind == "reduce_scatter"; }
 
-// How surely a sum is one of gradients: 3 from a hook, 2 from the backward pass's thread, 1 by its size, 0 not.
+// GradientSigns rates how surely a sum is one of gradients: 3 from a hook, 2 from the backward pass's thread, 1 by its
+// size, 0 not.
 class GradientSigns {
  public:
   GradientSigns(const Trace& trace, const std::vector<uint8_t>& around)

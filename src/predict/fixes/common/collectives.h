@@ -18,8 +18,8 @@
 // a step has kManySums and more, as a program that exchanges each parameter by itself does: losses and statistics are
 // few. A recording with operators but without a backward pass exchanges no gradients.
 //
-// What was not recorded is not taken for absent: that there is no exchange is said only where nothing in the recording
-// speaks for one.
+// An exchange that was not recorded is not taken for absent: that there is no exchange is said only where nothing in
+// the recording speaks for one.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace gapless::internal {
 
 // Returns an operation's recorded time on the device; kAbsent if the graph does not have it.
 int64_t OpNs(const EdgeTimes& times, uint32_t op);
-// By operation: what it would take instead of OpNs; kAbsent: it stays. What others have made of it is scaled alike.
-// None gets below 0; an operation of 0 stays so.
+// Sets, for each operation, the time that it would take instead of OpNs; kAbsent: it stays. What others have made of it
+// is scaled alike. None gets below 0; an operation of 0 stays so.
 void SetOps(EdgeTimes& times, std::span<const int64_t> ns);
 
 // Marks the slices inside marked ones, too. By row of the slice table.
