@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a CI job works on: a repository, a shallow checkout of it, and a host of pull requests. The first argument is the program."""
+"""Surroundings of a CI job: a repository, a shallow checkout of it, and a host of pull requests. The first argument is the program."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Job(Case):
         self.git(self.origin, "checkout", "-q", "-B", "merged", "main")
         self.git(self.origin, "merge", "-q", "--no-ff", "-m", "merge", head)
         self.checkout("merged")
-        # What the event calls the base is older than what the merge commit was made of.
+        # The commit that the event calls the base is older than the one that the merge commit was made of.
         pull = {"number": 7, "base": {"sha": self.base, "ref": "main"}, "head": {"sha": head, "ref": "$(reboot)`id`"}}
         document = {"action": action, "number": 7, "pull_request": {**pull, "title": '"; exit 9; echo "'}}
         return self.run_action("pull_request", document, "refs/pull/7/merge", **inputs)

@@ -49,7 +49,7 @@ def run(
 
 
 def on_terminal(*words: str, columns: int = 80, env: dict[str, str] | None = None) -> str:
-    """What the program writes when standard output is a terminal of that many columns."""
+    """Returns what the program writes when standard output is a terminal of that many columns."""
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
     environment.update({"LC_ALL": "C.UTF-8", "TERM": "xterm-256color", **(env or {})})
     parent, child = pty.openpty()

@@ -110,7 +110,7 @@ def touching(check: Comparison, folder: str) -> None:
 
 
 def annotated(check: Comparison, folder: str) -> None:
-    """Of two annotations around a kernel the inner one counts; a kernel outside of both has none."""
+    """The inner one of two annotations around a kernel counts; a kernel outside of both has none."""
     marks = [
         event("gpu_user_annotation", "outer", 30, 130, DEVICE),
         event("gpu_user_annotation", "inner", 140, 35, DEVICE),

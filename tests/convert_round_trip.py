@@ -31,7 +31,7 @@ RECORDED = (
     *("step", "thread", "device"),
 )
 DERIVED = ("idle", "ledger", "queue", "communication", "operators")
-# What a converted file cannot say: its own name and size, and what was wrong with the bytes of the one before it.
+# Facts that a converted file cannot state: its own name and size, and what was wrong with the bytes of the one before it.
 REPORT_ONLY = ("read_stats", "failures", "warnings", "next")
 TRACE_ONLY = ("path", "event_count")
 
@@ -115,7 +115,7 @@ def nesting_problems(events: list[Document]) -> list[str]:
 
 
 def document_problems(path: Path) -> list[str]:
-    """What chrome://tracing and Perfetto need."""
+    """Returns where the file lacks what chrome://tracing and Perfetto need."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rb") as file:
         events = json.loads(file.read())["traceEvents"]
@@ -136,7 +136,7 @@ def document_problems(path: Path) -> list[str]:
 
 
 def check(program: str, path: str, folder: Path) -> list[str] | None:
-    """What differs; None: nothing could be read in the first place."""
+    """Returns what differs; None: nothing could be read in the first place."""
     before, problem = report(program, path)
     if problem:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the recordings are, and which of them hold events."""
+"""Finds the recordings, and those of them that hold events."""
 
 from __future__ import annotations
 

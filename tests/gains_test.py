@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What holds of every gain that is printed, over every recording there is.
+"""Checks what holds of every gain that is printed, over every recording there is.
 
 usage: gains_test.py PROGRAM [--list] [RECORDING...]
 

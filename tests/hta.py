@@ -145,8 +145,8 @@ def idle_of_streams(ops: list[Op]) -> dict[tuple[int, str], float]:
 
 
 def compare_idle(check: Comparison, ops: list[Op], answer: dict[str, Any]) -> None:
-    """By cause; only the sum for streams with operations whose launch was not recorded: HTA takes the first event of
-    the file for their launch."""
+    """Compares idle time by cause; only the sum for streams with operations whose launch was not recorded: HTA takes the first event of the
+    file for their launch."""
     mine = idle_of_streams(ops)
     theirs: dict[tuple[int, str], float] = {(row[1], row[2]): row[3] or 0.0 for row in table(answer["idle"])}
     unlaunched = {op.stream for op in ops if op.launch_ts is None}

@@ -54,7 +54,7 @@ def key(row: dict[str, Any]) -> str:
 
 
 def compare(program: str, path: Path) -> tuple[int, list[str]]:
-    """How many rows were compared, and what differs."""
+    """Returns how many rows were compared, and what differs."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "report.html")
         command = [program, "analyze", str(path), "-o", str(file)]

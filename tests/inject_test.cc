@@ -84,7 +84,7 @@ class InjectTest : public ::testing::Test {
     EXPECT_EQ(streams.size(), 1U);
     return streams.size() == 1 ? Read(streams[0]) : Trace{};
   }
-  // What the only stream says instead of collecting.
+  // Returns what the only stream says instead of collecting.
   std::string Message() {
     const Trace trace = ReadOnly();
     EXPECT_EQ(trace.gpu_ops.size() + trace.slices.size(), 0U);

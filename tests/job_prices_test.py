@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What one late rank costs a job is priced at what the job would save, not at the mean over the ranks.
+"""The cost of one late rank to a job is priced at what the job would save, not at the mean over the ranks.
 
 usage: job_prices_test.py PROGRAM [--ranks N…]
 
@@ -26,7 +26,7 @@ DELAYS = {"loader": (8_000.0, 30_000.0), "host": (8_000.0, 30_000.0), "kernels":
 
 
 def report(program: Path, planted: Planted) -> tuple[dict[str, Any], float]:
-    """What is said of the job, and how many times as fast it would be."""
+    """Returns what is said of the job, and how many times as fast it would be."""
     ranks, before, after = recordings(planted)
     with tempfile.TemporaryDirectory() as folder:
         for rank in ranks:

@@ -141,7 +141,7 @@ TEST_F(ResNet, WithWorkersItIsNot) {
   for (const Bottleneck& one : Diagnose(tables).bottlenecks) EXPECT_NE(one.id, "data_loading");
 }
 
-// What the recorded pairs showed after the loader got workers lies within what was predicted before.
+// The gain that the recorded pairs showed after the loader got workers lies within what was predicted before.
 TEST_F(ResNet, ThePredictedGainOfWorkersHoldsOnTheRecordedPairs) {
   for (const auto& [before, after] :
        {std::pair{"resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",

@@ -133,7 +133,7 @@ class Snapshots(unittest.TestCase):
                     self.assertEqual(rows, [[known or None]])
 
     def test_no_change_frees_more_than_there_is(self) -> None:
-        """What a change frees is part of its category at the peak; its rows agree with `predict`, which knows no time here."""
+        """The memory that a change frees is part of its category at the peak; its rows agree with `predict`, which knows no time here."""
         for path in snapshots():
             with self.subTest(path.name):
                 rows = query(

@@ -26,7 +26,7 @@ RANKS = str(ROOT / "tests/data/two_ranks")
 STEPS = "for i in $(seq 30); do sleep 0.004; done"
 PROGRAM = ""
 
-# Of <linux/seccomp.h>, <linux/filter.h> and <sys/prctl.h>.
+# Constants of <linux/seccomp.h>, <linux/filter.h> and <sys/prctl.h>.
 NO_NEW_PRIVILEGES, SET_SECCOMP, FILTER_MODE = 38, 22, 2
 KILL, ALLOW = 0x80000000, 0x7FFF0000
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
@@ -34,7 +34,7 @@ SOCKET = {"x86_64": 41, "aarch64": 198}
 NUMBER_AT, FIRST_ARGUMENT_AT = 0, 16
 INET, INET6 = 2, 10
 
-# What each verb is asked, by verb. A verb may be asked several times.
+# Verb → what it is asked. A verb may be asked several times.
 ASKED: dict[str, list[list[str]]] = {
     "analyze": [[SAMPLE], [SAMPLE, "-o", "report.html"], [SAMPLE, "--json"], [SAMPLE, "--on", "processes"]],
     "brief": [[SAMPLE]],

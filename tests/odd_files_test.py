@@ -167,7 +167,7 @@ class OddFiles(unittest.TestCase):
         )
 
     def on_terminal(self, *words: object) -> bytes:
-        """What the program writes if its standard output is a terminal."""
+        """Returns what the program writes if its standard output is a terminal."""
         leader, follower = pty.openpty()
         read: list[bytes] = []
 
@@ -257,7 +257,7 @@ class Package(unittest.TestCase):
             for words in (["init", "-q"], ["add", "-A"]):
                 subprocess.run(["git", *words], cwd=checkout, check=True)
             before = set(self.state(checkout))
-            # What `pip install .` has setuptools do, but for making the wheel, which needs one more package.
+            # Does what `pip install .` has setuptools do, but for making the wheel, which needs one more package.
             words = [sys.executable, "setup.py", "-q", "egg_info", "build"]
             subprocess.run(words, cwd=checkout, check=True, capture_output=True)
             self.assertTrue(list(checkout.glob("build/python/**/gapless/__init__.py")))

@@ -34,7 +34,7 @@ PARTS = {"compute": "compute_ns", "communication": "exposed_comm_ns", "copy": "e
 
 @cache
 def said(path: Path, verb: str, *words: str) -> str:
-    """What the program prints, as one line of plain words."""
+    """Returns what the program prints, as one line of plain words."""
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "COLUMNS": "500", "NO_COLOR": "1"}
     command = [PROGRAM, verb, str(path), "--no-cache", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -106,7 +106,7 @@ class Optimize(unittest.TestCase):
         self.assertGreater(answer["speedup"]["low"], 1)
 
     def assert_predict_agrees(self, answer: dict[str, Any]) -> None:
-        """What is predicted for a fix is what `gapless predict` says of the run that was recorded first."""
+        """The prediction for a fix is what `gapless predict` says of the run that was recorded first."""
         predicted = [item for item in answer["applied"] + answer["refused"] if item.get("predicted")]
         self.assertTrue(predicted, "nothing was predicted")
         for item in predicted:
@@ -215,7 +215,7 @@ class Traps(Optimize):
         self.assertIn(self.of(answer, "slower")["outcome"], ("slower", "too_small"))
 
     def test_other_loss(self) -> None:
-        # Of a model of one layer, whose answers depend on the rows: behind 200 they are the last bias, whatever goes in.
+        # A model of one layer, whose answers depend on the rows: behind 200 they are the last bias, whatever goes in.
         answer = self.trap("other_loss", safety="exact", script="row_loop")
         self.assert_refused(answer, "other_loss", "other_training", "another training")
 
@@ -284,7 +284,7 @@ class Around(Optimize):
         self.assertEqual(early["measured"], late["measured"])
 
     def test_without_a_proof_there_is_no_recipe(self) -> None:
-        """What stayed in its own trial is taken over, and no time is left to prove it."""
+        """A fix that stayed in its own trial is taken over, and no time is left to prove it."""
         script = PLANTED / "looping_optimizer.py"
         self.assertTrue(self.run_it("--only", "fused_optimizer", script=script, accept=(0,))["proved"])
         out = self.folder / "out"
@@ -384,7 +384,7 @@ if __name__ == "__main__":
 
 
 class Processes(Optimize):
-    """Of several processes those that train are measured."""
+    """Among several processes, those that train are measured."""
 
     def test_children_train_and_the_parent_evaluates(self) -> None:
         script = self.folder / "shared.py"

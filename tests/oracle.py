@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests against independent answers share: reading recordings by `gapless query`, sets of intervals, comparing."""
+"""Helpers that tests against independent answers share: reading recordings by `gapless query`, sets of intervals, comparing."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def total(spans: Spans) -> int:
 
 
 def common(a: Spans, b: Spans) -> int:
-    """How long both run: together, less either."""
+    """Returns how long both run: together, less either."""
     return total(a) + total(b) - total(union([*a, *b]))
 
 

@@ -101,7 +101,7 @@ def check_nsys(program: str, failures: list[str]) -> int:
 
 
 def values_of(report: dict[str, Any]) -> Counter[tuple[int, str, float]]:
-    """Of each launch: every metric that is a finite number."""
+    """Returns, for each launch, every metric that is a finite number."""
     found: Counter[tuple[int, str, float]] = Counter()
     for index, action in enumerate(report["actions"]):
         for metric, value in zip(report["metric_names"], action["values"]):

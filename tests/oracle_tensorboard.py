@@ -147,7 +147,7 @@ def compare_windows(check: Comparison, program: Path, answer: dict[str, Any]) ->
 
 
 def compare_devices(check: Comparison, program: Path, answer: dict[str, Any]) -> None:
-    """What the plugin says of each device over the analysed time."""
+    """Compares what the plugin says of each device over the analysed time."""
     rows = ask(program, check.recording, "SELECT * FROM sm_use")
     for row in rows:
         device = str(row["device"])

@@ -102,7 +102,7 @@ def workplace(program: Path, folders: tuple[str, ...]) -> Iterator[tuple[Path, d
 
 
 def check(page: Path, program: Path) -> tuple[int, list[str]]:
-    """How many commands the page has, and what is wrong with them."""
+    """Returns how many commands the page has, and what is wrong with them."""
     wrong: list[str] = []
     count = 0
     with workplace(program, ("samples", "tests", "docs")) as (work, variables):

@@ -178,7 +178,7 @@ def walk(node: ast.AST, skipped: tuple[type[ast.AST], ...]) -> list[ast.AST]:
 
 
 def sets(node: ast.AST, line: str) -> int:
-    """How many times this node, without those below it, sets what the line sets."""
+    """Returns how many times this node, without those below it, sets what the line sets."""
     if "(" in line:
         return int(isinstance(node, ast.Call) and ast.unparse(node.func).endswith("set_num_threads"))
     targets = node.targets if isinstance(node, ast.Assign) else []

@@ -79,7 +79,7 @@ def patched(
 
 
 def by_hand(text: bytes, diff: bytes) -> bytes:
-    """What `patch` does, without starting it: for many scripts."""
+    """Does what `patch` does, without starting it: for many scripts."""
     old, at = lines_of(text), 0
     new: list[bytes] = []
     lines = lines_of(diff)[3:]

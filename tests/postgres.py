@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def binaries() -> str | None:
-    """Where initdb and pg_ctl are."""
+    """Returns where initdb and pg_ctl are."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
     return os.path.dirname(found[-1]) if found else None
 

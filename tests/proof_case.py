@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of `bench`, `compare`, `gate` and `bisect` share: a folder of their own, the program, a command without PyTorch."""
+"""Base of the tests of `bench`, `compare`, `gate` and `bisect`: a folder of their own, the program, a command without PyTorch."""
 
 from __future__ import annotations
 

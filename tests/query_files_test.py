@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `gapless query --arrow` and `--parquet` write is what `--json` prints, cell by cell, as pyarrow, Polars and DuckDB read it where
-they are installed; and what cannot be written is refused with what to do.
+"""`gapless query --arrow` and `--parquet` write what `--json` prints, cell by cell, as pyarrow, Polars and DuckDB read it where they are
+installed; and what cannot be written is refused with what to do.
 
 usage: query_files_test.py PROGRAM [unittest options]
 """

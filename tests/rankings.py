@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says first of every recording with steps, each reviewed by a person who read the recording.
+"""Checks what the report says first of every recording with steps, each reviewed by a person who read the recording.
 
 usage: rankings.py PROGRAM [--update] [GOLDEN...]
 
@@ -81,7 +81,7 @@ def class_contradiction(run: dict[str, Any], breakdown: list[dict[str, Any]]) ->
 
 
 def contradictions(report: dict[str, Any]) -> list[str]:
-    """What a report says that another part of it denies."""
+    """Returns what a report says that another part of it denies."""
     run, found, breakdown = report["run"], report["bottlenecks"], report.get("breakdown", [])
     wrong = class_contradiction(run, breakdown)
     window = sum(device["wall_ns"] for device in breakdown)

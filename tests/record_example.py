@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What examples/record/record_steps.py records can be read, has what the guide promises, and tells the ranks apart.
+"""The recordings of examples/record/record_steps.py can be read, have what the guide promises, and tell the ranks apart.
 
 usage: record_example.py PROGRAM
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each option of the recorder brings: the table in docs/PROFILING_GUIDE.md says what gapless still finds without it.
+"""Checks what each option of the recorder brings: the table in docs/PROFILING_GUIDE.md says what gapless still finds without it.
 
 Every rule has a recording on which it speaks (tests/rules/<rule>.py). What an option puts into a recording is taken out of
 it, and the finding is compared with the one of the whole recording. What the page says must be what happens.
@@ -57,14 +57,14 @@ OPTIONS: dict[str, Take] = {
 
 
 def found(program: Path, rule: str, folder: Path) -> dict[str, Any] | None:
-    """What the rule says of the recording; None: nothing."""
+    """Returns what the rule says of the recording; None: nothing."""
     command = [str(program), "analyze", str(folder), "--no-cache", "--only", rule, "--json"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return next(iter(json.loads(printed)["bottlenecks"]), None)
 
 
 def loss(whole: dict[str, Any], rest: dict[str, Any] | None) -> str:
-    """What is missing of a finding, in words; empty when nothing is."""
+    """Returns what is missing of a finding, in words; empty when nothing is."""
     if rest is None:
         return "not reported"
     words = []

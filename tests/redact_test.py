@@ -155,7 +155,7 @@ class Redacted(unittest.TestCase):
 
     @unittest.skipUnless(FOLDER.is_dir(), "no corpus")
     def test_recordings_of_others(self) -> None:
-        """What looks like a file of somebody's own code, a host or a folder of a user in the recordings of the corpus."""
+        """Nothing is left that looks like a file of somebody's own code, a host or a folder of a user in the recordings of the corpus."""
         tried = 0
         for path in sorted((FOLDER / "kineto").rglob("*.json*")):
             if path.suffix not in (".json", ".gz") or path.stat().st_size > 8_000_000:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What assistants are answered: bounded texts whose pages make a whole, refusals with their reason, and verdicts; and, where the
-protocol's SDK is installed, a conversation with its own client over standard input and output.
+"""Answers to assistants: bounded texts whose pages make a whole, refusals with their reason, and verdicts; and, where the protocol's SDK is
+installed, a conversation with its own client over standard input and output.
 
 usage: referee_test.py PROGRAM BUILD_FOLDER [unittest options]
 """
@@ -121,7 +121,7 @@ class Answers(unittest.TestCase):
             )
 
     def test_every_question_about_commands_is_put(self) -> None:
-        """Of commands that train nothing: an answer, and none that the program did not understand."""
+        """Commands that train nothing get an answer, and none that the program did not understand."""
         quick = {"before": "sleep 0.01", "after": "sleep 0.01"}
         self.assertRegex(self.referee.same_training(**quick), r"^the same training\? cannot tell \(exit status 5\)\n")
         for asked in (self.referee.judge, self.referee.compare_commands):

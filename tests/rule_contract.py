@@ -26,7 +26,7 @@ RULES = ROOT / "tests" / "rules"
 
 
 def analyze(program: Path, rule: str, which: str, folder: Path, *options: str) -> str:
-    """What `gapless analyze` prints of the rule's recording."""
+    """Returns what `gapless analyze` prints of the rule's recording."""
     subprocess.run([sys.executable, "-B", str(RULES / "recording.py"), rule, which, str(folder / which)], check=True)
     command = [str(program), "analyze", str(folder / which), "--no-cache", "--only", rule, *options]
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
@@ -66,7 +66,7 @@ def saving(program: Path) -> set[str]:
 
 
 def check(program: Path, rule: str, update: bool) -> list[str]:
-    """What is wrong with the rule, one line each."""
+    """Returns what is wrong with the rule, one line each."""
     if not (RULES / f"{rule}.py").exists():
         return [f"{rule}: tests/rules/{rule}.py is missing"]
     with tempfile.TemporaryDirectory() as folder:

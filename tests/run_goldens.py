@@ -65,7 +65,7 @@ def parse(path: Path) -> tuple[list[str], str, Printed]:
 
 
 def environment(program: Path, folder: Path) -> dict[str, str]:
-    """What a command in a test sees: `gapless` is the program, nothing of the person who runs the test. Writes to `folder`."""
+    """Returns what a command in a test sees: `gapless` is the program, nothing of the person who runs the test. Writes to `folder`."""
     tools = folder / "bin"
     tools.mkdir()
     (tools / "gapless").symlink_to(program)
@@ -83,7 +83,7 @@ def environment(program: Path, folder: Path) -> dict[str, str]:
 
 
 def run(program: Path, command: str) -> Printed:
-    """What the command printed, normalised."""
+    """Returns what the command printed, normalised."""
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder) / "work"
         work.mkdir()

@@ -32,7 +32,7 @@ SCHEMAS = corpus.pages(PROGRAM) / "schema"
 SAMPLE = str(min((corpus.ROOT / "samples").glob("*.json*")))
 LIMIT = 300  # seconds
 VALUE = "took ([0-9.]+)"
-# What their runs need, and where their JSON is validated instead.
+# Commands left out: what their runs need, and where their JSON is validated instead.
 NEED_TRAINING = {"optimize", "tune", "same", "trigger"}
 SERVES = {"mcp", "serve"}  # the one prints its protocol's, the other ends by a signal: tests/serve_test.py
 

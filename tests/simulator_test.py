@@ -247,7 +247,7 @@ class Cases(unittest.TestCase):
 
 
 def problems(summary: Summary) -> list[str]:
-    """What keeps the predictions from being as good as they have to be."""
+    """Returns what keeps the predictions from being as good as they have to be."""
     everything = [error for error, _, _ in summary.errors]
     limits = {
         "share refused": (summary.refused_share, 0.10),
@@ -260,7 +260,7 @@ def problems(summary: Summary) -> list[str]:
 
 
 class Predictions(unittest.TestCase):
-    """Of the program, for schedules the median of whose errors is what counts: one that is wrong does not fail this."""
+    """Tests the program's predictions for schedules by the median of their errors: one that is wrong does not fail this."""
 
     def test_random_schedules(self) -> None:
         summary = Summary(tuple(judge_all(PROGRAM, range(SCHEDULES), KEEP)))

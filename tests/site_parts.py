@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `gapless serve` takes beside recordings, made without a GPU and without PyTorch: a history with a planted change, the
-folder of a search for fixes, and the run folder of a job that is under way.
+"""Makes what `gapless serve` takes beside recordings, without a GPU and without PyTorch: a history with a planted change, the folder of a
+search for fixes, and the run folder of a job that is under way.
 
 usage: site_parts.py PROGRAM FOLDER    makes all of them, and lets the job take steps until its input ends
 """

@@ -47,7 +47,7 @@ def body(report: bytes) -> list[bytes]:
 
 
 def without_sources(document: Json) -> Json:
-    """What differs by intention: where each was read from."""
+    """Leaves out what differs by intention: where each was read from."""
     return {key: value for key, value in document.items() if key not in ("read_stats", "timings")}
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the report says of real recordings, held to what people found who read the recordings and not the report.
+"""Holds what the report says of real recordings to what people found who read the recordings and not the report.
 
 usage: truth_test.py PROGRAM [--table FILE] [--show] [SLUG...]
 
@@ -78,7 +78,7 @@ def within(what: str, got: float | None, bounds: list[float]) -> list[str]:
 
 
 def figures(facts: dict[str, Any], report: dict[str, Any]) -> list[str]:
-    """What the report gets wrong about amounts."""
+    """Returns what the report gets wrong about amounts."""
     run = report["run"]
     devices = len(report.get("breakdown", []))
     wrong = [] if devices == facts["devices"] else [f"{devices} devices, not {facts['devices']}"]
@@ -92,7 +92,7 @@ def figures(facts: dict[str, Any], report: dict[str, Any]) -> list[str]:
 
 
 def verdicts(truth: Truth, report: dict[str, Any], text: str) -> list[str]:
-    """What the report says that is not so, and what it leaves out."""
+    """Returns what the report says that is not so, and what it leaves out."""
     run, facts = report["run"], truth["facts"]
     found = [finding["id"] for finding in report["bottlenecks"]]
     wrong = []
@@ -113,7 +113,7 @@ def verdicts(truth: Truth, report: dict[str, Any], text: str) -> list[str]:
 
 
 def properties(report: dict[str, Any], text: str) -> list[str]:
-    """What holds of every report."""
+    """Checks what holds of every report."""
     run, found = report["run"], report["bottlenecks"]
     wrong = []
     if not found and str(run.get("class", "")).split()[0:1] and run["class"] not in ("compute bound", "memory bound"):

@@ -175,7 +175,7 @@ def change_scores(probe: str, seed: str, reps: int) -> Scores:
 
 
 def clean_series(probe: str, seed: str, reps: int) -> dict[str, tuple[int, int]]:
-    """By kind: series with any change told, and changes told."""
+    """Returns, for each kind, series with any change told, and changes told."""
     order = [(kind, rep) for kind in KINDS for rep in range(reps)]
     requests = (
         f"changes | {text(noise(generator(seed, 'clean', kind, rep), kind, CVS[rep % len(CVS)], RUNS))}"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whose recordings these are: pods without ranks, two files of one rank, jobs that were mixed up, folders of folders, files of other
+"""Tests whose recordings these are: pods without ranks, two files of one rank, jobs that were mixed up, folders of folders, files of other
 programs, files that were cut before the GPU's part, and counters that nobody measured.
 
 usage: whose_recording_test.py PROGRAM

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What can be read off the GitHub action and the workflows without running them.
+"""Checks what can be read off the GitHub action and the workflows without running them.
 
 usage: workflows_test.py PROGRAM [TEST...]
 """

@@ -46,7 +46,7 @@ def read_layers(text: str) -> tuple[Rooms, Generated, Doors]:
 
 
 def read_includes(root: pathlib.Path) -> Includes:
-    """Of every source and header below root."""
+    """Returns the includes of every source and header below root."""
     found: Includes = {}
     for path in sorted(p for p in root.rglob("*") if p.suffix in (".h", ".cc")):
         lines = enumerate(path.read_text().splitlines(), 1)

@@ -28,7 +28,7 @@ def programs(build: pathlib.Path) -> list[pathlib.Path]:
 
 
 def counts_of(build: pathlib.Path) -> dict[str, Counts]:
-    """Of every file of src/, by its path from the root."""
+    """Returns the counts of every file of src/, by its path from the root."""
     merged = build / "coverage.profdata"
     raw = [str(p) for p in sorted((build / "profiles").glob("*.profraw"))]
     subprocess.run(["llvm-profdata-16", "merge", "-sparse", "-failure-mode=all", "-o", str(merged), *raw], check=True)

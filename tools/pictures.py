@@ -103,7 +103,7 @@ def tidied(found: re.Match[str]) -> str:
 
 
 def check(name: str, expected: str) -> list[str]:
-    """What differs between the committed picture and what the program prints."""
+    """Returns what differs between the committed picture and what the program prints."""
     path = FOLDER / f"{name}.svg"
     if not path.exists():
         return [f"{path} is missing"]

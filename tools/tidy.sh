@@ -36,7 +36,7 @@ fi
 files=$(grep -v -E '_test\.cc$|_bench\.cc$' <<<"$files" | grep '^src/' || true)
 [ -n "$files" ] || { echo "tidy: nothing changed"; exit 0; }
 echo "tidy: $(wc -l <<<"$files") files"
-# How CI compiles each source, had it not compiled them in batches.
+# Configures as if CI had not compiled the sources in batches.
 build=build/tidy
 mkdir -p build
 cmake --preset ci -B "$build" -DGAPLESS_UNITY=OFF -DGAPLESS_PRECOMPILE=OFF >build/configure-tidy.log 2>&1 ||

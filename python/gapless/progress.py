@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a long operation is: one line on a terminal, the logger `gapless` at INFO, and whoever wants to be called.
+"""Progress of a long operation: one line on a terminal, the logger `gapless` at INFO, and whoever wants to be called.
 
 >>> import gapless, logging
 >>> logging.basicConfig(level=logging.INFO)  # doctest: +SKIP

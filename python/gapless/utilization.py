@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How busy a GPU is while something runs, sampled by nvidia-smi."""
+"""Utilization of a GPU while something runs, sampled by nvidia-smi."""
 
 from __future__ import annotations
 

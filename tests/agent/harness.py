@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the agent share: running a program under it, and reading what it left.
+"""Helpers of the agent's tests: running a program under the agent, and reading what it left.
 
 tests/agent_test.py runs them: with the agent's folder on the path, and the Python that has torch in GAPLESS_TEST_PYTHON.
 """

@@ -41,7 +41,7 @@ class Event:
 
 
 class Number:
-    """What is no tensor of any of these tests."""
+    """A value that is no tensor of any of these tests."""
 
 
 class Device:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a training evaluates its model, and what looks like it and is not."""
+"""Time that a training spends on evaluating its model, and what looks like it and is not."""
 
 from __future__ import annotations
 

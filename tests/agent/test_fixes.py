@@ -45,7 +45,7 @@ def losses(ring: Ring) -> list[float]:
 
 
 def latest(done: Done) -> Ring:
-    """Of several processes that trained in the same folder, the one that began last."""
+    """Returns the ring of the process that began last, of several that trained in the same folder."""
     found = [ring for ring in done.rings() if ring.role == layout.ROLE_TRAINS]
     return max(found, key=lambda ring: ring.records[0].ts_ns)
 
@@ -186,7 +186,7 @@ class Optimizers(FixTest):
         self.assertIn("has foreach=True already", self.the(done.ring(), "fused_optimizer", REFUSED)["what"])
 
     def test_fused_or_rolled_back(self) -> None:
-        """Where the constructor refuses what we asked for, the program gets what it asked for."""
+        """If the constructor refuses what we asked for, the program gets what it asked for."""
         text = TRAIN.replace(
             "SGD(net.parameters(), lr=0.05, momentum=0.9)", "Adagrad((p for p in net.parameters()), lr=0.05)"
         )
@@ -292,7 +292,7 @@ class Switches(FixTest):
         self.assertEqual([record.x for record in ring.of("optimizer")], [1.0])
 
     def test_the_loop_around_a_helper(self) -> None:
-        """What belongs before the training is written before the outermost loop of the function that calls the helper."""
+        """Code that belongs before the training is written before the outermost loop of the function that calls the helper."""
         text = """
             import torch
             net = torch.nn.Linear(4, 1)

@@ -102,7 +102,7 @@ class Models(FixTest):
             self.assertIn("out = net(x)", script[change["edit"]["line"] - 1])
 
     def test_fp16(self) -> None:
-        """Where the processor computes in fp16: losses are told as the program computed them, and clipping sees gradients unscaled."""
+        """If the processor computes in fp16, losses are reported as the program computed them, and clipping sees gradients unscaled."""
         done = self.train("amp=fp16", text=MODEL, show="print(torch.__version__)")
         value, change = of(done.ring(), "amp")[0]
         if done.out.startswith("2.0"):
@@ -281,7 +281,7 @@ class Models(FixTest):
         self.assertIn("Model: gradient_checkpointing_enable(), computed again in the backward pass", what)
 
     def test_two_models(self) -> None:
-        """Of a generator and a discriminator both train; a module of the same class inside of one is none of its own."""
+        """A generator and a discriminator both train; a module of the same class inside of one is none of its own."""
         text = """
             import torch
             nets = [torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(4, 4)), torch.nn.Linear(4, 4)) for _ in range(2)]
@@ -324,7 +324,7 @@ class Models(FixTest):
         )
 
     def test_offload(self) -> None:
-        """What it does with activations, on those of the host: there are no others here."""
+        """Tests what the fix does with activations, on those of the host: there are no others here."""
         fake = (
             "    import gapless_agent.fixes._devices as devices\n    devices.has_cuda = lambda torch: True\n"
             "    import torch\n    import gapless_agent.fixes.offload as offload\n"
@@ -450,7 +450,7 @@ class Ranks(FixTest):
             self.assertEqual(self.ranks(text=script).out, done.out, "the patch does the same")
 
     def test_without_any_exchange(self) -> None:
-        """What `gapless tune comm` measures: ranks that drift apart."""
+        """Ranks drift apart, which `gapless tune comm` measures."""
         apart = RANKS.replace("assert torch.allclose", "assert not torch.allclose")
         self.assertNotEqual(apart, RANKS)
         for ring in self.ranks("nosync=0", text=apart).rings():

@@ -64,7 +64,7 @@ OTHERS = {"by_hand": {"loss", "step"}, "infer": {"step"}, "by_name": {"optimizer
 
 class Guards(AgentTest):
     def run_all(self, words: list[str]) -> dict[str, str]:
-        """What each training computed, by case."""
+        """Returns what each training computed, by case."""
         done = self.execute(HERE / "broken.py", self.run_folder, *words, agent=False)
         self.assertEqual(done.code, 0, done.err)
         self.assertNotIn("an error on purpose", done.err)
@@ -114,7 +114,7 @@ class Guards(AgentTest):
 
 
 class Objects(AgentTest):
-    """What a program may hand over: half built, of its own kind, gone."""
+    """Objects that a program may hand over: half built, of its own kind, gone."""
 
     def test_optimisers_in_any_state(self) -> None:
         ring = self.succeed(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a process is for in a job of several programs: by Ray's title of it, by its name in multiprocessing, by its server."""
+"""Role of a process in a job of several programs: by Ray's title of it, by its name in multiprocessing, by its server."""
 
 from __future__ import annotations
 

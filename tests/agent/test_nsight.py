@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the Python package says of files that Nsight's tools wrote: no PyTorch, no GPU, the program on its own samples."""
+"""Tests what the Python package says of files that Nsight's tools wrote: no PyTorch, no GPU, the program on its own samples."""
 
 from __future__ import annotations
 

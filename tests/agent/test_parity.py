@@ -165,7 +165,7 @@ class Recording:
         return [event.get(key) for event in self.events]
 
     def differs(self, other: Recording, event: int, tensor: int) -> float:
-        """How far the gradient differs, as a share of it."""
+        """Returns how far the gradient differs, as a share of it."""
         mine, others = self.numbers[event][tensor], other.numbers[event][tensor]
         return float(sum((a - b) ** 2 for a, b in zip(mine[1:], others[1:])) ** 0.5 / others[0])
 

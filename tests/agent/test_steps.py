@@ -188,7 +188,7 @@ class Steps(AgentTest):
         self.assertEqual(losses, [float(line) for line in done.out.split()])
 
     def test_a_scaler_that_is_switched_off_is_none(self) -> None:
-        """What every script with a switch for mixed precision builds: enabled=False leaves the scaler half built."""
+        """A scaler as every script with a switch for mixed precision builds it: enabled=False leaves it half built."""
         where = (
             "torch.amp.GradScaler('cpu', enabled=False)"
             if self.has_scaler()
@@ -374,7 +374,7 @@ class Steps(AgentTest):
         self.assertEqual([record.a for record in losses[:128]], list(range(128)))
         self.assertTrue(all(record.x == record.a for record in losses), losses)
         self.assertTrue(129 < len(losses) < 800, len(losses))
-        # Whether a batch is timed is known before it is fetched, and its step is the one that begins.
+        # A batch is chosen for timing before it is fetched, and its step is the one that begins.
         timed = sum(record.a for record in ring.of("items"))
         self.assertEqual(timed, 4 * len(losses))
 

@@ -315,7 +315,7 @@ class Unchanged(AgentTest):
         self.assertEqual((done.code, done.ring().step), (0, 20))
 
     def test_internal_error(self) -> None:
-        """What failed is no longer watched, and the run says so; the program does not notice."""
+        """A part that failed is no longer watched, and the run says so; the program does not notice."""
         text = TRAIN.replace(
             "    data = ",
             """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else the agent notices, and that it gets into every process of a run."""
+"""Tests what else the agent notices, and that it gets into every process of a run."""
 
 from __future__ import annotations
 

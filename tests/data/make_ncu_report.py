@@ -41,7 +41,7 @@ METRICS: dict[str, tuple[Value, Value]] = {
     "device__attribute_device_index": (0, 0),
 }
 KERNELS = ["void relu_kernel<float>(float *, int)", "void gemm_kernel<(int)128>(const float *, float *)"]
-# Of each kernel: bytes from its beginning, samples, and of which reason.
+# Samples of each kernel: bytes from its beginning, number of samples, and their reason.
 SAMPLED: list[list[tuple[int, int, str]]] = [
     [(0, 20, "wait"), (16, 700, "long_scoreboard"), (32, 80, "drain")],
     [(0, 90, "selected"), (16, 310, "wait"), (32, 200, "math_pipe_throttle")],

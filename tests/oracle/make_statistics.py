@@ -106,7 +106,7 @@ def distributions() -> None:
 
 
 def least_effect(power_of: Callable[..., float], n: int, wanted: float) -> float:
-    """By bisection, since statsmodels' own solver stops early; where SciPy's noncentral t gives up the power is 1."""
+    """Bisects, since statsmodels' own solver stops early; where SciPy's noncentral t gives up the power is 1."""
     low, high = 0.0, 5.0
     while high - low > 1e-14:
         middle = (low + high) / 2

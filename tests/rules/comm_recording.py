@@ -66,7 +66,7 @@ def dump(calls: list[dict[str, Any]], ranks: int = 2) -> bytes:
 
 
 def inspected(rank: int, durations_us: list[float], size: int = 16_777_216, ranks: int = 4) -> bytes:
-    """What Inspector writes of a rank's all_reduces."""
+    """Returns what Inspector writes of a rank's all_reduces."""
     lines = []
     for number, us in enumerate(durations_us):
         gbps = size / us / 1e3

@@ -34,7 +34,7 @@ FRAMES: dict[str, list[tuple[str, str, int]]] = {  # innermost first, as PyTorch
 
 
 class MemorySnapshot:
-    """What PyTorch's allocator dumps. Everything is on device 0; a microsecond passes with each event."""
+    """A MemorySnapshot is what PyTorch's allocator dumps. Everything is on device 0; a microsecond passes with each event."""
 
     def __init__(self, name: str) -> None:
         self.name, self.ts_us, self.next = name, 1_700_000_000_000_000, 1 << 30

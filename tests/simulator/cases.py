@@ -14,7 +14,7 @@ from simulator.script import MAIN_STREAM, Layer, Pace, Script
 SIDE, OTHER = SIDE_STREAMS
 STEPS = 4
 
-# What is not predicted yet, and why.
+# Case that is not predicted yet → reason.
 OPEN = {
     "in full swing": "what the device still does for the step before counts as the first step's",
     "in full swing, loader": "without synchronisations the step before would reach into the first",

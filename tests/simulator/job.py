@@ -25,7 +25,7 @@ LATENCY, CALL, OPERATOR = 6.0, 4.0, 12.0
 
 @dataclass(frozen=True)
 class Planted:
-    """What one rank of a job suffers from, and how much of it: µs a step, or how many times as long its kernels take."""
+    """A problem of one rank of a job, and its size: µs a step, or how many times as long its kernels take."""
 
     cause: str
     ranks: int
@@ -131,7 +131,7 @@ def simulate(planted: Planted, delay: float, *, written: bool) -> tuple[list[Ran
 
 
 def recordings(planted: Planted) -> tuple[list[Rank], float, float]:
-    """What was recorded, a step of it, and a step without the cause."""
+    """Returns what was recorded, a step of it, and a step without the cause."""
     ranks, before = simulate(planted, planted.delay, written=True)
     _, after = simulate(planted, 0.0, written=False)
     return ranks, before, after

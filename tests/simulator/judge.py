@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `gapless predict` says of a schedule's recording, beside what is true of its program."""
+"""Finds what `gapless predict` says of a schedule's recording, beside what is true of its program."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TIE = 0.01  # of a step: programs this close are equally fast
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one change; lengths of a step as shares of the unchanged one."""
+    """An Answer is about one change; lengths of a step are shares of the unchanged one."""
 
     what: str
     predicted: float | None  # None: no prediction
@@ -59,7 +59,7 @@ class Outcome:
     answers: tuple[Answer, ...]
 
     def best(self) -> bool | None:
-        """Whether the change ranked first is truly the best of those that one may ask for; None: fewer than two are ranked."""
+        """Returns true if the change ranked first is truly the best of those that one may ask for; None: fewer than two are ranked."""
         single = [one for one in self.answers if one.single]
         ranked = [(one.predicted, one.true) for one in single if one.predicted is not None]
         if len(ranked) < 2:
@@ -85,7 +85,7 @@ def predict(program: Path, recording: Path, changes: Sequence[str]) -> dict[str,
 
 
 def asked(schedule: Schedule, said: dict[str, Any]) -> Outcome:
-    """What was said of a schedule's recording, beside the truth: of the program that nobody records."""
+    """Returns what was said of a schedule's recording, beside the truth: of the program that nobody records."""
     if not said["accepted"]:
         return Outcome(schedule.number, schedule.kind, str(said["reason"]), 0, ())
     unchanged = simulate(schedule.program).step_ns()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What PyTorch's profiler would have written of a run.
+"""Writes what PyTorch's profiler would have written of a run.
 
 Only what it knows: operators and calls by thread, operations of the device by stream, arrows from calls to operations, and, when it
 was asked for them, the rows of `cuda_sync`. Streams and events that a call names are in no other place. Recorders of old ages
@@ -30,7 +30,7 @@ BASE_NS = 1_700_000_000_000_000_000
 
 
 class Recorder(NamedTuple):
-    """How the profiler was set, and its age."""
+    """Settings of the profiler, and its age."""
 
     sync_events: bool = False
     whole_microseconds: bool = False

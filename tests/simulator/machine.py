@@ -63,7 +63,7 @@ class DeviceSlice(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """What the profiler knows of a synchronisation when it is asked to."""
+    """A Wait is what the profiler knows of a synchronisation when it is asked to."""
 
     kind: str
     start_ns: int
@@ -77,7 +77,7 @@ class Wait(NamedTuple):
 
 @dataclass
 class Run:
-    """What happened, as a profiler that costs nothing would see it."""
+    """A Run is what happened, as a profiler that costs nothing would see it."""
 
     steps: list[tuple[int, int]] = field(default_factory=list)  # of the main thread
     slices: list[Slice] = field(default_factory=list)
@@ -148,7 +148,7 @@ class Machine:
             start = t
             t = yield from self.perform(MAIN, actions, t)
             self.seen.steps.append((start, t))
-        # What the profiler does when it stops.
+        # The profiler does this when it stops.
         return (yield from self.synchronize(MAIN, Synchronize("device", 0, 2_000, 2_000), t + 20_000))
 
     def perform(self, thread: int, actions: Sequence[Action], t: int) -> Thread:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a training script does, as data: per step the actions of the main thread, in order.
+"""A training script as data: per step the actions of the main thread, in order.
 
 Every duration stands in the action that takes it, jitter included, so that a program that is changed and simulated again differs
 by the change alone. Times are whole nanoseconds. A call to CUDA has `before_ns` of its own until the device's driver has the
@@ -97,7 +97,7 @@ Action = Union[Work, Open, Close, Launch, Copy, Record, Await, Synchronize, Back
 
 
 class Machine(NamedTuple):
-    """What the program runs on."""
+    """A Machine is what the program runs on."""
 
     queue_depth: int = 1024  # kernels and copies queued and not done, over all streams
     kernels_at_once: int = 0  # of different streams; 0: as many as there are

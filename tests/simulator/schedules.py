@@ -29,7 +29,7 @@ PATTERNS = ("gemm", "elementwise", "bn_fw", "softmax|reduce")
 
 @dataclass(frozen=True)
 class Style:
-    """What a schedule's steps are made of."""
+    """A Style is what a schedule's steps are made of."""
 
     kernels: int
     kernel_ns: float  # mean

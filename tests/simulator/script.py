@@ -36,7 +36,7 @@ class Layer(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How far durations are from their means (standard deviation of the logarithm), and what a call takes."""
+    """The distance of durations from their means (standard deviation of the logarithm), and what a call takes."""
 
     host_spread: float
     device_spread: float
@@ -55,7 +55,7 @@ class Script:
         return max(300, round(mean_ns * self.rng.lognormvariate(0, self.pace.device_spread)))
 
     def around(self, share: float = 1) -> tuple[int, int]:
-        """What a call takes before it has asked the device, and after."""
+        """Returns what a call takes before it has asked the device, and after."""
         return self.host_ns(0.7 * share * self.pace.call_ns), self.host_ns(0.3 * share * self.pace.call_ns)
 
     def work(self, mean_ns: float) -> None:

@@ -231,7 +231,7 @@ class Event:
 
 
 class OnDevice(unittest.TestCase):
-    """What is asked of torch.cuda, with a stand-in for it: whether a real device answers so is not shown here."""
+    """Tests what is asked of torch.cuda, with a stand-in for it: whether a real device answers so is not shown here."""
 
     def setUp(self) -> None:
         self.device = types.SimpleNamespace(type="cuda")

@@ -13,7 +13,7 @@ from typing import Any
 from gpu_parts.session import ROOT, Failed, OutOfTime, Session
 from gpu_parts.workloads import recording
 
-# What tests of predictions on GPUs lack comes first.
+# Fixes that tests of predictions on GPUs lack come first.
 FIRST = ("fused_optimizer", "workers", "amp", "channels_last", "tf32", "sdpa", "compile", "cudagraph", "pin",
          "prefetch_factor", "cudnn_benchmark", "batch", "threads", "zero_grad")  # fmt: skip
 LEAST_S, PAIRS_S, PAIRS_OF_STAND_INS_S = 30.0, 60.0, 10.0
@@ -21,7 +21,7 @@ ON_CPU = ("threads",)  # what the stand-ins try
 
 
 def cases() -> dict[str, str]:
-    """By item, such as workers=2: the script on which the fix should show; the scripts are those of bench/fix_gains.py."""
+    """Returns, for each item, such as workers=2, the script on which the fix should show; the scripts are those of bench/fix_gains.py."""
     sys.path.append(str(ROOT / "bench"))
     known = importlib.import_module("fix_gains").CASES
     names = {item.partition("=")[0]: item for item in known}
@@ -74,7 +74,7 @@ def without_a_case(session: Session) -> list[str]:
 
 
 def measure(session: Session, item: str, command: list[str]) -> dict[str, Any]:
-    """What gapless predicts of a recording without the fix, and what pairs of runs without and with it say."""
+    """Returns what gapless predicts of a recording without the fix, and what pairs of runs without and with it say."""
     if not session.plan and session.left_s() < LEAST_S:
         raise OutOfTime(item)
     name = "before_" + Path(next(word for word in command if word.endswith(".py"))).stem

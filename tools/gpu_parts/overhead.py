@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each way of profiling costs: the same training with and without, in rounds of random order."""
+"""Measures what each way of profiling costs: the same training with and without, in rounds of random order."""
 
 from __future__ import annotations
 

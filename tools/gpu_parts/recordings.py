@@ -120,7 +120,7 @@ def rows_of(session: Session, path: str, query: str, steps: float = 1) -> Kernel
 
 
 def kernels_of(session: Session, path: str) -> Kernels:
-    """Of complete steps where kernels belong to steps; else of the whole recording, as if it were one step."""
+    """Returns the kernels of complete steps where kernels belong to steps; else of the whole recording, as if it were one step."""
     about = session.ask("query", "--no-cache", path, STEPS) or [{"steps": 0, "in_steps": 0}]
     steps = about[0]["steps"] if about[0]["in_steps"] else 0
     query = KERNELS.replace("GROUP", "AND step IS NOT NULL GROUP") if steps else KERNELS
@@ -131,7 +131,7 @@ def kernels_of(session: Session, path: str) -> Kernels:
 
 
 def compare(reference: Kernels, other: Kernels, counts: bool = True) -> dict[str, Any]:
-    """How far two recordings of one training agree."""
+    """Returns how far two recordings of one training agree."""
     common = sorted(reference.keys() & other.keys())
     figures: dict[str, Any] = {"kernels": len(reference), "kernels_of_both": len(common)}
     if not common:

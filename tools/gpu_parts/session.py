@@ -157,7 +157,7 @@ print(json.dumps(found))
 
 
 def find_card(python: str) -> dict[str, Any]:
-    """What PyTorch says of the first GPU: name, count, memory, …; without a GPU no name, without PyTorch nothing."""
+    """Returns what PyTorch says of the first GPU: name, count, memory, …; without a GPU no name, without PyTorch nothing."""
     done = subprocess.run([python, "-c", CARD], check=False, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout) if done.returncode == 0 else {}
     return found

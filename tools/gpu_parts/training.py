@@ -44,7 +44,7 @@ def optimize(session: Session) -> dict[str, Any]:
 
 
 def leave_out(folder: str, names: list[str]) -> set[str]:
-    """What is not worth bringing back: recordings of the search."""
+    """Returns what is not worth bringing back: recordings of the search."""
     return {name for name in names if not name.endswith((".md", ".html", ".json", ".yaml", ".patch", ".svg"))}
 
 

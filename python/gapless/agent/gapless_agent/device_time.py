@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a step took on the device: an event on the current stream at every boundary, read when it is long done.
+"""Device time of a step: an event on the current stream at every boundary, read when it is long done.
 
 Nothing waits: an event is asked whether it is done, and the time between two is read then. What is not done within KEPT steps is
 dropped.

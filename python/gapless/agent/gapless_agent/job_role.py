@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What this process is for in a job of several programs, as far as something says so: Ray, multiprocessing, or the server it runs.
+"""Role of this process in a job of several programs, as far as something says so: Ray, multiprocessing, or the server it runs.
 
 A trainer, the servers that generate what it trains on and the model that rewards it are processes of one job, and none of them says a
 rank that tells them apart.

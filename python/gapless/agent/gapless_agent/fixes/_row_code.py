@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a loop over rows is written once it is known: for the program that runs, and for its author to read."""
+"""Code of a loop over rows, once the loop is known: for the program that runs, and for its author to read."""
 
 from __future__ import annotations
 
