@@ -80,7 +80,7 @@ RECORDED = [
 ]  # fmt: skip
 
 STEPS_TO_RECORD = 60  # that many are taken; a few of them are recorded
-# How much of a problem is recorded: the first of these that stays small enough. The defaults come first.
+# Options for the recording of a problem: the first of these with which it stays small enough. The defaults come first.
 RECORDING = [[], ["--steps", "3"], ["--steps", "2"], ["--steps", "3", "--no-stacks"], ["--steps", "2", "--no-stacks"],
              ["--steps", "1", "--no-stacks"], ["--steps", "1", "--no-stacks", "--no-shapes"]]  # fmt: skip
 

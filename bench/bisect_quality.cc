@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a noisy bisection is right, how sure it says it is, and how many runs it takes: a table of
-// docs/measured/intervals.md.
+// Prints a table of docs/measured/intervals.md: how often a noisy bisection is right, how sure it says it is, and how
+// many runs it takes.
 //
 // usage: bisect_quality [SEARCHES]
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often intervals hold the truth that they claim to hold with 95 %: Markdown tables of method x n x noise, as
-// docs/measured/intervals.md has them. Simulated from fixed seeds, so that two runs print the same.
+// Prints how often intervals hold the truth that they claim to hold with 95 %: Markdown tables of method x n x noise,
+// as docs/measured/intervals.md has them. Simulated from fixed seeds, so that two runs print the same.
 //
 //   coverage [REPLICATIONS]
 #include <array>

@@ -30,7 +30,7 @@ RANKS = "-m torch.distributed.run --nproc-per-node 2"
 GPT = "examples/lab/transformer.py --width 128 --layers 2 --length 64 --batch 8 --steps 60"
 ANSWERS = "examples/lab/inference.py --size 64 --batch 8 --requests 200"
 
-# Where a fix should show, on a CPU too unless it only exists on a GPU.
+# Fix → scripts on which it should show, on a CPU too unless it only exists on a GPU.
 CASES: dict[str, tuple[str, ...]] = {
     "workers=2": ("examples/planted/slow_loader.py", f"examples/lab/slow_train.py {SMALL}"),
     "prefetch_factor=4": ("examples/pairs/loading.py files --fix workers=1 --steps 150",),

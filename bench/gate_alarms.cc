@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often the history gate is wrong, and how soon it is right, by kind of noise and number of past runs: the tables
-// of docs/measured/gate.md. With --rates, the figures that the gate states (src/validate/noise_look.cc), of 600
+// Prints the tables of docs/measured/gate.md: how often the history gate is wrong, and how soon it is right, by kind of
+// noise and number of past runs. With --rates, the figures that the gate states (src/validate/noise_look.cc), of 600
 // histories. All are of the showing seeds (validate/testing/gate_walk.h).
 //
 // usage: gate_alarms [HISTORIES]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the native collector pays for one record of CUPTI: from the buffer CUPTI filled to the bytes of the stream.
-// Buffers are filled as a training step of small kernels fills them: for each launch a runtime call, a driver call and
-// a kernel (names of 60 to 400 characters, 200 different), every eighth launch a copy, a memset and a synchronisation.
+// Measures what the native collector pays for one record of CUPTI, from the buffer CUPTI filled to the bytes of the
+// stream. Buffers are filled as a training step of small kernels fills them: for each launch a runtime call, a driver
+// call and a kernel (names of 60 to 400 characters, 200 different), every eighth launch a copy, a memset and a
+// synchronisation.
 //
 //   inject_records               time and bytes per record; the argument is how many records a run has
 #include <benchmark/benchmark.h>

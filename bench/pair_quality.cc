@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often `compare` is wrong, and how many pairs it needs: the table of docs/measured/intervals.md.
+// Prints the table of docs/measured/intervals.md on how often `compare` is wrong, and how many pairs it needs.
 //
 // usage: pair_quality [REPLICATIONS]
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What predicting costs: building the graph, one replay, and the whole catalogue of what-ifs, of a recording as it is
-// and replays of one ten and a hundred times as long (its steps repeated). Prints rates, and how the costs grow.
+// Measures what predicting costs: building the graph, one replay, and the whole catalogue of what-ifs, of a recording
+// as it is and replays of one ten and a hundred times as long (its steps repeated). Prints rates, and how the costs
+// grow.
 //
 //   predict_speed FILE
 #include <algorithm>

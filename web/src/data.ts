@@ -27,7 +27,7 @@ export interface StepPicture {
   lanes: {name: string; spans: [number, number, string][]}[];
 }
 
-/** What a step takes as one kernel gets cheaper: points of [its cost, the step], both as shares of now. */
+/** The length of a step as one kernel gets cheaper: points of [its cost, the step], both as shares of now. */
 export interface SweptPart {
   name: string;
   time_ns: number;
@@ -71,7 +71,7 @@ interface InlinedTable {
   cells: Cell[][]; // columns; a text is its place in `texts`, or itself
 }
 
-/** What the terminal says too: whose recording, and what to know about it. */
+/** Facts that the terminal says too: whose recording, and what to know about it. */
 export interface Page {
   subject: string;
   path: string; // as a word of a shell

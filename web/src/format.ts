@@ -82,7 +82,7 @@ export function energy(joules: number): string {
   return joules < 1e4 ? `${threeDigits(joules)} J` : `${threeDigits(joules / 1e3)} kJ`;
 }
 
-/** What is known of an amount: ["$ 41,300", "12,400 kWh", "4,960 kg CO₂"]. */
+/** Returns what is known of an amount: ["$ 41,300", "12,400 kWh", "4,960 kg CO₂"]. */
 export function amounts(amount: Amount): string[] {
   const parts: string[] = [];
   if (amount.money !== undefined) parts.push(`$ ${threeDigits(amount.money)}`);

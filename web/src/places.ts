@@ -32,7 +32,7 @@ export function apartOf(run: Analyze["run"]): string {
   return run.workload === "training" ? "changes the training" : "changes what is computed at once";
 }
 
-/** What the sum leaves out, and what it rests on. */
+/** Returns what the sum leaves out, and what it rests on. */
 export function trustOf({together, breakdown, run}: Analyze, places: Map<string, number>): string[] {
   if (!together) return [];
   const remarks = [];

@@ -211,7 +211,7 @@ export function rowsOf(job: Job, grid: Grid, open: ReadonlySet<string>, by: stri
   return {rows, differ: differ.length};
 }
 
-/** What a row shows in a step: the device, of several the one that differs most. */
+/** Returns what a row shows in a step: the device, of several the one that differs most. */
 export function cellOf(job: Job, grid: Grid, row: Row, step: number): {device: number; ns: number; more: number} {
   const count = job.steps.length;
   let best = {device: row.devices[0] ?? 0, ns: Number.NaN, more: Number.NaN};

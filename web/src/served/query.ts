@@ -14,7 +14,7 @@ export interface Problem {
   hint?: string;
 }
 
-/** What a query gives; it throws a Problem. */
+/** Returns what a query gives; it throws a Problem. */
 export async function query(run: string, sql: string): Promise<Answer> {
   const response = await fetch(`/api/runs/${encodeURIComponent(run)}/query`, {
     method: "POST",

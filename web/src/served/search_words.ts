@@ -60,7 +60,7 @@ function reasonsOf(optimize: Optimize, tried: boolean): Reason[] {
     .map(({fix, reason}) => ({fix, reason: reason ?? ""}));
 }
 
-/** What is left of fixes that stayed, where all together are not proved. */
+/** Returns what is left of fixes that stayed, where all together are not proved. */
 function unprovedOf({proved, candidate, refused}: Optimize): string {
   if (proved || !(candidate || refused.some(({outcome}) => outcome === "not_proved"))) return "";
   return candidate ? `${candidate} has them, unproved` : "nothing is proved, so there is no recipe and no patch";

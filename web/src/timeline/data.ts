@@ -286,7 +286,7 @@ export function slowestOf(steps: readonly StepSpan[]): StepSpan | undefined {
   );
 }
 
-/** Of a table of the page, what is needed here. */
+/** The part of a table of the page that is needed here. */
 interface Steps {
   rows: number;
   number(row: number, name: string): number | null;

@@ -46,7 +46,7 @@ function steps(metric: Metric): (number[] | null)[] {
   ]);
 }
 
-/** Those with a name: the largest first, as long as there is room beside the others. */
+/** Returns the changes with a name: the largest first, as long as there is room beside the others. */
 function named(metric: Metric): Set<Change> {
   const size = (change: Change) => Math.abs(Number.parseFloat(change.size.replace(/[ %,]/g, "")) || 0);
   const apart = (metric.values.length * LABEL_PX) / document.documentElement.clientWidth;
@@ -98,7 +98,7 @@ function isBeyond(metric: Metric, value: number): boolean {
   return value < metric.low || value > metric.high;
 }
 
-/** How many runs are so far out that they are drawn at the edge. */
+/** Returns how many runs are so far out that they are drawn at the edge. */
 export function beyond(metric: Metric): number {
   return metric.values.filter((value) => isBeyond(metric, value)).length;
 }
