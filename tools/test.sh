@@ -68,6 +68,8 @@ is_done() {
   cat "build/$1.log"
   return "$status"
 }
+# Runs a command that gives way to all others.
+yielding() { renice -n 19 "$BASHPID" >/dev/null; "$@"; }
 trap 'kill "${running[@]}" 2>/dev/null || true' EXIT
 
 # PyTorch for the tests of collecting is fetched while the program is built. Without network or room those tests are skipped.
@@ -102,27 +104,30 @@ if [ "${CI:-}" != true ] || [ "${1:-}" = all ]; then
   exit
 fi
 more=(-DGAPLESS_TEST_SHARDS=4)
+# What is released is compiled with -O3, which takes a third longer: on the schedule, and on a person's machine.
+[ -n "${THOROUGH:-}" ] || more+=("-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG")
 step "optimised program" program
 more=()
-# The checks run one after the other: the build with clang takes the processor that they leave.
-beside lint tools/lint.sh
 with_sanitizers=sanitizers
+# Tests wait for much of their time: what yields to them takes what they leave of the processors.
 if [ -n "${THOROUGH:-}" ]; then
+  beside lint tools/lint.sh
   step "build with clang and sanitizers" configure_and_build ci
+  step "checks of the sources, what is left of them" is_done lint
+  beside tidy nice -n 19 tools/tidy.sh --all
 else
   with_sanitizers=ci-sanitizers
   more=(-DGAPLESS_COVERAGE=OFF)
-  step "readers with sanitizers, clang's warnings" readers
+  beside readers yielding readers
+  step "checks of the sources" tools/lint.sh
 fi
-step "checks of the sources, what is left of them" is_done lint
-# Tests wait for much of their time: clang-tidy, which yields to them, takes what they leave of the processors.
-[ -z "${THOROUGH:-}" ] || beside tidy nice -n 19 tools/tidy.sh --all
 step "PyTorch for the tests" torch_is_there
 step "HolisticTraceAnalysis for the tests" hta_is_there
 step "engines for the tests" engines_are_there
 step "nvcc for the tests" nvcc_is_there
 # Real training on a machine of unknown load: what fails is tried once more, and both attempts are in the log.
 step "tests of the optimised program" run_tests release ci-optimised --repeat until-pass:2
+[ -n "${THOROUGH:-}" ] || step "readers with sanitizers, clang's warnings, what is left of them" is_done readers
 step "tests with sanitizers" run_tests ci "$with_sanitizers"
 if [ -n "${THOROUGH:-}" ]; then
   step "clang-tidy, what is left of it" is_done tidy
