@@ -120,8 +120,12 @@ TEST(PipelineBubbleRule, FindsWhatAFormulaSaysOfEvenStages) {
   const Bottleneck* found = BubbleOf(diagnosis);
   ASSERT_NE(found, nullptr);
   EXPECT_NEAR(*found->share_of_step, 3.0 / 9, 0.06) << "three of nine microbatches, less what follows the last";
-  EXPECT_TRUE(testing::Says(*found, "4 stages, 6.0 microbatches a step")) << found->evidence.front().text;
+  EXPECT_TRUE(testing::Says(*found, "4 stages, 6 microbatches a step")) << found->evidence.front().text;
   EXPECT_EQ(found->recommendations.front().fix, "pipeline=2");
+  const Bottleneck* whole = testing::Find(diagnosis, "exposed_communication");
+  ASSERT_NE(whole, nullptr);
+  EXPECT_TRUE(whole->recommendations.front().text.starts_with("the stages of the pipeline wait for each other"))
+      << whole->recommendations.front().text;
 }
 
 TEST(PipelineBubbleRule, ManyMicrobatchesAndOtherLayoutsHaveNone) {

@@ -34,8 +34,8 @@ struct ParallelLayoutRows : TypedRows<ParallelLayoutRows> {
       {"microbatches", kReal, "",
        "pipeline: messages a step from one stage to the next, interleaved stages counted apart; else NULL"},
       {"fill_ns", kInt, "ns",
-       "pipeline: time in which a step fills and drains it: (size - 1) times what the busiest recorded rank takes for "
-       "a microbatch, with its messages; else NULL"},
+       "pipeline: time in which a step fills and drains it: what all stages but the busiest take for a microbatch, "
+       "with its messages; else NULL"},
   };
 };
 

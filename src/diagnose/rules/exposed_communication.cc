@@ -25,7 +25,8 @@
 namespace gapless::internal::exposed_communication_rule {
 namespace {
 
-constexpr std::string_view kNeeds[] = {"ledger", "communication", "ranks", "collective_groups", "host_events"};
+constexpr std::string_view kNeeds[] = {"ledger",      "communication",  "ranks", "collective_groups",
+                                       "host_events", "parallel_layout"};
 
 Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const LedgerView& ledger = ReadLedger(tables);
@@ -51,7 +52,7 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   const std::optional<LinkUse> links = LinkUseOf(tables.Get<CollectiveGroupsRows>(), ledger, use.kind);
   if (links) found.evidence.push_back(EvidenceOf(*links));
   found.recommendations = Recommend(hidden, use, links);
-  if (std::optional<Recommendation> even = EvenOut(ranks, waiting, stake))
+  if (std::optional<Recommendation> even = EvenOut(ranks, waiting, stake, use))
     found.recommendations.insert(2 * waiting.ns > stake ? found.recommendations.begin() : found.recommendations.end(),
                                  std::move(*even));
   const auto exposed = static_cast<double>(stake);
@@ -84,7 +85,8 @@ RULE(exposed_communication) = {
         "exposed time is named if the most is a tenth more. If message sizes are recorded, the rule reports the "
         "bandwidth of the links. If even the fastest call of the kind with the most exposed time reaches less than a "
         "tenth of NVLink or xGMI (messages of 4 MiB and more, groups of at most 8), or of 32 GB/s (1 MiB and more), "
-        "the advice on the connection comes first. Overlap is expected to hide half, but no more than there is "
+        "the advice on the connection comes first. Messages between the stages of a pipeline are no matter of overlap: "
+        "see pipeline_bubble. Overlap is expected to hide half, but no more than there is "
         "computation that runs alone.",
     .saves =
         "1/10, ½, all of it; where overlap is the first advice, the first two are at most the computation that runs "

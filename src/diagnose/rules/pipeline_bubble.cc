@@ -73,10 +73,10 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("the pipeline of ", bubble->stages, " stages fills and drains: ranks wait ",
                        ledger.CostText(std::llround(lost_ns)));
   found.description = StrCat("A step begins with the first stage alone at work, and ends so. With ",
-                             FormatNumber(bubble->microbatches, 1), " microbatches and even stages that is ",
+                             FormatDigits(bubble->microbatches, 3), " microbatches and even stages that is ",
                              FormatPercent(bubble->Ideal()), " of a step, and ", FormatPercent(bubble->share),
-                             " by the time of the busiest rank.");
-  found.evidence.push_back({.text = StrCat(bubble->stages, " stages, ", FormatNumber(bubble->microbatches, 1),
+                             " by what its stages take.");
+  found.evidence.push_back({.text = StrCat(bubble->stages, " stages, ", FormatDigits(bubble->microbatches, 3),
                                            " microbatches a step: ", FormatDuration(bubble->fill_ns), " of ",
                                            FormatDuration(std::llround(step_ns)), " to fill and to drain"),
                             .value = static_cast<double>(bubble->fill_ns),
@@ -99,7 +99,8 @@ RULE(pipeline_bubble) = {
     .title = "A pipeline of stages fills and drains",
     .why =
         "A training whose stages send to each other and receive from each other. A step begins and ends with one "
-        "stage at work: the others wait for (stages − 1) microbatches, by the time of the busiest recorded rank. "
+        "stage at work: the busiest one waits for a microbatch of each other stage, by what these were recorded to "
+        "take. "
         "Reported if that takes 5 % of the analysed time, no more of it than the devices idle or wait for messages.",
     .saves =
         "with each microbatch in two pieces 1/8, 1/2 of it, all of it; with fewer microbatches than stages in "

@@ -3,7 +3,8 @@
 // last microbatch of a step.
 //
 // Model. With p even stages and m microbatches each rank waits for (p − 1) microbatches of a step (1F1B and GPipe,
-// Narayanan et al., SC 2021): the fill, which analyses/parallel_groups.h measures on the busiest rank.
+// Narayanan et al., SC 2021): the fill, which analyses/parallel_groups.h measures. The busiest of uneven stages
+// waits for a microbatch of each other one.
 //
 //   N            each microbatch is cut into N pieces. The fill is N times as short; on each rank receives wait so much
 //                less, as far as they hold it up. A piece is launched as a whole microbatch was, so that the host works
@@ -186,7 +187,7 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   CutPasses(input, schedule, ns, times);
   SetOps(times, ns);
   effect.assumptions.push_back(StrCat("the pipeline of ", fill.stages, " stages and ",
-                                      FormatNumber(fill.microbatches, 1), " microbatches fills and drains for ",
+                                      FormatDigits(fill.microbatches, 3), " microbatches fills and drains for ",
                                       FormatDuration(std::llround(fill.fill_ns)), " of a step"));
   if (schedule.pieces > 1) effect.assumptions.emplace_back("the batch can be divided into as many microbatches");
   return effect;
@@ -209,11 +210,12 @@ FIX(pipeline) = {
     .help = "Cut microbatches of a pipeline, or change its schedule",
     .safety = Safety::kStochastic,
     .model = {.value = "HOW",
-              .why = "Each rank of a pipeline of p stages waits for p − 1 microbatches of a step, by the time of the "
-                     "busiest rank. Microbatches cut into N pieces make that N times as short; a fifth less of it goes "
-                     "in the cautious case. The host launches N times as much; kernels take 2 µs (0 to 6) longer and "
-                     "messages the link's latency for each further piece. With zero_bubble half of it is left (a third "
-                     "to two thirds).",
+              .why =
+                  "The busiest stage of a pipeline waits in each step for a microbatch of every other stage, by what "
+                  "these take. Microbatches cut into N pieces make that N times as short; a fifth less of it goes "
+                  "in the cautious case. The host launches N times as much; kernels take 2 µs (0 to 6) longer and "
+                  "messages the link's latency for each further piece. With zero_bubble half of it is left (a third "
+                  "to two thirds).",
               .apply = Apply},
     .trial = {.value = "HOW",
               .grammar = {"a whole number of pieces from 2 to 64, zero_bubble or 1f1b", IsPipelineValue},

@@ -8,6 +8,7 @@
 #include "analyses/rows/collective_groups.h"
 #include "analyses/rows/communication.h"
 #include "analyses/rows/host_events.h"
+#include "analyses/rows/parallel_layout.h"
 #include "base/strings.h"
 #include "diagnose/evidence.h"
 #include "diagnose/made_lines.h"
@@ -31,12 +32,25 @@ std::string MainKind(const CommunicationRows& communication) {
   return most == exposed.end() ? std::string() : std::string(most->first);
 }
 
+bool IsMessage(std::string_view kind) { return kind == "send_recv" || kind == "send" || kind == "recv"; }
+
+bool HasPipeline(const ParallelLayoutRows& layout) {
+  for (size_t row = 0; row < layout.rows(); ++row)
+    if (layout.Text(row, "dimension") == "pipeline") return true;
+  return false;
+}
+
 Recommendation OverlapAdvice(const Use& use) {
+  if (use.stages)
+    return {
+        "the stages of the pipeline wait for each other: cut the batch into more microbatches, and give each stage "
+        "as much to do",
+        "", "", "hours"};
   const std::string_view kind = use.kind;
   if (kind == "all_gather" || kind == "reduce_scatter")
     return {"gather the next layer's parameters while this one computes", "",
             "FSDP(model, forward_prefetch=True, limit_all_gathers=False)", "minutes"};
-  if (kind == "all_to_all" || kind == "send_recv" || kind == "send" || kind == "recv")
+  if (kind == "all_to_all" || IsMessage(kind))
     return {StrCat("overlap ", kind,
                    " with computation: start the next batch's exchange before this one's result is needed"),
             "", "", "days"};
@@ -68,6 +82,7 @@ Use UseOf(Tables& tables, const LedgerView& ledger) {
   for (size_t row = 0; row < events.rows(); ++row) use.ddp |= events.Text(row, "kind") == "ddp";
   use.has_steps = ledger.step_rows > 0;
   use.trains = use.ddp || use.has_steps;
+  use.stages = IsMessage(use.kind) && HasPipeline(tables.Get<ParallelLayoutRows>());
   std::map<int64_t, double> calls;  // by trace
   for (size_t row = 0; row < groups.rows(); ++row)
     if (groups.Text(row, "kind") == use.kind)
@@ -78,7 +93,8 @@ Use UseOf(Tables& tables, const LedgerView& ledger) {
   return use;
 }
 
-std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake) {
+std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake, const Use& use) {
+  if (use.stages) return std::nullopt;  // the first advice has it: stages wait, however even they are
   const int64_t slow = waiting.known ? waiting.slow_rank : ranks.uneven() ? *ranks.least->rank : kAbsent;
   if (slow != kAbsent)
     return Recommendation{
@@ -110,7 +126,7 @@ std::vector<Recommendation> Recommend(double overlap_share, const Use& use, cons
 }
 
 bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use) {
-  return !all.empty() && use.kind != "broadcast" && all[0].text == OverlapAdvice(use).text;
+  return !all.empty() && use.kind != "broadcast" && !use.stages && all[0].text == OverlapAdvice(use).text;
 }
 
 }  // namespace gapless::internal::exposed_communication_rule

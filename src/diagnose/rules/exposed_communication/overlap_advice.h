@@ -22,6 +22,7 @@ struct Use {
   bool ddp = false;
   bool has_steps = false;
   bool trains = false;  // it has steps or wraps its model: all-reduces are of gradients
+  bool stages = false;  // the messages of a pipeline have the most exposed time
   // Calls of that kind on the rank with the most: per step, or in a recording without steps in all.
   double calls = 0;
 
@@ -34,7 +35,7 @@ Use UseOf(Tables& tables, const LedgerView& ledger);
 std::vector<Recommendation> Recommend(double overlap_share, const Use& use, const std::optional<LinkUse>& links);
 
 // Returns the advice against waiting for other ranks; nullopt if `stake`, in ns, is mostly transfer.
-std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake);
+std::optional<Recommendation> EvenOut(const Ranks& ranks, const Waiting& waiting, int64_t stake, const Use& use);
 
 // Returns true if the first advice is to hide communication, not to send less, use another link, or wait less.
 bool OverlapComesFirst(const std::vector<Recommendation>& all, const Use& use);
