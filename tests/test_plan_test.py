@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools"))
 
 import ci_table
+import clang_warnings
 import test_plan
 from test_plan import Test
 
@@ -45,6 +46,17 @@ class Labels(unittest.TestCase):
         self.assertNotIn("ci-sanitizers", where("unit"))
         self.assertIn("ci-sanitizers", where("unit", "reader"))
         self.assertNotIn("ci-optimised", where("unit", "reader"))
+
+
+class ClangReads(unittest.TestCase):
+    def test_sources_of_which_a_file_changed(self) -> None:
+        listed = "a.o: #deps 2, deps mtime 1 (VALID)\n    ../../src/a.cc\n    ../../src/base.h\n\nb.o: #deps 1, deps mtime 1 (VALID)\n    ../../src/b.cc\n"
+        files = clang_warnings.files_of_objects(listed, Path("/there/build/release"))
+        touched = {
+            name: clang_warnings.is_touched({"command": f"clang++ -c x -o {name}"}, files, {Path("/there/src/base.h")})
+            for name in ("a.o", "b.o", "unknown.o")
+        }
+        self.assertEqual(touched, {"a.o": True, "b.o": False, "unknown.o": True})
 
 
 class Files(unittest.TestCase):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs `make test` and `make test-all`. tools/test_plan.py selects the tests of each.
 #   test.sh            one optimised build, the checks of the sources, the tests of a person's machine
-#   CI=true test.sh    the optimised program, made by g++, under its tests; the checks of the sources; clang's warnings of
-#                      everything; the rooms that read what strangers wrote made by clang 16 with the address and
+#   CI=true test.sh    the program, made by g++, under its tests; the checks of the sources; clang's warnings of what changed
+#                      lately; the rooms that read what strangers wrote made by clang 16 with the address and
 #                      undefined-behaviour sanitizers, under their tests. THOROUGH=1 (the schedule) makes and tests everything
 #                      so, and adds clang-tidy over every source, and line coverage of src/, which must be 85 % at least.
 #                      `tools/tidy.sh` checks what a change touches.
@@ -36,7 +36,7 @@ configure_and_build() { # <preset> [<build option>...]; configured with the opti
 
 readers() {
   configure_and_build ci --target sanitized_tests &&
-    tools/clang_warnings.py build/ci
+    tools/clang_warnings.py build/ci build/release
 }
 
 run_tests() { # <preset> <run of test_plan.py> [<ctest option>...]
