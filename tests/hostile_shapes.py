@@ -228,7 +228,11 @@ def own_times(program: str, folder: Path) -> dict[str, float]:
     """Returns the processor time of each verb for a tiny recording, the least of three."""
     path = folder / "own.json"
     path.write_text(json.dumps({"traceEvents": few()}), encoding="utf-8")
-    return {verb: min(processor_s(program, verb, path) for _ in range(3)) for verb in VERBS}
+    return {verb: least_s(program, verb, path) for verb in VERBS}
+
+
+def least_s(program: str, verb: str, path: Path) -> float:
+    return min(processor_s(program, verb, path) for _ in range(3))
 
 
 def main(program: str, only: list[str]) -> int:
@@ -243,6 +247,8 @@ def main(program: str, only: list[str]) -> int:
             for verb in VERBS:
                 took, longer = (max(processor_s(program, verb, path) - own[verb], MIN_S) for path in paths)
                 print(f"{shape:30} {verb:8} {took:6.3f} s, {TIMES} times as many: {longer:6.3f} s")
+                if longer > MOST_TIMES * took:  # other work may have been beside it: the least of three decides
+                    took, longer = (max(least_s(program, verb, path) - own[verb], MIN_S) for path in paths)
                 if longer > MOST_TIMES * took:
                     failures.append(f"{verb} of {TIMES} times as many {shape} takes {longer / took:.0f} times as long")
     print("\n".join(failures) or "every shape takes time in proportion")
