@@ -100,6 +100,11 @@ class Kernels(KernelTest):
             (self.told(done, "liger"), done.out), (["2 × SwiGLU by Liger", "1 × LayerNorm by Liger"], "3\n")
         )
 
+    def test_wrong_modules_leave_the_loss(self) -> None:
+        text = MODEL.replace("Gated(size)", "torch.nn.Linear(size, size)").replace("torch.nn.LayerNorm(32), ", "")
+        done = self.with_standin("liger", fault="weight", text=text)
+        self.assertEqual(self.told(done, "liger"), ["CrossEntropyLoss by Liger"])
+
     def test_with_the_compiler(self) -> None:
         """Kernels are in place before the model is compiled."""
         done = self.with_standin("compile", "liger")
