@@ -94,7 +94,7 @@ TEST_F(KinetoMessages, ACallThatLaunchesItselfIsNoBatch) {
 }
 
 TEST_F(KinetoMessages, CallsOfAnotherThreadAndLaunchesOfOtherCollectivesAreNone) {
-  Call("send", 2, 10, 1000, 4, 8), Launch(20);
+  Call("send", 2, 10, 1000, 4, 6), Launch(20);
   Call("send", 2, 30), Launch(40, R"(,"Collective name":"allreduce")", "ncclDevKernel_AllReduce(args)"), Launch(50);
   const CollectiveTable& all = Read();
   ASSERT_EQ(all.size(), 3U);
@@ -103,8 +103,10 @@ TEST_F(KinetoMessages, CallsOfAnotherThreadAndLaunchesOfOtherCollectivesAreNone)
 }
 
 TEST_F(KinetoMessages, TheOrdinalIsThatOfTheGroupTheyGot) {
-  for (const int64_t at : {10, 30, 50}) Call("send", 2, at), Launch(at + 10);
+  Launch(10, R"(,"Collective name":"allreduce","Process Group Name":"3")", "ncclDevKernel_AllReduce(args)");
+  for (const int64_t at : {30, 50}) Call("send", 2, at), Launch(at + 10);
   const CollectiveTable& all = Read();
+  ASSERT_EQ(all.size(), 3U);
   for (size_t row = 0; row < all.size(); ++row) EXPECT_EQ(all.sequence[row], static_cast<int64_t>(row));
 }
 
