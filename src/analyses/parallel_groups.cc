@@ -93,7 +93,7 @@ class RowsOfGroup {
   std::vector<int64_t> begins_{};
   std::map<int64_t, int64_t> sizes_{};
   std::map<int32_t, int64_t> sends_{}, receives_{};
-  int64_t batches_ = 0;  // of messages in both directions, each in one kernel
+  int64_t batches_ = 0;  // kernels that send and receive
 };
 
 void AddRows(const TraceTimeline& timeline, GroupsOfRank& groups) {

@@ -88,8 +88,8 @@ ParallelShares ParallelSharesOf(Tables& tables);
 struct PipelineFill {
   int64_t stages = 0;       // 0: there is no pipeline
   double microbatches = 0;  // messages a step from one stage to the next; 0: not known
-  // What the other stages take for a microbatch while the busiest one waits for it, with their messages both ways, in a
-  // step. A stage that was not recorded counts as the mean of those that were. 0: not known.
+  // Time in a step that all stages but the busiest take for a microbatch, with their messages both ways. A stage that
+  // was not recorded counts as the mean of those that were. 0: not known.
   double fill_ns = 0;
 };
 PipelineFill PipelineFillOf(Tables& tables);  // for Tables::OnceForRun

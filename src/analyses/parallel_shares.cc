@@ -90,7 +90,7 @@ PipelineFill PipelineFillOf(Tables& tables) {
   const auto& timelines = tables.Timelines();
   std::map<int64_t, TimesOfRank> times = TimesOfRanks(tables);
   PipelineFill fill;
-  double longest_ns = 0;  // of others than the busiest of a pipeline, in a step
+  double longest_ns = 0;  // work of all stages but the busiest in a step, the longest of the pipelines
   TimesOfRank messages;
   for (const ParallelGroup& group : tables.OnceForRun(ParallelGroupsOf).all) {
     if (group.dimension != ParallelDimension::kPipeline) continue;

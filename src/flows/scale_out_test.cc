@@ -126,8 +126,8 @@ TEST(PipelineOfJobs, MicrobatchesInPieces) {
     }
 }
 
-// Half of the work of an even stage more, or less, in the last one: the fill is that of the other stages, and what the
-// shorter ones wait besides stays.
+// The last stage computes half as long as the others, half as long again, or twice as long. The fill is that of all
+// stages but the busiest; other waits of shorter stages stay.
 TEST(PipelineOfJobs, StagesOfDifferentLengths) {
   for (const double last : {0.5, 1.5, 2.0})
     for (uint64_t seed = 1; seed <= 3; ++seed) {

@@ -21,7 +21,7 @@ constexpr std::string_view kSend = "send", kReceive = "recv";
 struct Moment {
   int64_t pid = 0, tid = 0, ts_ns = 0;
   bool is_launch = false;
-  uint32_t row = 0;  // of the calls; of the table of collectives
+  uint32_t row = 0;  // place among the calls, or row of the table of collectives
 };
 
 std::vector<Moment> MomentsOf(const Trace& trace, const std::vector<CollectiveRow>& calls) {
@@ -41,12 +41,12 @@ std::vector<Moment> MomentsOf(const Trace& trace, const std::vector<CollectiveRo
   return moments;
 }
 
-// The sum of what messages have; absent: one of them has none, or there is no message.
+// A Sum adds up a size of messages. Absent: a message has none, or one that cannot be; or there is no message.
 struct Sum {
   std::optional<int64_t> all{};
   void Add(int64_t one) {
     if (!all) all = 0;
-    all = one == kAbsent || *all == kAbsent || *all > INT64_MAX - one ? kAbsent : *all + one;
+    all = one < 0 || *all < 0 || *all > INT64_MAX - one ? kAbsent : *all + one;
   }
   int64_t value() const { return all.value_or(kAbsent); }
 };

@@ -8,7 +8,6 @@ import math
 import textwrap
 import unittest
 
-from cases import in_ci
 from kernel_packages import TURNING, KernelTest, has
 from test_fixes import ON, REFUSED, losses, of
 
@@ -147,7 +146,6 @@ class Parts(KernelTest):
                 self.assertEqual(value, REFUSED)
                 self.assertIn(said, change["what"])
 
-    @in_ci
     def test_a_loss_of_nothing(self) -> None:
         """The mean over no target is not a number, and has no gradient: weights stay as they are."""
         target = "words[:, 1:].flatten() if step != 4 else torch.full((24,), 7)"

@@ -118,7 +118,6 @@ class Outputs(FixTest):
         self.assertEqual([one["name"] for one in found.calls[0]["outputs"]], ["logits"])
         self.assertTrue(found.calls[0]["inputs"][0]["whole"])
 
-    @in_ci
     def test_inference_mode(self) -> None:
         done = self.train("inference_mode", text=RECORDS, calls=True)
         self.assertEqual(done.out, "False True\n")

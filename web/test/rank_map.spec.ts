@@ -154,7 +154,7 @@ test(
   },
 );
 
-test("the map is usable with assistive tools, dark and light, wide and narrow", async ({page: tab}) => {
+test("the map is usable with assistive tools, dark and light, wide and narrow", ON_SCHEDULE, async ({page: tab}) => {
   const file = page();
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of sizesOf(colorScheme, [1280, 390])) {

@@ -60,7 +60,7 @@ struct JobPlan {
   bool syncs = true;        // the host waits for the device in each step, else in every second one
   int gathers_ahead = 1;
   bool keeps_gathered = false;
-  double cards = 0;       // of a host, for which messages are sized; 0: those that a data group uses
+  double cards = 0;       // network cards of a host, for which messages are sized; 0: as many as a data group uses
   double optimizer = 1;   // factor on the optimizer's work
   double last_stage = 1;  // factor on the kernels of a pipeline's last stage
 };

@@ -17,7 +17,7 @@ constexpr std::string_view kBaseNs = "1756684800000000000";
 constexpr int64_t kFirstTsNs = 3'600'000'000'000;  // what the recorder's clock shows when the job starts
 // PyTorch writes lists of up to this many ranks in full, of longer ones the first and the last.
 constexpr size_t kLongestRanks = 30;
-constexpr int64_t kCallNs = 400;  // before its launch the call of a message begins
+constexpr int64_t kCallNs = 400;  // time from the call of a message to its launch
 
 void Number(std::string& out, int64_t value) {
   char text[24];
@@ -213,7 +213,7 @@ class RecordingWriter {
       Arguments(work, event);
   }
 
-  // What a collective is, as the last arguments of its event.
+  // Writes kind, size and group of a collective, which end the arguments of its event.
   void Arguments(const WorkName& work, const JobEvent& event) {
     const auto place = static_cast<size_t>(event.group);
     const JobGroup& group = job_.groups[place];
@@ -238,7 +238,7 @@ class RecordingWriter {
   const SimulatedJob& job_;
   const int rank_, device_, pid_;
   double offset_ns_ = 0, drift_ = 0;
-  std::map<uint32_t, const JobEvent*> messages_{};  // in batches, by correlation
+  std::map<uint32_t, const JobEvent*> messages_{};  // correlation → a message that is called in a batch
   std::vector<std::string> members_{};              // of each group, as the recorder writes them
   std::string out_{};
 };

@@ -64,8 +64,8 @@ struct JobSpec {
   bool keeps_gathered = false;    // sharded: the backward pass has what the forward pass gathered
   bool shards_optimizer = false;  // its work is 8 ÷ data ranks of what it is with 8
   int pieces = 1;                 // of a pipeline: each microbatch is cut into so many, for the same step
-  double last_stage = 1;          // of a pipeline: its last stage computes so many times as long
-  // Messages are called in batches, as pipelines do: what they are stands beside their calls and not beside kernels.
+  double last_stage = 1;          // factor on the compute time of a pipeline's last stage
+  // Messages are called in batches, as pipelines do: the recording has group, peer and size beside calls, not kernels.
   bool batched_messages = false;
   double card_gbps = 48, nvlink_gbps = 360, latency_us = 14;  // of the links, 1e9 bytes a second
 };

@@ -73,15 +73,16 @@ Result<std::vector<Bottleneck>> Check(Tables& tables) {
   found.title = StrCat("the pipeline of ", bubble->stages, " stages fills and drains: ranks wait ",
                        ledger.CostText(std::llround(lost_ns)));
   found.description = StrCat("A step begins with the first stage alone at work, and ends so. With ",
-                             FormatDigits(bubble->microbatches, 3), " microbatches and even stages that is ",
-                             FormatPercent(bubble->Ideal()), " of a step, and ", FormatPercent(bubble->share),
-                             " by what its stages take.");
-  found.evidence.push_back({.text = StrCat(bubble->stages, " stages, ", FormatDigits(bubble->microbatches, 3),
-                                           " microbatches a step: ", FormatDuration(bubble->fill_ns), " of ",
-                                           FormatDuration(std::llround(step_ns)), " to fill and to drain"),
-                            .value = static_cast<double>(bubble->fill_ns),
-                            .unit = "ns",
-                            .table = "parallel_layout"});
+                             FormatDigits(std::round(10 * bubble->microbatches) / 10, 6),
+                             " microbatches and even stages that is ", FormatPercent(bubble->Ideal()),
+                             " of a step, and ", FormatPercent(bubble->share), " by what its stages take.");
+  found.evidence.push_back(
+      {.text = StrCat(bubble->stages, " stages, ", FormatDigits(std::round(10 * bubble->microbatches) / 10, 6),
+                      " microbatches a step: ", FormatDuration(bubble->fill_ns), " of ",
+                      FormatDuration(std::llround(step_ns)), " to fill and to drain"),
+       .value = static_cast<double>(bubble->fill_ns),
+       .unit = "ns",
+       .table = "parallel_layout"});
   found.recommendations = AdviceFor(*bubble);
   found.gain = EstimateGain({.wall_ns = ledger.total.wall_ns,
                              .low_ns = lost_ns * goes / 4,

@@ -79,6 +79,13 @@ TEST_F(KinetoMessages, SeveralOfOneDirectionAreOneOfTheirSum) {
   EXPECT_EQ(all.out_elements[0], 1500);
 }
 
+TEST_F(KinetoMessages, SizesThatCannotBeAreAbsent) {
+  Call("send", 2, 10, INT64_MAX), Call("send", 2, 13, 5), Launch(20), Call("send", 2, 30, -5), Launch(40);
+  const CollectiveTable& all = Read();
+  EXPECT_EQ(all.in_elements[0], kAbsent);
+  EXPECT_EQ(all.in_elements[1], kAbsent);
+}
+
 // Its kernel may say all that, or nothing: recorders before 2.2 wrote nothing.
 TEST_F(KinetoMessages, ACallThatLaunchesItselfIsNoBatch) {
   Call("send", 0, 10);  // its batch has no kernel in the recording

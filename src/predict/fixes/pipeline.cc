@@ -186,9 +186,9 @@ Result<WhatIfEffect> Apply(const WhatIfInput& input, const WhatIfItem& item, Est
   ShortenWaits(messages, left, collectives.link.latency_ns, schedule, ns, times);
   CutPasses(input, schedule, ns, times);
   SetOps(times, ns);
-  effect.assumptions.push_back(StrCat("the pipeline of ", fill.stages, " stages and ",
-                                      FormatDigits(fill.microbatches, 3), " microbatches fills and drains for ",
-                                      FormatDuration(std::llround(fill.fill_ns)), " of a step"));
+  effect.assumptions.push_back(
+      StrCat("the pipeline of ", fill.stages, " stages and ", FormatDigits(std::round(10 * fill.microbatches) / 10, 6),
+             " microbatches fills and drains for ", FormatDuration(std::llround(fill.fill_ns)), " of a step"));
   if (schedule.pieces > 1) effect.assumptions.emplace_back("the batch can be divided into as many microbatches");
   return effect;
 }

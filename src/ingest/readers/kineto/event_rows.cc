@@ -127,7 +127,7 @@ void EventRows::AddSlice(const EventFields& event, Category category, int64_t ts
                                                     : texts_.StackLine(event.call_stack);
   saw_python_ |= category == Category::kPython;
   const StringId collective = traits.host_collective;
-  const bool says_message = traits.says_message && !event.collective.empty();
+  const bool says_message = traits.notes_collective && !event.collective.empty();
   const KnownInputs known =
       known_ != nullptr && category == Category::kOperator ? InputsOf(event, row.pid) : KnownInputs{};
   row.input_shapes = texts_.Shapes(event.input_dims.empty() ? known.shapes : event.input_dims);

@@ -23,7 +23,7 @@ void NameJudge::Judge(StringId name, Category category, NameTraits& traits) {
     traits.annotation = text.starts_with("ProfilerStep#") || text.starts_with("Optimizer.") || IsDataLoadingMark(text);
     if (text.starts_with("gloo:") || text.starts_with("mpi:") || text.starts_with("ucc:"))
       traits.host_collective = shard_.Text(CollectiveKind(text));
-    traits.says_message = text == "record_param_comms";
+    traits.notes_collective = text == "record_param_comms";
   }
 }
 

@@ -21,7 +21,7 @@ struct NameTraits {
   StringId source_line = StringId::kNone;      // source line of a Python frame
   StringId collective = StringId::kNone;       // collective of a kernel
   StringId host_collective = StringId::kNone;  // host collective of an operator or annotation of the same name
-  bool says_message = false;                   // PyTorch's note beside the call of a collective of a GPU
+  bool notes_collective = false;               // PyTorch's note beside the call of a collective of a GPU
 };
 
 // A NameJudge finds the traits of a name by its interned id, and judges names that it sees for the first time.

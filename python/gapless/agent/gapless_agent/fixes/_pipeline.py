@@ -274,9 +274,8 @@ class LossSeen:
         self.torch, self.schedule, self.own = torch, schedule, schedule._loss_fn
         self.more, self.scaled = more, scaled
         self.microbatches = microbatches
-        self.reasons: list[
-            str
-        ] = []  # of each call, why its microbatch must stay whole; "" where nothing speaks against parts
+        # For each call the reason why its microbatch must stay whole; "" if parts are as good.
+        self.reasons: list[str] = []
         schedule._loss_fn = self
 
     def stop(self) -> None:
